@@ -1,3 +1,8 @@
+// The Ack Regulator (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004): withholds ACKs of one flow while the
+// buffer cannot take what they bring.
+// FlowLaw calls it through AckTimingLaw, on data, reports and ACKs of its flow. Invariant: arrivals may come up to a +
+// W for a released ACK `a`, and that fits the free buffer.
+
 #include "control/ack_regulator.hpp"
 
 #include <algorithm>
@@ -50,7 +55,7 @@ void AckRegulator::on_released(Bytes ack) {
   released_ = ack;
   if (phase_ == SourcePhase::recovery) {
     if (released_ < recovery_end_) return;
-    // The source has learnt that its loss is repaired: its window is now the half.
+    // The source knows that its loss is repaired, so its window is halved.
     phase_ = SourcePhase::avoidance;
     window_ = std::max(arrived_ - released_, parameters_.segment);
     round_end_ = arrived_;
@@ -60,7 +65,8 @@ void AckRegulator::on_released(Bytes ack) {
   watch_growth();
 }
 
-/// In a round slow start adds half the window (delayed ACKs) or all of it, congestion avoidance a segment.
+/// Ends slow start if the window grows by a quarter or less in a round. In a round slow start adds half the window
+/// (delayed ACKs) or all of it, congestion avoidance one segment.
 void AckRegulator::watch_growth() {
   if (released_ < round_end_) return;
   const bool slow = (window_ - window_at_round_) * 4 <= window_at_round_;
@@ -72,15 +78,15 @@ void AckRegulator::watch_growth() {
 AckRelease AckRegulator::release() {
   const bool empty = queue_ <= Bytes(0);
   const std::size_t rescued = rescue_.next(empty);
-  if (empty) window_ = std::max(arrived_ - released_, parameters_.segment);  // what else was expected did not come
-  if (empty && acked_ >= arrived_) return AckRelease::all();  // nothing is left that would ever release them
+  if (empty) window_ = std::max(arrived_ - released_, parameters_.segment);  // other expected data did not arrive
+  if (empty && acked_ >= arrived_) return AckRelease::all();                 // no later event would release them
   const Bytes free = std::max(Bytes(0), parameters_.buffer - queue_);
   Bytes room = free;
-  // Slow start never outgrows anything if every ACK waits for twice its room: with a buffer's worth of them waiting it
-  // has, and gets its drop.
+  // In slow start every ACK waits for twice its space, so the window would never outgrow the buffer. With a buffer's
+  // worth of ACKs withheld it has outgrown it, and gets its drop.
   const bool outgrown = acked_ - released_ > parameters_.buffer;
   if (phase_ == SourcePhase::slow_start && !outgrown) room = free / 2;
-  // Until it has learnt of the drop the source goes on as before, which may be slow start.
+  // Until it knows of the drop the source continues as before, possibly in slow start.
   if (phase_ == SourcePhase::recovery) room = std::min(free / 2, free - parameters_.segment);
   return {arrived_ + room - window_, rescued};
 }

@@ -7,21 +7,21 @@
 
 namespace sluice::control {
 
-/// What a law lets go of the ACKs that are held back for it, oldest first; an ACK that has just arrived is the newest
-/// of them. Its owner keeps the ACKs in the order of arrival and tells the law of each that left.
+/// Selects which withheld ACKs a controller releases, oldest first; an ACK that has just arrived is the newest.
+/// The owner keeps the ACKs in order of arrival and reports each one that left to the controller.
 struct AckRelease {
-  Bytes up_to = Bytes::max();  ///< every ACK that acknowledges no position beyond this one
-  std::size_t at_least = 0;    ///< so many of the oldest, whatever they acknowledge
+  Bytes up_to = Bytes::max();  ///< releases every ACK up to this position
+  std::size_t at_least = 0;    ///< releases at least this number of the oldest ACKs, whatever they acknowledge
 
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };
 
-/// The way out for laws that hold ACKs, when data was lost on its way to the queue: each time something happens and the
-/// data queue is found empty, 2 ACKs go, then 4, 8, …; it begins anew once the queue has held data (Chan & Ramjee,
-/// INFOCOM 2004, section IV-C).
+/// Recovery rule for controllers that withhold ACKs, in case data was lost on its way to the queue. Each time an event
+/// finds the data queue empty, 2 ACKs are released, then 4, 8 and so on.
+/// It restarts at 2 once the queue has held data (Chan & Ramjee, INFOCOM 2004, section IV-C).
 class EmptyQueueRelease {
  public:
-  /// How many of the held ACKs go now.
+  /// Returns how many of the withheld ACKs to release now.
   [[nodiscard]] std::size_t next(bool queue_empty) {
     if (!queue_empty) {
       next_ = first;
@@ -32,7 +32,7 @@ class EmptyQueueRelease {
     return now;
   }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

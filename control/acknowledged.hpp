@@ -8,22 +8,22 @@
 
 namespace sluice::control {
 
-/// What acknowledgements of a UE have told, of all its connections together.
+/// ACK sample: the information in the ACKs of one UE, summed over all its connections.
 struct Acknowledged {
   Instant now;
-  Bytes delivered;            ///< that it has and did not have before, > 0
-  Duration round_trip{};      ///< of the newest segment that was sent once (Karn); zero when there is none
-  Bytes in_flight;            ///< still under way, as far as not taken for lost
+  Bytes delivered;            ///< bytes newly received by the UE, > 0
+  Duration round_trip{};      ///< RTT of the newest segment sent once (Karn); zero if there is none
+  Bytes in_flight;            ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;    ///< connections that share the window, ≥ 1
-  bool held_back = false;     ///< data has waited for the window meanwhile
-  Duration late{-1};          ///< that the acknowledgement came than at best (PeerClock); negative: unknown
-  Bytes others{};             ///< sent to the same UE since the last news and not under the window: UDP, for instance
-  Duration further{};         ///< from a change of the window to the data that comes because of it, ≥ 0
-  Bytes lost{};               ///< marked lost since the last news, as far as the sender knows; ≥ 0
-  double reference_part = 1;  ///< of the reference that is to wait: less while somebody waits behind it, 0 … 1
+  bool held_back = false;     ///< true if data has waited for the window meanwhile (window-limited)
+  Duration late{-1};          ///< delay of the ACK beyond the smallest seen (PeerClock); negative: unknown
+  Bytes others{};             ///< bytes sent to the UE since the last sample outside of the window, such as UDP
+  Duration further{};         ///< delay from a change of the window to the data it allows, ≥ 0
+  Bytes lost{};               ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
+  double reference_part = 1;  ///< share of the reference queue, 0 … 1; below 1 for a waiting short flow
 };
 
-/// Time in which something was heard: a longer silence between two acknowledgements counts for no more than this.
+/// Longest time between two ACKs that counts as observed. A longer gap counts as this.
 inline constexpr Duration longest_listening = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

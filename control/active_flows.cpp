@@ -31,7 +31,7 @@ void ActiveFlows::seen(Instant now, Mark& mark, double weight) {
 void ActiveFlows::left(Mark& mark) {
   if (Slice* slice = find(mark.slice_); slice != nullptr) {
     --slice->flows;
-    // What is left of a sum of fractions is not nothing when none of them is there any more.
+    // Rounding can leave a remainder of the sum, so an empty slice is set to zero.
     slice->weight = slice->flows == 0 ? 0 : slice->weight - mark.weight_;
   }
   mark.slice_ = none;

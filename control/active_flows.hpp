@@ -9,29 +9,30 @@
 
 namespace sluice::control {
 
-/// How many flows have been seen within a sliding window of time, in constant space: the window is cut into sixteenths,
-/// each counts the flows last seen in it, and a flow is forgotten with its sixteenth, so the window is right to 1/16.
-/// A flow is whatever keeps a mark, such as an entry of a table by 5-tuple. No clock inside; thread: its owner's.
+/// Counts the flows observed within a sliding time window, in constant space. The window has 16 slices, each with the
+/// number of flows last observed in it.
+/// A flow expires with its slice, so the window is exact to 1/16.
+/// A flow is anything that owns a Mark, such as an entry of a 5-tuple table. Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
-  /// What a flow keeps here: when it was last seen. A new one has not been.
+  /// State of one flow: the slice in which it was last observed. A new flow is in none.
   class Mark {
     friend class ActiveFlows;
     Duration::rep slice_ = none;
     double weight_ = 0;
   };
 
-  /// `window` > 0: how long a flow may be silent and still counts.
+  /// Counts flows that were observed within the last `window` > 0.
   explicit ActiveFlows(Duration window);
 
-  /// A packet of the flow passed. Instants that run backwards count as the latest. `weight`, ≥ 0: what it counts for in
-  /// weight(), from now on.
+  /// Records a packet of the flow. Instants before the latest one count as the latest. `weight` ≥ 0 is what the flow
+  /// adds to weight() from now on.
   void seen(Instant now, Mark& mark, double weight = 1);
-  /// The flow has ended: it no longer counts.
+  /// Removes a flow that has ended.
   void left(Mark& mark);
-  /// Flows seen within the window that ends at `now`.
+  /// Returns the number of flows observed within the window that ends at `now`.
   [[nodiscard]] std::uint32_t count(Instant now) const;
-  /// The sum of what they count for.
+  /// Returns the sum of the weights of these flows.
   [[nodiscard]] double weight(Instant now) const;
 
  private:
@@ -43,7 +44,7 @@ class ActiveFlows {
     double weight = 0;
   };
 
-  /// The slice with that number, if it is still remembered.
+  /// Returns the slice with that number, or null if it has expired.
   [[nodiscard]] Slice* find(Duration::rep number);
   [[nodiscard]] static std::size_t index(Duration::rep number);
   [[nodiscard]] bool is_within(const Slice& slice, Instant now) const;

@@ -6,52 +6,53 @@
 
 namespace sluice::control {
 
-/// Turns the window a law wants into the window field of an ACK in passing, for one direction of one connection.
+/// Converts a controller's window into the window field of forwarded ACKs, for one direction of one connection.
 ///
-/// - Never more than the receiver offers in that ACK.
-/// - The law's window is rounded down to the unit of the window scale. The furthest right edge, ack + window, that this
-///   came to is kept: it never moves left (RFC 9293 section 3.8.6), unless the receiver itself takes it back.
-/// - While the law shrinks the window, the ACKs carry what is left up to the edge that is kept, rounded up: it lies
-///   within a unit of what is written, and a later ACK may say less than an earlier one, by less than a unit. RFC 7323
-///   section 2.4 asks every sender to take such a retraction, since a receiver that rounds does the same; the receiver
-///   behind offers more than is written here, so that what was sent up to any edge is taken. To keep what was rounded
-///   up instead would move the edge on with every ACK, by packets in the end.
-/// - An ACK that repeats the one before it repeats its window too, or the sender could not count it as a duplicate
-///   (RFC 5681 section 2). A closed window is the exception: it must be able to open.
+/// - The field is never more than the receiver offers in that ACK.
+/// - The controller's window is rounded down to the unit of the window scale. The furthest right edge (ack + window) is
+///   kept. It never moves left (RFC 9293 section 3.8.6), unless the receiver itself retracts it.
+/// - While the controller shrinks the window, ACKs carry the rest up to the kept edge, rounded up. A later ACK may
+///   therefore announce less than an earlier one, by less than a unit.
+///   RFC 7323 section 2.4 requires senders to accept this, because a receiver that rounds does the same.
+///   The receiver offers more than is written here, so it accepts everything that was sent up to any edge.
+///   Keeping the rounded-up edge instead would move the edge with every ACK, by packets in the end.
+/// - An ACK equal to the previous one repeats its window, or the sender could not count it as a duplicate (RFC 5681
+///   section 2). A closed window is the exception, because it must be able to open.
 ///
-/// Windows in SYN segments are never scaled and not to be given to this. No clock inside; thread: its flow's.
+/// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock; thread: its flow's.
 class AdvertisedWindow {
  public:
-  /// `scale`: the shift that the receiver announced in its SYN, 0 … 14; more counts as 14 (RFC 7323 section 2.3).
+  /// Makes the state for the window scale that the receiver announced in its SYN, 0 … 14. Larger values count as 14
+  /// (RFC 7323 section 2.3).
   explicit AdvertisedWindow(std::uint8_t scale);
 
-  /// The field for an ACK that acknowledges `ack` (a StreamPosition) and offers `offered` (its own field, unscaled).
-  /// `window`: what the law wants, in bytes after `ack`; less than nothing counts as nothing.
+  /// Returns the window field for an ACK of position `ack` whose own field is `offered` (unscaled). `window` is the
+  /// controller's window in bytes after `ack`; a negative one counts as 0.
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
 
-  /// The sender knows of a right edge at this position from ACKs that were not written here: the handshake's, or those
-  /// that passed before regulation began.
+  /// Records a right edge that the sender received in ACKs not written here, such as the handshake's or those before
+  /// regulation began.
   void advertise(Bytes edge);
 
-  /// The bytes that a field stands for.
+  /// Returns the bytes that a window field stands for.
   [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
-  /// The least that a field can say which is no less than `window`, ≥ 0.
+  /// Returns the smallest number of bytes that a field can express and that is not below `window`, ≥ 0.
   [[nodiscard]] Bytes rounded_up(Bytes window) const {
     const std::int64_t part_of_unit = (std::int64_t{1} << scale_) - 1;
     return Bytes((window.count() + part_of_unit) & ~part_of_unit);
   }
-  /// The furthest right edge that was advertised; fields may now say less, by less than a unit.
+  /// Returns the furthest right edge that was advertised. Later fields may be below it by less than one unit.
   [[nodiscard]] Bytes edge() const { return edge_; }
 
  private:
   std::uint8_t scale_;
-  bool any_ = false;         ///< a field was given out
-  bool advertised_ = false;  ///< there is an edge
-  Bytes ack_;                ///< of the last field: what was acknowledged, offered and written
+  bool any_ = false;         ///< true once a window field has been written into an ACK
+  bool advertised_ = false;  ///< true once there is an edge
+  Bytes ack_;                ///< values of the last ACK: acknowledged position, offered field and written field
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
-  Bytes edge_;  ///< the furthest that the sender was told
-  Bytes kept_;  ///< the furthest that the law came to; less than a unit behind it
+  Bytes edge_;  ///< furthest right edge that the sender received
+  Bytes kept_;  ///< furthest right edge of the controller; less than a unit behind `edge_`
 };
 
 }  // namespace sluice::control

@@ -6,19 +6,20 @@
 
 namespace sluice::control {
 
-/// The part of a packet that is kept of an unused allowance when the next one comes; the rest is forfeited.
+/// Largest part of an unused allowance that is kept when the next one arrives; the rest is forfeited.
 inline constexpr Bytes longest_packet{1500};
 
-/// What a bearer may inject until the next report. A grant replaces what is left of the one before it (an unused
-/// allowance does not pile up), but for the part of a packet: allowances are fractions of packets, and one that is
-/// smaller than a packet must not be lost for ever.
+/// Bytes that a bearer may inject until the next report. A grant replaces the unused rest of the previous one, because
+/// allowances do not accumulate.
+/// A rest of up to one packet is kept, because allowances are fractions of packets and one below a packet would be lost
+/// for ever.
 class Allowance {
  public:
-  /// `packet`: the largest packet that is sent.
+  /// Makes an empty allowance; `packet` is the largest packet that is sent.
   explicit Allowance(Bytes packet = longest_packet) : packet_(packet) {}
 
   void grant(Bytes amount) { left_ = std::max(amount, Bytes(0)) + std::min(left_, packet_); }
-  /// True, and spends it, when so many bytes may go now.
+  /// Spends `amount` and returns true if it is available now.
   bool take(Bytes amount) {
     if (amount > left_) return false;
     left_ -= amount;

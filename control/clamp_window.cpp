@@ -1,3 +1,8 @@
+// CLAMP's window agent of one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3, eqs. 14 to 17). ClampLaw
+// calls on_data() for each acknowledged packet.
+// Invariant: after slow start began the window is at least two segments, since with less a flow may stop and never get
+// another window.
+
 #include "control/clamp_window.hpp"
 
 #include <algorithm>
@@ -8,11 +13,12 @@
 namespace sluice::control {
 namespace {
 
-/// More packets than this no rate needs.
+/// Largest ν. Every rate can be measured over fewer packets.
 constexpr std::size_t most_rate_packets = 65'536;
 constexpr double least_round_trip_s = 0.001;
-/// Two segments are acknowledged at once (RFC 9293 section 3.8.6.3) and survive the rounding of the window field; with
-/// less, a flow may stop, and one without data never gets another window.
+/// Smallest window in segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3), and two
+/// survive the rounding of the window field.
+/// With less a flow may stop, and one without data never gets another window.
 constexpr int fewest_segments = 2;
 
 double least_window(const ClampWindowParameters& parameters) {
@@ -51,12 +57,12 @@ Bytes ClampWindow::on_data(Instant now, Bytes size, Duration price, Bytes offere
   const auto bytes = static_cast<double>(std::max(size, Bytes(0)).count());
   const double elapsed_s = used_ > 0 ? std::max(0.0, to_seconds(now - last_)) : 0;
   measure(now, bytes);
-  // Eq. 14.
+  // Equation 14.
   const double error = static_cast<double>(parameters_.gain.count()) - to_seconds(price) * rate_;
   const double change = error / round_trip_s_ * elapsed_s;
   advance(bytes, change, limited);
   const double advertised = std::min(std::floor(state_.window), static_cast<double>(offered.count()));
-  if (rate_ > 0) {  // eq. 16
+  if (rate_ > 0) {  // equation 16
     round_trip_s_ += parameters_.smoothing * (advertised / rate_ - round_trip_s_);
     round_trip_s_ = std::max(round_trip_s_, least_round_trip_s);
   }
@@ -75,7 +81,7 @@ void ClampWindow::seed(Bytes window) {
                              static_cast<double>(parameters_.largest.count()));
 }
 
-/// Eq. 15.
+/// Measures μ̂ by equation 15.
 void ClampWindow::measure(Instant now, double size) {
   if (used_ == 0 || in_newest_ == per_group_) {
     if (used_ > 0) newest_ = static_cast<std::uint8_t>((newest_ + 1) % groups);
@@ -112,7 +118,7 @@ void ClampWindow::advance(double size, double change, bool limited) {
   if (state_.window >= largest) state_.slow_start = false;
 }
 
-/// What was seen now is what the window of a round trip ago did.
+/// Halves the window, because the present measurement is the effect of the window one round trip ago.
 void ClampWindow::end_slow_start() {
   state_.slow_start = false;
   state_.window = std::max(state_.window / 2, least_window(parameters_));

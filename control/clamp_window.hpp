@@ -12,58 +12,65 @@
 
 namespace sluice::control {
 
-/// Parameters of CLAMP's window agent. Defaults are the paper's but for what its text leaves to practice.
+/// Parameters of CLAMP's window agent. Defaults are the paper's, except where its text leaves them open.
 struct ClampWindowParameters {
-  Bytes gain{500};                  ///< τ, > 0: what each flow adds to the queue; the same for all flows
+  Bytes gain{500};                  ///< τ, > 0: queue that each flow adds; equal for all flows
   double smoothing = 0.001;         ///< β of the round-trip estimate, 0 < β < 1
-  std::size_t rate_packets = 1000;  ///< ν, ≥ 1: over how many packets the rate is measured
-  Bytes largest_increase{10'000};   ///< per packet, > 0
-  Bytes segment{1448};              ///< MSS, > 0; but for w(0) = MSS, w is never less than two
-  /// The window is never more, and slow start ends there: the paper's threshold "in practice". ≥ 2 segments.
+  std::size_t rate_packets = 1000;  ///< ν, ≥ 1: packets over which the rate is measured
+  Bytes largest_increase{10'000};   ///< largest increase of the window per packet, > 0
+  Bytes segment{1448};              ///< MSS, > 0; w is at least two segments, except for w(0) = MSS
+  /// Largest window, ≥ 2 segments. Slow start ends at it, which is the paper's threshold "in practice".
   Bytes largest{4 * 1024 * 1024};
 };
 
-/// Checks ranges.
+/// Checks the ranges of the parameters.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
-/// A snapshot for observers.
+/// State of the window agent for observers.
 struct ClampWindowState {
-  Rate rate;              ///< μ̂
-  Duration round_trip{};  ///< d̂
-  double window = 0;      ///< w, bytes
-  double change = 0;      ///< Δw of the last packet by eq. 14, clipped, bytes
+  Rate rate;              ///< μ̂, the measured rate
+  Duration round_trip{};  ///< d̂, the estimated round trip
+  double window = 0;      ///< w in bytes
+  double change = 0;      ///< Δw of the last packet by eq. 14, clipped, in bytes
   bool slow_start = true;
 };
 
-/// CLAMP's window agent of one flow (TMC 2008, sections 4.2 and 4.3). The paper puts it into the receiver; it may be
-/// fed anywhere the flow's data passes. No clock inside; thread: its flow's.
+/// CLAMP's window agent of one flow (TMC 2008, sections 4.2 and 4.3). The paper places it in the receiver, but it works
+/// at any point that the flow's data passes.
+/// Reads no clock; thread: its flow's.
 ///
-/// Readings. Of the clipping our copy has lost the symbols; it is Δw that is clipped to +10 kB, and w would make no
-/// sense. The sum of μ̂ has ν + 1 terms over ν intervals, as its own example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁) has. Slow start
-/// halves w with the packet that ends it, the paper with the one after. d̂ keeps its first value while μ̂ is zero.
-/// Beyond the paper: the packets of μ̂ are remembered in at most 16 groups, so that with ν > 15 the sum spans between
-/// 15/16 of ν and ν; and a window that does not hold the sender back does not grow (RFC 7661), or a flow that
-/// sends little would pile up one that the queue has to bear when it sends much.
+/// Readings: the available copy has lost the symbols of the clipping. Δw is clipped to +10 kB, because clipping w would
+/// make no sense.
+/// The sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁).
+/// Slow start halves w with the packet that ends it, in the paper with the next one. d̂ keeps its first value while μ̂
+/// is zero.
+///
+/// Beyond the paper: the packets of μ̂ are kept in at most 16 groups, so with ν > 15 the sum spans between 15/16 of ν
+/// and ν.
+/// A window that does not limit the sender does not grow (RFC 7661). A flow that sends little would otherwise
+/// accumulate a window that floods the queue when it sends much.
 class ClampWindow {
  public:
-  /// `first_round_trip`: from the SYN-ACK to the first data; taken for 1 ms when it is less. Parameters must be free of
-  /// errors according to validate(); throws std::invalid_argument otherwise.
+  /// Makes an agent in slow start. `first_round_trip` is the time from the SYN-ACK to the first data; below 1 ms it
+  /// counts as 1 ms.
+  /// Parameters must pass validate() without errors; throws std::invalid_argument otherwise.
   ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
 
-  /// A data packet of `size` bytes passes; `price` is p, the newest heard of the Node-B. Returns the window for ACKs
-  /// from now on: min(w, `offered`), eq. 17, with `offered` what the receiver itself advertises, in bytes. `limited`: w
-  /// is what holds the sender back, as far as is known.
+  /// Records a data packet of `size` bytes. `price` is p, the newest one received from the Node-B. `offered` is the
+  /// receiver's own window in bytes.
+  /// Returns the window for ACKs from now on, min(w, `offered`), eq. 17. `limited` is true if w limits the sender, as
+  /// far as is known.
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
-  /// A third duplicate ACK: a loss, which ends slow start. Nothing else is made of it; recovery is TCP's.
+  /// Records a third duplicate ACK: a loss ends slow start. Recovery itself is left to TCP.
   void on_loss();
 
-  /// Starts with a known window instead of with slow start: this law takes over from another.
+  /// Skips slow start and sets a known window, for a controller that replaces another one.
   void seed(Bytes window);
 
   [[nodiscard]] Bytes gain() const { return parameters_.gain; }
   [[nodiscard]] const ClampWindowState& state() const { return state_; }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -74,17 +81,17 @@ class ClampWindow {
   void end_slow_start();
 
   ClampWindowParameters parameters_;
-  // Ring of the last ν + 1 packets, in groups of some in a row.
-  std::array<Instant, groups> firsts_{};       ///< when the first of each came
-  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of each
+  // Ring of the last ν + 1 packets, in groups of consecutive packets.
+  std::array<Instant, groups> firsts_{};       ///< arrival of the first packet of each group
+  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of each group
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
-  std::uint16_t per_group_;  ///< packets
+  std::uint16_t per_group_;  ///< packets per group
   std::uint16_t in_newest_ = 0;
-  double sum_ = 0;  ///< of the sizes in the ring
+  double sum_ = 0;  ///< sum of the sizes in the ring
   Instant last_{};
-  double rate_ = 0;          ///< μ̂, bytes/s
-  double round_trip_s_ = 0;  ///< d̂
+  double rate_ = 0;          ///< μ̂ in bytes/s
+  double round_trip_s_ = 0;  ///< d̂ in seconds
   ClampWindowState state_;
 };
 

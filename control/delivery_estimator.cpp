@@ -1,3 +1,7 @@
+// Estimates the delivery rate of a UE's radio link from its ACKs. AckClockedWindow calls on_delivered() for each ACK
+// sample.
+// Invariant: an application-limited sample never lowers the mean, and constant state suffices.
+
 #include "control/delivery_estimator.hpp"
 
 #include <algorithm>
@@ -5,19 +9,19 @@
 namespace sluice::control {
 namespace {
 
-/// What comes within this time came at once: a transmission interval of the uplink, read in several bursts.
+/// Deliveries within this time are one clump: one transmission interval of the uplink, read in several bursts.
 constexpr Duration clump_span = std::chrono::milliseconds(1);
 
-/// The share of the memory that must have been seen before there is a mean: the first acknowledgements may come
-/// compressed to any rate.
+/// Share of the memory that must be observed before there is a mean, because the first ACKs may be compressed to any
+/// rate.
 constexpr double least_weight = 0.2;
 
-/// After a longer gap the link has stood still.
+/// Longest gap that counts; in a longer one the link has stalled.
 constexpr Duration longest_rest = std::chrono::milliseconds(80);
-/// The means are of the last two seconds, about, and of some sixty clumps.
+/// Time constants: the means cover about the last two seconds, and about 64 clumps.
 constexpr double rest_memory = 2;
 constexpr double gap_clumps = 64;
-/// By so much a moment's gap is longer than the mean one where a link rests.
+/// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
 constexpr double uneven = 1.3;
 
 }  // namespace
@@ -39,7 +43,7 @@ void DeliveryEstimator::raise(Instant now, Rate rate) {
 
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   const auto bytes = static_cast<double>(newly.count());
-  // How long the first clump after a pause took is not known.
+  // The duration of the first clump after a pause is unknown, so it is not counted.
   if (!counting_) first_clump_ = true;
   const bool same_clump = counting_ && now - clump_began_ < clump_span;
   first_clump_ = first_clump_ && (same_clump || !counting_);
@@ -57,7 +61,8 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   }
   measure(now, bytes);
   if (!lowers) {
-    // A clump raises the mean for a moment, which is not to stay: clumps would add up.
+    // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
+    // clumps would accumulate.
     floor_ = std::max(floor_, recent());
     mean_ = std::max(mean_, floor_);
   }
@@ -90,13 +95,14 @@ void DeliveryEstimator::follow(double& mean, double bytes) const {
   mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
 }
 
-/// Exponential means over `memory`; mean_ begins with what was delivered and follows it, but may be held above it.
+/// Updates the exponential means over `memory_`. mean_ starts with the deliveries and follows them, but on_delivered()
+/// may hold it above them.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {
     const Duration step = std::min(now - last_, memory_);
     const double part = to_seconds(step) / to_seconds(memory_);
-    decay = 1 / (1 + part + part * part / 2);  // e^-part, near enough up to 1
+    decay = 1 / (1 + part + part * part / 2);  // approximates e^-part closely up to 1
     share_ = (1 - decay) / to_seconds(step);
     last_ = now;
   }

@@ -9,52 +9,54 @@
 
 namespace sluice::control {
 
-/// At what rate the radio link of one UE delivers, by its acknowledgements alone. They tell of every byte that has left
-/// the radio queue, some time later and often many at once: what comes together is a clump, and no burst of the link.
-/// State and work are constant. No clock inside; thread: its owner's.
+/// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs report all bytes that left the radio
+/// queue, but delayed and often several at once.
+/// ACKs that arrive together form a clump, which does not mean a burst of the link.
+/// State and work are constant. Reads no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
-  /// `memory` > 0: the time constant of the mean. A silence counts for no longer: in an outage nothing is learned of
-  /// the rate that the link has when it returns.
+  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean. A gap counts for at most this
+  /// time, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
-  /// The UE has `newly` more bytes. `lowers`: they tell what the link carries and not only what it was given, so the
-  /// mean may fall for them; else it may only rise.
+  /// Adds a sample: the UE has received `newly` more bytes. `lowers` is true if the sample is link-limited, so that it
+  /// may lower the mean.
+  /// An application-limited sample can only raise it.
   void on_delivered(Instant now, Bytes newly, bool lowers);
-  /// Nothing is under way any more: the time until the next delivery is not the link's.
+  /// Marks the end of the data in flight: the time until the next delivery is not the link's.
   void on_idle() { counting_ = false; }
-  /// The rate is at least this, as is known otherwise.
+  /// Raises the mean to at least `rate`, which is known from another source.
   void raise(Instant now, Rate rate);
-  /// Nothing is known any more.
+  /// Discards all samples.
   void restart();
 
-  /// Enough was seen to speak of a rate.
+  /// True if there are enough samples for a rate.
   [[nodiscard]] bool known() const { return mean_ > 0; }
-  /// The mean rate of late; zero while unknown.
+  /// Returns the mean rate over `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
-  /// The highest that it was in the last five to ten seconds.
+  /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate peak() const { return peak_.known() ? Rate::bytes_per_second(peak_.value()) : Rate(); }
-  /// How much usually comes in one clump; the mean that a byte of it would see.
+  /// Returns the usual size of a clump, as a mean over bytes: the size of the clump that a random byte belongs to.
   [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
-  /// The same of what comes by one acknowledgement.
+  /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
   [[nodiscard]] Bytes stretch() const { return Bytes(stretch_); }
-  /// The time from one clump to the next, a mean over clumps; stand-stills are not in it. Zero while unknown.
+  /// Returns the mean time from one clump to the next, without stalls. Zero while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
-  /// … a mean over time: how long the gap is that a moment lies in. Where the link sends for a while and rests for a
-  /// while, about a rest.
+  /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
+  /// between sending and pausing this is about one pause.
   [[nodiscard]] Duration rest() const { return from_seconds(rest_); }
-  /// Most of the time lies in gaps that are longer than most. On a link that goes on all gaps are alike, as long as a
-  /// packet takes, or a transmission interval.
+  /// True if most of the time lies in gaps that are longer than most gaps, so the link is bursty. On a continuous link
+  /// all gaps are about as long as one packet or transmission interval.
   [[nodiscard]] bool has_rests() const;
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
   void note_clump(Instant now, double bytes);
   void note_gap(Duration gap);
-  /// What a byte sees, a mean: `bytes` count by themselves, against what comes in the memory.
+  /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
   void follow(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
   [[nodiscard]] double recent() const;
@@ -62,19 +64,19 @@ class DeliveryEstimator {
   Duration memory_;
   Instant last_{};
   Instant clump_began_{};
-  double gathered_ = 0;  ///< bytes of the clump in the making
+  double gathered_ = 0;  ///< bytes of the current clump
   double clump_ = 0;
   double stretch_ = 0;
-  double gap_ = 0;        ///< between clumps, a mean over them, s
-  double rest_ = 0;       ///< … over time, s
-  double share_ = 0;      ///< what a byte adds to the mean, 1/s, since the last step of time
-  double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
-  double weight_ = 0;     ///< of the past that is in it, towards 1
+  double gap_ = 0;        ///< mean gap between clumps in s
+  double rest_ = 0;       ///< time-weighted mean gap in s
+  double share_ = 0;      ///< what one byte adds to the mean in 1/s, since the last time step
+  double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
+  double weight_ = 0;     ///< weight of the past in it, approaching 1
   double mean_ = 0;       ///< bytes/s
-  double floor_ = 0;      ///< below which it does not fall while what comes does not lower it; zero: it may
+  double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
   WindowedExtreme<double, std::greater<>> peak_;
-  bool counting_ = false;     ///< deliveries since clump_began_ follow one another
-  bool first_clump_ = false;  ///< since a pause
+  bool counting_ = false;     ///< true if deliveries since clump_began_ are contiguous
+  bool first_clump_ = false;  ///< the current clump is the first after a pause
 };
 
 }  // namespace sluice::control

@@ -9,49 +9,52 @@
 
 namespace sluice::control {
 
-/// Who decides how much a bearer sends.
+/// Input that determines how much a bearer sends.
 enum class ControlSource : std::uint8_t {
   congestion_control,  ///< ordinary congestion control: no feedback yet, feedback late, or the radio link released
-  feedback             ///< the control law's allowance
+  feedback             ///< allowance of the report-based controller
 };
 
+/// Timeouts and the seeded window of the fallback from feedback to congestion control.
 struct FallbackParameters {
-  std::uint32_t periods = 5;  ///< reports are late after this many advertised periods without one, ≥ 1
-  /// … but never sooner than this: a Ts of 2 ms must not turn scheduling jitter into a fallback.
+  std::uint32_t periods = 5;  ///< report periods after which reports are late, ≥ 1
+  /// Shortest timeout, because a Ts of 2 ms must not turn scheduling jitter into a fallback.
   Duration minimum = std::chrono::milliseconds(20);
-  /// … and never later: what a report announces is the reporter's word, and one report of a day's period would steer
-  /// for that day. Two of the periods that base stations report at by default (1 s).
+  /// Longest timeout. The period in a report is the reporter's claim, and a report with a period of a day would
+  /// otherwise steer for that day.
+  /// The default is two of the usual report periods of base stations (1 s).
   Duration maximum = std::chrono::seconds(2);
-  Bytes segment{1448};                  ///< for the seeded window's bounds
-  std::uint32_t initial_segments = 10;  ///< the least the seeded window holds (RFC 6928)
+  Bytes segment{1448};                  ///< segment size for the bounds of the seeded window
+  std::uint32_t initial_segments = 10;  ///< smallest seeded window in segments (RFC 6928)
 };
 
-/// Decides, for one bearer, whether feedback steers it. A pure state machine: time comes in as an argument.
+/// Decides for one bearer whether feedback steers it. A pure state machine: time is an argument.
 class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// A report arrived, already authenticated. `period` is the advertised Ts, `rate` the service rate that congestion
-  /// control would be seeded with (b̄). A report of a released bearer ends the steering at once.
+  /// Records an authenticated report. `period` is its advertised Ts; `rate` is the mean service rate b̄, for
+  /// seed_window(). A report of a released bearer ends the steering at once.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
-  /// The last report, which came at `reported` with this period, is taken to hold still at `holds`: the reporter leaves
-  /// the UE out. It counts for no longer than the longest silence that is borne.
+  /// Extends the last report, received at `reported` with this `period`: the reporter left the UE out, so it still
+  /// holds at `holds`.
+  /// The extension ends `maximum` after the report itself.
   void on_left_out(Instant reported, Instant holds, Duration period);
-  /// Looks at the time. Call it at deadline() or whenever convenient.
+  /// Falls back to congestion control if the deadline has passed. Call it at deadline() or at any later time.
   ControlSource check(Instant now);
 
-  /// Other parameters from now on.
+  /// Replaces the parameters from now on.
   void set_parameters(const FallbackParameters& parameters) { parameters_ = parameters; }
 
   [[nodiscard]] ControlSource source() const { return source_; }
-  /// When check() will turn to congestion control if no report comes; never when it is there already.
+  /// Returns the time at which check() falls back if no report arrives; never if it already has.
   [[nodiscard]] Instant deadline() const { return deadline_; }
-  /// How often steering went from feedback to congestion control.
+  /// Returns how often control fell back from feedback to congestion control.
   [[nodiscard]] std::uint64_t falls() const { return falls_; }
-  /// The congestion window to start from on a fall: last measured rate × smoothed round trip, at least the initial
-  /// window. A rate of zero (an outage) gives the initial window.
+  /// Returns the congestion window after a fallback: last rate × smoothed round trip, at least the initial window. A
+  /// rate of zero (an outage) gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
-  /// What seed_window() goes by where no report steers.
+  /// Sets the rate for seed_window() if no report steers the bearer.
   void remember(Rate rate) { rate_ = rate; }
 
  private:

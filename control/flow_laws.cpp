@@ -1,3 +1,7 @@
+// Adapters that give the per-flow window controllers of the papers one interface (LawHooks). FlowLaw holds one of them
+// per flow and calls its hooks.
+// Invariant: a flow's share of the buffer is at least two segments, the smallest with which ACKs keep arriving.
+
 #include "control/flow_laws.hpp"
 
 #include <algorithm>
@@ -5,11 +9,12 @@
 namespace sluice::control {
 namespace {
 
-/// An ACK that covers more packets than this counts as so many: what came before a hole was filled arrived long ago.
+/// Number of packets up to which an ACK is counted per packet. A longer ACK covers data that arrived long before a hole
+/// was filled.
 constexpr int most_packets_per_ack = 64;
 
-/// One flow's part of the buffer: what B is to laws that know of one flow only. Never less than two segments, the least
-/// with which ACKs keep coming.
+/// Returns one flow's share of the buffer, which is B for controllers of a single flow. It is at least two segments,
+/// with which ACKs keep arriving.
 Bytes share(const QueueView& queue, Bytes segment) {
   return std::max(Bytes(static_cast<double>(queue.buffer.count()) / std::max(queue.flows, 1.0)), segment * 2);
 }
@@ -21,13 +26,13 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
   return clamp;
 }
 
-/// Until the first report says what B is.
+/// B in segments until the first report states it.
 constexpr int first_segments = 10;
 
-/// A queue that has not drained by then is this law's own.
+/// Time after which a queue that has not drained is attributed to this controller itself.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Of a queue on a link that stands still; keeps the conversion to a duration defined.
+/// Bound on the queueing delay at a stalled link; keeps the conversion to a duration defined.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace
@@ -39,7 +44,7 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// The queue that is in equilibrium but for what each flow adds.
+/// Returns the queue in equilibrium, without what each flow adds.
 Bytes ClampLaw::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::most_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
@@ -52,7 +57,8 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// The price to believe.
+/// Returns the price for the window agent: the reported one, or a smaller one while the previous controller's queue
+/// drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;
@@ -122,7 +128,7 @@ Bytes GwaLaw<policy>::window(Bytes /*ack*/, const QueueView& queue, const FlowVi
   GwaObservation seen;
   seen.queue = policy == GwaPolicy::round_robin ? flow.queued() : queue.queue;
   seen.flows = queue.flows;
-  seen.rate = queue.best_rate;  // what is carried now is what this law lets through: the mean would only fall
+  seen.rate = queue.best_rate;  // the mean rate would only fall, as this controller limits it
   seen.round_trip = flow.round_trip;
   if (policy == GwaPolicy::fcfs) seen.upstream = queue.advertised;
   if (policy == GwaPolicy::bandwidth_aware && !(queue.best_rate > Rate())) return segment_ * first_segments;

@@ -15,24 +15,25 @@
 
 namespace sluice::control {
 
-/// Parameters of every law of windows, as a policy has them.
+/// Parameters of every per-flow window controller, as a policy states them.
 struct LawParameters {
-  /// B of a UE's radio queue; zero: what the reports say, and 64 KiB where they name none.
+  /// B of a UE's radio queue; zero: the reported one, or 64 KiB if reports state none.
   Bytes buffer;
-  /// No ACK waits longer than this, whatever its law, > 0. Below the shortest retransmission timeout in use (200 ms),
-  /// or what is held would be sent again.
+  /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
+  /// (200 ms), because the sender would retransmit otherwise.
   Duration hold = std::chrono::milliseconds(150);
 #define X(name, key, type, text) type name;
   SLUICE_LAW_PARAMETERS(X)
 #undef X
 };
 
-/// CLAMP: the window agent, fed where the ACKs pass. What an ACK acknowledges has just been received.
+/// CLAMP: the window agent, fed with acknowledged bytes, because those have just been received.
 ///
-/// Taking over from another law it begins with the window of its own equilibrium, path and queue. The price, though, is
-/// that of a mean queue which remembers the old law's for seconds; believed, it would close the window for a queue that
-/// is gone, and that opens again by τ per round trip. So the window stands until the old queue has drained, a second at
-/// most, and then the queue as it is stands for its mean until the mean has come down to it.
+/// When it replaces another controller it begins with the window of its own equilibrium: path and queue.
+/// The price, however, is computed from a mean queue that contains the previous controller's queue for seconds. It
+/// would close the window for a queue that no longer exists, and the window reopens only by τ per round trip.
+/// The window is therefore fixed until the old queue has drained, a second at most. Then the current queue replaces its
+/// mean until the mean has come down to it.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);
@@ -40,7 +41,7 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   void seed(Bytes window, const QueueView& queue);
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -50,7 +51,7 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Duration price(Instant now, const QueueView& queue);
 
   Bytes segment_;
-  Reference target_;  ///< a, b and what a frame is, of the price
+  Reference target_;  ///< a, b and the frame size of the price
   double slope_;
   Bytes frame_;
   Instant draining_until_ = never;
@@ -58,7 +59,7 @@ class ClampLaw : public LawHooks {
   ClampWindow window_;
 };
 
-/// WRS, WRD and WRB. B is the flow's equal part of the buffer.
+/// Window Regulator in its three forms WRS, WRD and WRB. B is the flow's equal share of the buffer.
 template <WindowRegulation form>
 class RegulatorLaw : public LawHooks {
  public:
@@ -68,7 +69,7 @@ class RegulatorLaw : public LawHooks {
   void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -77,7 +78,7 @@ class RegulatorLaw : public LawHooks {
   WindowRegulator regulator_;
 };
 
-/// The Ack Regulator. B is the flow's equal part of the buffer.
+/// The Ack Regulator. B is the flow's equal share of the buffer.
 class AckTimingLaw : public LawHooks {
  public:
   AckTimingLaw(const LawParameters& parameters, const LawStart& start);
@@ -87,7 +88,7 @@ class AckTimingLaw : public LawHooks {
   void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
   void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -96,7 +97,7 @@ class AckTimingLaw : public LawHooks {
   AckRegulator regulator_;
 };
 
-/// Generalized Window Advertising. RR takes the flow's own part of the queue for the queue per flow that the paper has.
+/// Generalized Window Advertising. For RR the flow's own bytes in the queue stand for the paper's queue per flow.
 template <GwaPolicy policy>
 class GwaLaw : public LawHooks {
  public:
@@ -112,15 +113,15 @@ class GwaLaw : public LawHooks {
   Bytes segment_;
 };
 
-/// floor(B/n) packets.
+/// Fair share: a window of floor(B/n) packets for each flow.
 class FairShareLaw : public LawHooks {
  public:
-  static constexpr bool both_ways = true;  ///< flows count whatever their direction
+  static constexpr bool both_ways = true;  ///< flows of both directions are counted
   static constexpr bool needs_buffer_only = true;
 
   FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
   [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
-    // Whole packets of the buffer, however much of each is counted.
+    // Restores the full packet sizes first, because amounts count only a share of each packet.
     const auto buffer = static_cast<double>(queue.buffer.count()) / queue.counted_share;
     const Bytes share = fair_share_window(Bytes(std::round(buffer)), packet_, queue.flows);
     return Bytes(std::round(static_cast<double>(share.count()) * queue.counted_share));

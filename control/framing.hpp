@@ -5,8 +5,8 @@
 
 namespace sluice::control {
 
-/// An amount or a rate that counts IP packets whole, as what the Node-B reports does. A window counts payload: only a
-/// Framing makes one of the other.
+/// An amount or a rate in whole IP packets, as the Node-B reports it. Windows count payload; only a Framing converts
+/// one into the other.
 template <typename Amount>
 class OnWire {
  public:
@@ -20,11 +20,11 @@ class OnWire {
   Amount amount_{};
 };
 
-/// How much of the packets that carry a stream's data is payload: the mean of about the last hundred kilobytes, 1
-/// before there were any. No clock inside; thread: its owner's.
+/// Share of payload in the packets of a stream: a mean over about the last 100 kB, 1 before any were sent. Reads no
+/// clock; thread: its owner's.
 class Framing {
  public:
-  /// A packet with `payload` > 0 was sent, of which it is a part.
+  /// Records a sent packet of which `payload` > 0 bytes are payload.
   void sent(Bytes payload, OnWire<Bytes> packet) {
     payload_ += payload;
     packets_ += packet.amount();
@@ -32,7 +32,7 @@ class Framing {
     payload_ = payload_ / 2;
     packets_ = packets_ / 2;
   }
-  /// 0 < share ≤ 1.
+  /// Returns the share of payload, 0 < share ≤ 1.
   [[nodiscard]] double share() const {
     return packets_ > Bytes{} ? static_cast<double>(payload_.count()) / static_cast<double>(packets_.count()) : 1;
   }
@@ -41,7 +41,7 @@ class Framing {
   }
   [[nodiscard]] Rate payload_of(OnWire<Rate> rate) const { return rate.amount() * share(); }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

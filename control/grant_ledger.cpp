@@ -24,7 +24,7 @@ Bytes GrantLedger::in_flight(Instant now, std::uint64_t arrived) const {
   Bytes pending;
   for (std::size_t age = 1; age <= used_; ++age) {
     const Grant& grant = grants_[(next_ + capacity - age) % capacity];
-    // What is older than a round trip and was not taken up never will be.
+    // A grant older than a round trip that was not applied is lost.
     if (now - grant.at > round_trip_) break;
     if (grant.sequence > applied_sequence_) pending += grant.allowance;
   }

@@ -10,29 +10,29 @@
 
 namespace sluice::control {
 
-/// At the Node-B: what is under way to one UE's queue, i.e. SmvsObservation::in_flight where the Node-B computes the
-/// law: allowances granted that the proxy has not been seen to take up, and what is left of the one it has, up to the
-/// part of a packet that it keeps of it. More was left because there was nothing to send, and the next allowance
-/// replaces it. What the proxy sends and its word of it travel the same way, so what it had sent before a status has
-/// arrived with it: nothing adds up that is lost on the way. Without statuses it knows only its own grants. No clock
-/// inside.
+/// At the Node-B: bytes on the way to one UE's queue, SmvsObservation::in_flight if the Node-B runs the controller.
+/// These are allowances not yet confirmed by the proxy, plus the rest of the one that it has. That rest counts up to
+/// the part of a packet that the proxy keeps. More was left because it had nothing to send, and the next allowance
+/// replaces it. Data sent before a status arrives with it on the same path, so losses do not accumulate. Without
+/// statuses only its own grants count. Reads no clock.
 ///
-/// Allowances on their way to the proxy count whole, although one that has nothing to send will not spend them: nobody
-/// can know that, and several at once may be spent on a burst. tests/bench/figures/laws.md has what it costs to count
-/// less.
+/// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. That
+/// cannot be known, and several at once may be spent in a burst.
+/// tests/bench/figures/laws.md states the cost of counting less.
 class GrantLedger {
  public:
   explicit GrantLedger(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
-  /// An allowance goes out. `sequence` is Session::next_sequence() before the reports of this step are sent, so that it
-  /// holds whichever of several datagrams carries the record. At most 64 are remembered. `now` never goes back.
+  /// Records a grant. `sequence` is Session::next_sequence() before the reports of this step are sent, so that it holds
+  /// for any of several datagrams.
+  /// At most 64 grants are kept. `now` never decreases.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
-  /// The proxy's word on this bearer, authenticated; `arrived` is the queue's cumulative counter now. Words that come
-  /// out of order are passed over.
+  /// Records an authenticated status of this bearer. `arrived` is the queue's cumulative counter now. Statuses out of
+  /// order are ignored.
   void on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived);
-  /// What is under way now.
+  /// Returns the bytes on the way to the queue now.
   [[nodiscard]] Bytes in_flight(Instant now, std::uint64_t arrived) const;
-  /// The Node-B's sequence numbers begin anew.
+  /// Restarts the record, because the Node-B's sequence numbers start again.
   void restart();
 
  private:

@@ -1,3 +1,7 @@
+// Generalized Window Advertising (Gerla et al., ETT 2002, section 5): number of active flows and advertised window.
+// GwaLaw and the emulator's Reporter and AdvertisingHop call gwa_window(); RadioQueue counts the flows of a queue.
+// Invariant: N is at least one and at least the flows observed within Δ, so advertised windows fit the buffer.
+
 #include "control/gwa.hpp"
 
 #include <algorithm>
@@ -10,9 +14,9 @@ namespace {
 
 constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
-/// Fewer flows than this is none.
+/// Average number of flows below which it counts as zero.
 constexpr double nothing = 1e-6;
-/// Of an even share. Whoever takes less has no use for one; a flow that begins passes it within a few round trips.
+/// Share of an even part below which a flow is counted by its use. A starting flow exceeds it within a few round trips.
 constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {
@@ -80,7 +84,7 @@ void GwaFlowCount::weigh(Instant now, Mark& mark, double taken, Rate rate) const
 
 double GwaFlowCount::count(Instant now) {
   if (any_) roll(now);
-  // With λ = 0 eq. 9 is the count of the last Δ, which is known at any moment and not only at its ends.
+  // With λ = 0 eq. 9 is the count of the last Δ, which is known at any instant and not only at its ends.
   return std::max({decay_ > 0 ? average_ : 0, flows(now), 1.0});
 }
 
@@ -89,7 +93,7 @@ void GwaFlowCount::roll(Instant now) {
     const double seen_in_it = flows(next_ - Duration(1));
     average_ = decay_ * average_ + (1 - decay_) * seen_in_it;
     if (seen_in_it > 0 || average_ > nothing) continue;
-    average_ = 0;  // nothing changes any more, however long the silence was
+    average_ = 0;  // the average stays zero however long the silence lasts
     next_ = now;
   }
 }

@@ -1,3 +1,7 @@
+// Bytes in flight from the proxy to the Node-B's queue of one UE, for the report-based controller. Bearers call
+// injected() for every packet sent and on_report() for every report. Invariant: the estimate never exceeds the bytes
+// injected within the lifetime, so losses do not accumulate.
+
 #include "control/in_flight.hpp"
 
 #include <algorithm>
@@ -6,10 +10,11 @@
 namespace sluice::control {
 namespace {
 
-/// How fast the origin drifts: slow against jitter, fast against what 1 % of loss piles up.
+/// Time constant in seconds by which the origin drifts: slow against jitter, fast against the bias that 1 % of loss
+/// causes.
 constexpr double drift_s = 0.1;
 
-/// Where none is given.
+/// Returns the lifetime if none is given.
 Duration usual_lifetime(Duration round_trip) {
   return 2 * round_trip + std::chrono::milliseconds(20);
 }
@@ -21,7 +26,7 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// What was injected counts to the end of its slice, and one within the lifetime is looked at as a whole.
+/// Returns the lifetime plus two slices, because bytes count up to the end of their slice and slices count as a whole.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);
@@ -48,9 +53,10 @@ void InFlight::injected(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// The age of the youngest slice that does not lie behind number `number`, of all but the oldest. Ages go back in time.
-/// Nearly always nothing was sent since, or something in each slice: both are found without a search, which would touch
-/// a cache line at each step.
+/// Returns the age of the youngest slice whose number is not above `number`, or that of the oldest one. Ages count back
+/// in time.
+/// Usually nothing was sent since, or something in each slice: both are found without a binary search, which touches a
+/// cache line per step.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;
@@ -69,9 +75,9 @@ std::size_t InFlight::age_at(Duration::rep number) const {
   return age;
 }
 
-/// What was injected after `when`, which lies within the lifetime. Within a slice it is taken to have flowed evenly.
+/// Returns the bytes injected after `when`, which lies within the lifetime. Within a slice they count as evenly spread.
 std::uint64_t InFlight::since(Instant when) const {
-  if (when < Instant{}) return total_;  // before the time line began
+  if (when < Instant{}) return total_;  // before the start of the time line
   const Duration::rep number = when.time_since_epoch() / slice_;
   const std::size_t age = age_at(number);
   const Slice& slice = back(age);
@@ -97,7 +103,7 @@ Bytes InFlight::on_report(Instant now, std::uint64_t arrived) {
   const auto most = static_cast<double>(since(now - lifetime_));
   const double difference = static_cast<double>(static_cast<std::int64_t>(total_ - arrived - origin_)) - offset_;
   const double under_way = std::clamp(difference, 0.0, most);
-  offset_ += difference - under_way;  // what was clamped away is lost for good, or came from elsewhere
+  offset_ += difference - under_way;  // bytes beyond the bounds are lost for good, or came from elsewhere
   return Bytes(std::llround(under_way));
 }
 

@@ -9,41 +9,41 @@
 
 namespace sluice::control {
 
-/// At the proxy: what it has injected towards one UE and the Node-B has not yet seen arrive, i.e.
-/// SmvsObservation::in_flight. Count everything sent towards the UE: retransmissions, forwarded packets. No clock
-/// inside.
+/// At the proxy: bytes injected towards one UE that have not arrived at the Node-B, SmvsObservation::in_flight.
+/// Everything sent towards the UE counts: retransmissions and forwarded packets too. Reads no clock.
 ///
-/// The difference of the two counters is right from one report to the next, but wrong for ever after the first packet
-/// that got lost or joined on the way, and their origins differ. What was injected within the last round trip is right
-/// in the long run, but blind to jitter. So the difference is taken, its origin drifting to where the two agree
-/// (within a fraction of a second), and it is never more than what was injected within `lifetime`.
+/// The difference of the two counters is right from one report to the next. It is wrong for ever after the first packet
+/// that is lost or added on the way, and the counters' origins differ.
+/// The bytes injected within the last round trip are right on average, but ignore jitter.
+/// The estimate is therefore the difference, with an origin that drifts to where both agree, within a fraction of a
+/// second. It never exceeds the bytes injected within `lifetime`.
 class InFlight {
  public:
-  /// `round_trip`: proxy → Node-B → proxy, 2·τp. `lifetime`: what has not arrived by then is lost; zero means two round
-  /// trips and 20 ms.
+  /// Makes the estimator for a `round_trip` proxy → Node-B → proxy, 2·τp. Bytes that have not arrived after `lifetime`
+  /// are lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// So long after something was injected it no longer matters when that was. Of one with the usual lifetime.
+  /// Returns the time after which the instant of an injection does not matter any more, with the default lifetime.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// So many bytes were injected longer ago than that. Requires that nothing else is known yet.
+  /// Sets the bytes injected before the horizon. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// Only the total matters of what is known at `now`: begin_at(total()) would be the same.
+  /// True if only the total matters at `now`, so that begin_at(total()) on a new object would be equivalent.
   [[nodiscard]] bool is_past(Instant now) const;
 
-  /// Bytes of IP that went towards the radio.
+  /// Records IP bytes sent towards the radio.
   void injected(Instant now, Bytes amount);
-  /// A report with the Node-B's cumulative `arrived` came in at `now`. Returns what is under way. A counter that runs
-  /// backwards (the Node-B has restarted) starts the measurement anew.
+  /// Processes a report received at `now` with the Node-B's cumulative counter `arrived`. Returns the bytes in flight.
+  /// A counter that decreases (the Node-B has restarted) restarts the measurement.
   Bytes on_report(Instant now, std::uint64_t arrived);
-  /// The next report's counter is another's (a handover to another Node-B): the measurement starts anew with it.
+  /// Restarts the measurement with the next report, whose counter is another Node-B's after a handover.
   void restart() { synchronised_ = false; }
-  /// Asks the processor to fetch what on_report() looks at.
+  /// Prefetches the members that on_report() reads.
   void prefetch() const {
     __builtin_prefetch(&round_trip_);
     __builtin_prefetch(&newest_);
     __builtin_prefetch(&synchronised_);
   }
-  /// Cumulative, for BearerStatus::injected.
+  /// Returns the cumulative bytes injected, for BearerStatus::injected.
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:
@@ -65,7 +65,7 @@ class InFlight {
   std::array<Slice, slices> ring_{};
   std::size_t newest_ = 0;
   std::uint64_t total_ = 0;
-  double offset_ = 0;  ///< injected = arrived + origin_ + offset_ + under way
+  double offset_ = 0;  ///< offset of the balance injected = arrived + origin_ + offset_ + in flight
   std::uint64_t origin_ = 0;
   std::uint64_t arrived_ = 0;
   Instant reported_{};

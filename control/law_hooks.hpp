@@ -5,45 +5,50 @@
 
 namespace sluice::control {
 
-struct LawParameters;  // of every law (flow_laws.hpp)
+struct LawParameters;  // parameters of every controller (flow_laws.hpp)
 
-/// What a law is told of its flow at the start.
+/// Facts about a flow when its controller is created.
 struct LawStart {
-  Duration round_trip{};  ///< of the handshake; zero while unknown
-  Bytes segment{1448};    ///< the largest segment, ≥ 1
+  Duration round_trip{};  ///< round trip of the handshake; zero while unknown
+  Bytes segment{1448};    ///< largest segment, ≥ 1
 };
 
-/// How the flows that share a queue are counted for a law: N of GwaFlowCount.
+/// Rule by which a controller counts the flows that share a queue: parameters of GwaFlowCount.
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
-  bool by_use = false;  ///< a flow that takes little of the link counts for as little
+  bool by_use = false;  ///< counts a flow that takes little of the link by its use
 };
 
-/// The hooks of a law of windows, one object per flow, all doing nothing: a law hides the ones it needs. It is told the
-/// same wherever its flow is intercepted. Where the connection passes end to end, the window goes into the ACKs and the
-/// releases say which of them go on; where the connection is split, the window bounds what is in flight towards the
-/// radio and nothing is held, since the relay holds the data itself.
+/// Hooks of a per-flow window controller, one object per flow. The defaults do nothing; a controller hides the ones it
+/// needs.
+/// The hooks are called alike for split and for regulated connections. For a regulated connection the window is written
+/// into ACKs, and released ACKs are forwarded.
+/// For a split one the window limits the bytes in flight on the radio leg. No ACK is withheld then, because the relay
+/// holds the data itself.
 struct LawHooks {
-  /// The window goes into the ACKs towards the UE, too: the law divides something that both directions share.
+  /// True if the window is also written into ACKs towards the UE, because both directions share what the controller
+  /// divides.
   static constexpr bool both_ways = false;
-  /// Of the radio queue the law wants to know the buffer alone: where that is configured it needs no report.
+  /// True if the controller only needs the buffer size of the radio queue. If that is configured it needs no reports.
   static constexpr bool needs_buffer_only = false;
 
-  /// Data up to `end` passes towards the queue.
+  /// Called when data up to `end` passes towards the queue.
   void on_data(Bytes /*end*/) {}
-  /// A report has come.
+  /// Called for each report. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// An ACK has come from the UE.
+  /// Called for each ACK of the UE. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// An ACK of `ack` has gone to the server with `window` in it.
+  /// Called when an ACK of `ack` has been sent to the server with `window` in it.
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
-  /// The window after `ack`; Bytes::max() for a law that only times ACKs.
+  /// Returns the window after `ack`; Bytes::max() for a controller that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// The law takes over from another. `window` is the flow's part of what the path holds without its queue.
+  /// Called when the controller replaces another one. `window` is the flow's share of what the path holds without a
+  /// queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
-  /// Its state, for a trace (control/trace/states.hpp): a law that has any hides this.
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp). A controller
+  /// with state hides this function.
   template <typename Self, typename Visit>
   static void fields(Self& /*self*/, Visit& /*visit*/) {}
 };

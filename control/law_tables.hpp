@@ -5,8 +5,8 @@
 #include "control/fair_share.hpp"
 #include "control/gwa.hpp"
 
-/// The parameters of the laws of windows: X(name in LawParameters, configuration key, type, what they are of). A type
-/// says its keys by describe(Section&, type&).
+/// Table of the per-flow window controllers' parameters: X(name in LawParameters, configuration key, type,
+/// description). A type lists its keys in describe(Section&, type&).
 #define SLUICE_LAW_PARAMETERS(X)                                                                 \
   X(clamp, "clamp", ClampWindowParameters, "CLAMP's window agent")                               \
   X(price, "clamp_price", ClampPriceParameters,                                                  \
@@ -14,9 +14,10 @@
   X(gwa, "gwa", GwaParameters, "Generalized Window Advertising, modes gwa-rr, gwa-fcfs and ba")  \
   X(fair_share, "fair_share", FairShareParameters, "floor(B/n) packets for every flow")
 
-/// The laws that give each flow a window: X(name, configuration word, class, split, regulate, what it does). `split`
-/// and `regulate` say in which interceptions it works. A new law is one class with the hooks it needs (LawHooks), and
-/// one line here: the modes of the proxy and of the emulator, their words and their help are made of this table.
+/// Table of the per-flow window controllers: X(name, configuration word, class, split, regulate, description). `split`
+/// and `regulate` state in which interceptions it works.
+/// A new controller is one class with the hooks it needs (LawHooks) and one line here. The modes of proxy and emulator
+/// and their help are generated from it.
 #define SLUICE_WINDOW_LAWS(X)                                                                                   \
   X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")           \
   X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B") \

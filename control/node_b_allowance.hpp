@@ -8,15 +8,15 @@
 
 namespace sluice::control {
 
-/// What a report says of what may be sent, where the law runs at the Node-B.
+/// Values of a report that determine the allowance if the controller runs at the Node-B.
 struct AllowanceReport {
-  std::optional<Bytes> allowance;  ///< nothing: it computes none
-  Rate mean_rate;                  ///< of the radio link
-  Duration period{};               ///< until the next report is to come
+  std::optional<Bytes> allowance;  ///< absent if the Node-B computes none
+  Rate mean_rate;                  ///< mean rate of the radio link
+  Duration period{};               ///< time until the next report
 };
 
-/// The law of a bearer whose allowance comes from the Node-B. Where that computes none, its mean rate is the best that
-/// is known. Keeps no state. No clock inside.
+/// Allowance of a bearer whose controller runs at the Node-B. If the report contains none, it is the mean rate times
+/// the period. Has no state and reads no clock.
 struct NodeBAllowance {
   [[nodiscard]] static Bytes granted(const AllowanceReport& report) {
     return report.allowance ? *report.allowance : report.mean_rate.in(report.period);

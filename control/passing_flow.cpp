@@ -1,3 +1,8 @@
+// Observes one direction of a regulated connection from the middle of its path: RTT to the receiver, delay to the
+// sender, bytes in flight, and whether the window limits the sender.
+// ClockedAcks owns one per flow and calls it for each packet. Invariant: constant space; if more than 32 marks are
+// needed, every other one is dropped.
+
 #include "control/passing_flow.hpp"
 
 #include <algorithm>
@@ -6,11 +11,11 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration further_memory = std::chrono::seconds(10);
-/// Marks no farther apart stand for what passed between them.
+/// Distance in µs up to which two marks stand for the data between them.
 constexpr std::int32_t close = 2000;  // µs
-/// A sender answers a window so much later than at best, for reasons of its own.
+/// Extra delay with which a sender may use a window for reasons of its own.
 constexpr Duration hesitation = std::chrono::milliseconds(5);
-/// … and now and then later, when the window limits it all the same.
+/// Time during which a single late use of a window does not yet mean that something else limits the sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -46,8 +51,8 @@ void PassingFlow::on_data(Instant now, Bytes end) {
   further_.add(now, now - told_);
 }
 
-/// The newest data moves the newest mark along where that stays close to the one before it: an even part of all that is
-/// remembered, in bytes and in time.
+/// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
+/// so that marks are evenly spaced.
 void PassingFlow::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {
@@ -64,7 +69,7 @@ void PassingFlow::mark(const Mark& newest) {
   marks_[used_++] = newest;
 }
 
-/// Every other mark goes; the oldest and the newest stay.
+/// Removes every other mark, but not the oldest and the newest.
 void PassingFlow::thin_out() {
   std::uint8_t kept = 1;
   for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
@@ -79,7 +84,7 @@ void PassingFlow::on_repetition() {
 PassingFlow::Heard PassingFlow::on_ack(Instant now, Bytes ack) {
   Heard heard;
   if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
-  // What has passed by another way, or before this was watched, is not known to have been under way.
+  // Data that passed on another path, or before this flow was observed, does not count as in flight.
   const Bytes newly = std::min(ack, sent_) - acked_;
   if (newly <= Bytes{}) return heard;
   heard.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
@@ -92,14 +97,14 @@ PassingFlow::Heard PassingFlow::on_ack(Instant now, Bytes ack) {
 }
 
 PassingFlow::Heard PassingFlow::on_duplicate(Bytes segment) {
-  // The one that is missing has not come.
+  // The missing segment itself has not arrived.
   const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
   beyond_ += delivered;
   return {delivered, Duration::zero()};
 }
 
-/// What took the acknowledged position there and back: no less, since the least of all is what counts. Forgets what
-/// lies before it.
+/// Returns the RTT of the acknowledged position, an upper bound because the minimum is used later. Removes the marks
+/// before it.
 Duration PassingFlow::take_trip(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -127,7 +132,7 @@ void PassingFlow::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// A window was answered after that, or is not yet.
+/// Updates whether the window limits the sender: a window was used after `took`, or has not been used for this long.
 void PassingFlow::judge(Instant now, Duration took) {
   if (took <= prompt()) {
     held_back_ = true;

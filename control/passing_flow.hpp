@@ -10,58 +10,58 @@
 
 namespace sluice::control {
 
-/// One direction of a connection that passes, as a box on its way can tell it: how long data is under way to the
-/// receiver and its acknowledgement back, how long the sender takes to use a window, and whether the window is what
-/// holds it back. Amounts are positions (StreamPosition). Constant space: with more under way the instants that are
-/// remembered lie farther apart, and of what passed between two of them nothing is told unless they are close. No clock
-/// inside; thread: its flow's.
+/// One direction of a regulated connection, observed between its ends: RTT to the receiver, delay from a window to the
+/// data it allows, and whether the window limits the sender.
+/// Amounts are positions (StreamPosition). Constant space: with more bytes in flight the recorded instants lie farther
+/// apart, and data between distant ones is not timed.
+/// Reads no clock; thread: its flow's.
 class PassingFlow {
  public:
-  /// Where the flow stands when it is first looked at; what is under way then is not timed.
+  /// Positions of the flow when its observation starts. Bytes in flight at that time are not timed.
   struct Start {
     Bytes acked;
     Bytes sent;  ///< ≥ acked
   };
-  /// `further`: how long a window takes to the sender and data back, by the handshake; zero while unknown.
+  /// Starts the observation. `further` is the delay from a window to its data, by the handshake; zero while unknown.
   PassingFlow(Instant now, const Start& start, Duration further);
 
-  /// Data up to `end` passes for the first time.
+  /// Records data up to `end` that passes for the first time.
   void on_data(Instant now, Bytes end);
-  /// Data passes that has passed before. What is under way is no longer timed (Karn).
+  /// Records a retransmission: the bytes in flight are not timed any more (Karn).
   void on_repetition();
 
-  /// What an acknowledgement tells.
+  /// Sample from one ACK.
   struct Heard {
-    Bytes delivered;        ///< that the receiver has and did not have before
-    Duration round_trip{};  ///< of what it acknowledges; zero where that is not known
+    Bytes delivered;        ///< bytes newly received
+    Duration round_trip{};  ///< RTT of the acknowledged data; zero if unknown
   };
-  /// The receiver acknowledges up to `ack`.
+  /// Records an ACK up to `ack`.
   [[nodiscard]] Heard on_ack(Instant now, Bytes ack);
-  /// It acknowledges the same as before, because about `segment` bytes have come out of turn.
+  /// Records a duplicate ACK, which stands for about `segment` bytes received out of order.
   [[nodiscard]] Heard on_duplicate(Bytes segment);
-  /// The sender is told of a window up to there. It sends in segments of this size where it has so much, and waits for
-  /// room for one (RFC 9293 section 3.8.6.2.1).
+  /// Records that the sender receives a window with right edge `edge`. It sends whole segments of size `segment` and
+  /// waits for space for one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
-  /// What has passed and has not come, as far as acknowledgements tell.
+  /// Returns the bytes that passed and have not been received, as far as ACKs show.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - beyond_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// From a window that passes to the first data that needs it, at the least; zero while unknown.
+  /// Returns the smallest delay from a window that passes to the first data that needs it; zero while unknown.
   [[nodiscard]] Duration further() const { return further_.known() ? further_.value() : Duration::zero(); }
-  /// The window is what limits the sender: within the last half second it has used one as soon as it could.
+  /// True if the window limits the sender: within the last half second it used one as soon as it could.
   [[nodiscard]] bool held_back() const { return held_back_; }
-  /// Nothing has come for so long that the sender has nothing to send, or cannot.
+  /// Records a silence after which the sender has nothing to send, or cannot send.
   void on_silence() { held_back_ = false; }
-  /// How long after a window a sender that waits for it has answered.
+  /// Returns the delay within which a sender that waits for a window uses it.
   [[nodiscard]] Duration prompt() const;
 
  private:
   static constexpr std::size_t capacity = 32;
-  /// Data up to `end` had passed at `at`.
+  /// Position `end` up to which data had passed at `at`.
   struct Mark {
     std::uint32_t end = 0;  ///< low bits of the position
-    std::uint32_t at = 0;   ///< low bits of microseconds
+    std::uint32_t at = 0;   ///< low bits of the instant in µs
   };
 
   void mark(const Mark& newest);
@@ -71,14 +71,14 @@ class PassingFlow {
 
   Bytes sent_;
   Bytes acked_;
-  Bytes beyond_;         ///< what has come out of turn
-  Bytes repeated_;       ///< up to here nothing is timed
-  Bytes edge_{-1};       ///< the furthest that the sender was told of; negative: none yet
-  Bytes answers_;        ///< data beyond this answers the window of …
-  Instant told_{};       ///< … this instant, while `waiting_`
-  Instant prompt_at_{};  ///< when the sender answered at once, the last time
+  Bytes beyond_;         ///< bytes received out of order
+  Bytes repeated_;       ///< position up to which nothing is timed
+  Bytes edge_{-1};       ///< furthest right edge that the sender received; negative: none yet
+  Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
+  Instant told_{};       ///< instant of that window, while `waiting_`
+  Instant prompt_at_{};  ///< last time at which the sender used a window at once
   WindowedExtreme<Duration, std::less<>> further_;
-  std::array<Mark, capacity> marks_{};  ///< rising; all before the end of the first has come
+  std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
   std::uint8_t used_ = 0;
   bool waiting_ = false;
   bool held_back_ = false;

@@ -8,7 +8,7 @@ void QueueMarks::sent(std::uint64_t total, Bytes end) {
   const Mark newest = marks_[used_ - 1];
   if (end <= newest.end || total < newest.total) return;
   const std::uint64_t begin = total - std::min(total, static_cast<std::uint64_t>((end - newest.end).count()));
-  if (begin > newest.total + spacing_) add({begin, newest.end});  // others went in between
+  if (begin > newest.total + spacing_) add({begin, newest.end});  // data of other flows was sent in between
   if (used_ > 1 && total - marks_[used_ - 2].total < spacing_) {
     marks_[used_ - 1] = {total, end};
   } else {
@@ -21,7 +21,7 @@ void QueueMarks::add(const Mark& mark) {
   marks_[used_++] = mark;
 }
 
-/// Every other mark goes; the newest and the oldest stay.
+/// Removes every other mark, but not the oldest and the newest.
 void QueueMarks::thin_out() {
   std::uint32_t kept = 1;
   for (std::uint32_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];

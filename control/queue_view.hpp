@@ -6,39 +6,39 @@
 
 namespace sluice::control {
 
-/// What the proxy knows of one UE's radio queue after a report, for the laws of its flows.
+/// State of one UE's radio queue after a report, for the controllers of its flows.
 struct QueueView {
-  Bytes queue;                      ///< IP bytes waiting in it, as reported
-  Bytes buffer;                     ///< B, > 0: what it holds, all flows together
-  Rate mean_rate;                   ///< the running mean of its service rate; zero while unknown
-  Rate best_rate;                   ///< its largest service rate of the last second: what the link can be taken to give
-  double flows = 1;                 ///< N, ≥ 1: flows that share it, as the law counts them
-  Duration price{};                 ///< CLAMP's p
-  Bytes advertised = Bytes::max();  ///< GWA's φ where the Node-B computes it
-  bool dropped = false;             ///< it has turned packets away since the report before
-  double counted_share = 1;         ///< of an IP packet that amounts and rates count: its payload, or all of it
+  Bytes queue;                      ///< IP bytes in the queue, as reported
+  Bytes buffer;                     ///< B, > 0: capacity for all flows together
+  Rate mean_rate;                   ///< running mean of its service rate; zero while unknown
+  Rate best_rate;                   ///< largest service rate of the last second, taken as what the link can carry
+  double flows = 1;                 ///< N, ≥ 1: flows that share the queue, as the controller counts them
+  Duration price{};                 ///< CLAMP's price p
+  Bytes advertised = Bytes::max();  ///< GWA's φ if the Node-B computes it
+  bool dropped = false;             ///< true if it has dropped packets since the previous report
+  double counted_share = 1;         ///< share of an IP packet that amounts and rates count: its payload, or all of it
 };
 
-/// Where one flow stands in that queue, in positions (StreamPosition): left ≤ arrived ≤ sent.
+/// Position of one flow in the queue (StreamPosition): left ≤ arrived ≤ sent.
 struct FlowView {
-  Bytes left;             ///< … up to here it has left the queue
-  Bytes arrived;          ///< … reached it
-  Bytes sent;             ///< … was sent towards it
-  Duration round_trip{};  ///< without queueing, the shortest seen; zero while unknown
+  Bytes left;             ///< position up to which the flow has left the queue
+  Bytes arrived;          ///< position up to which it has reached the queue
+  Bytes sent;             ///< position up to which it was sent towards the queue
+  Duration round_trip{};  ///< smallest RTT seen, without queueing; zero while unknown
 
   [[nodiscard]] Bytes queued() const { return arrived - left; }
-  /// Nothing of the flow is in the queue or under way to it.
+  /// True if no data of the flow is in the queue or in flight to it.
   [[nodiscard]] bool empty() const { return left >= sent; }
 };
 
-/// An acknowledgement that has come from the UE.
+/// An ACK from the UE.
 struct AckView {
   Instant now{};
-  Bytes ack;             ///< the position it acknowledges
-  Bytes newly;           ///< what no earlier one acknowledged
-  Bytes offered;         ///< the window the UE itself offers
-  bool limited = true;   ///< the law's window is what held the sender back, as far as is known
-  bool in_loss = false;  ///< the sender is repairing a loss, or about to
+  Bytes ack;             ///< position it acknowledges
+  Bytes newly;           ///< bytes that no earlier ACK acknowledged
+  Bytes offered;         ///< receive window of the UE itself in bytes
+  bool limited = true;   ///< true if the controller's window limited the sender, as far as is known
+  bool in_loss = false;  ///< true if the sender is in loss recovery, or about to be
 };
 
 }  // namespace sluice::control

@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-/// Of the best rate of late, that at which the reference is reckoned: all of it wins hardly any use of the recorded
-/// links, and doubles what is to wait.
+/// Share of the best recent rate for which the reference is computed. The whole rate would hardly use the recorded
+/// links better, and would double the queue.
 constexpr double best_share = 0.5;
 
 }  // namespace

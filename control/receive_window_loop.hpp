@@ -10,72 +10,76 @@
 
 namespace sluice::control {
 
-/// Parameters of the second loop.
+/// Parameters of the second loop, which controls the window towards the server.
 struct ReceiveWindowParameters {
-  /// q0 of the relay's buffer, at the drain rate or at half of the best of late, whichever is more.
+  /// q0 of the relay's buffer, at the larger of the drain rate and half of the best recent rate.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
-  Bytes minimum_reference{3000};    ///< q0 is never taken for less
-  Bytes frame{40};                  ///< what a frame of the reference is
+  Bytes minimum_reference{3000};    ///< smallest q0
+  Bytes frame{40};                  ///< frame size of a reference in frames
   Bytes initial{64 * 1024};         ///< window until a drain rate is known
-  Bytes maximum{16 * 1024 * 1024};  ///< what is steered never exceeds this
+  Bytes maximum{16 * 1024 * 1024};  ///< upper bound of the target
 };
 
-/// What the second loop is told, whenever convenient (each ACK that is built, each step).
+/// Input of the second loop, at any time: for each ACK that is built and in each step.
 struct ReceiveWindowObservation {
   Bytes buffered;    ///< payload received and not yet sent towards the radio
-  Bytes advertised;  ///< right edge − rcv_nxt
-  /// This flow's share of what is on the way to the radio queue and in it, less what belongs there.
+  Bytes advertised;  ///< advertised to the server and not received: right edge − rcv_nxt
+  /// This flow's share of the bytes on the way to the radio queue and in it, minus the share that belongs there.
   OnWire<Bytes> radio_error;
-  OnWire<Rate> drain;   ///< what the radio leg takes, or could take (b̄ of the first loop); zero while unknown
-  Duration server_rtt;  ///< zero while unknown
-  Framing framing{};    ///< of what the radio leg sends
-  OnWire<Rate> best{};  ///< the highest that `drain` was in the last seconds; zero where that is not known
+  OnWire<Rate> drain;   ///< rate that the radio leg takes or could take (b̄ of the first loop); zero while unknown
+  Duration server_rtt;  ///< RTT to the server; zero while unknown
+  Framing framing{};    ///< payload share of what the radio leg sends
+  OnWire<Rate> best{};  ///< largest `drain` of the last seconds; zero if unknown
 };
 
-/// A snapshot for observers. All of it is payload.
+/// State of the loop for observers. All amounts are payload.
 struct ReceiveWindowState {
-  double reference = 0;        ///< q0, bytes
-  double target = 0;           ///< what buffered + radio error + advertised is steered to, bytes
-  double predicted_error = 0;  ///< ŝ, bytes
+  double reference = 0;        ///< q0 in bytes
+  double target = 0;           ///< target of buffered + radio error + advertised, in bytes
+  double predicted_error = 0;  ///< ŝ in bytes
 };
 
-/// SMVS "following the same way" for the window advertised to the server (TMC 2011, section 4.2, last paragraph), over
-/// the whole way from the server to the air. The queue is everything that was advertised to the server and has not left
-/// over the air; what belongs there is what the radio takes during both round trips, and the references of both
-/// loops. An edge once advertised is never retracted, so what is under way is exactly what was advertised and has not
-/// arrived:
+/// SMVS "following the same way" for the window advertised to the server (TMC 2011, section 4.2, last paragraph).
+/// Covers the whole path from the server to the air.
 ///
-///     ŝ = advertised + buffered − b̄·RTT − q0 + (on the way to the radio + radio queue − b̄·2τp − q0 of the first loop)
+/// The queue is everything that was advertised to the server and has not left over the air. Its target is what the
+/// radio takes during both round trips, plus the references of both loops.
+/// An advertised edge is never retracted, so the bytes in flight are exactly those advertised and not arrived:
+///
+///     ŝ = advertised + buffered − b̄·RTT − q0 + radio error;
+///     radio error = on the way to the radio + radio queue − b̄·2τp − q0 of the first loop;
 ///     advance = max(0, −ŝ)
 ///
-/// which is eq. 35 with δ·Ts = 1: the step is whatever time passes between two calls, what drained in it is part of ŝ,
-/// and only the advancing side of sgn exists. The parenthesis is `radio_error`. A loop around the relay's buffer alone
-/// would learn of a slower link only when that buffer has filled, and of a faster one when it has run dry.
+/// This is eq. 35 with δ·Ts = 1. The step is the time between two calls, the bytes drained in it are part of ŝ, and
+/// only the advancing side of sgn exists.
+/// A loop around the relay's buffer alone would detect a slower link only when that buffer is full. It would detect a
+/// faster link only when the buffer is empty.
 ///
-/// A link that swings is slow now and fast before the server has heard of it. What waits here must last until then, so
-/// q0 is reckoned at no less than half of the best rate of the last seconds, where the first loop knows that.
+/// A varying link can slow down and speed up again before the server notices. The relay's buffer must last until then.
+/// Therefore q0 is computed for at least half of the best rate of the last seconds, if the first loop knows it.
 ///
-/// Where the server was the slower one, b̄ is no more than it could send; q0 beyond what that rate needs, each round
-/// trip, is how the window finds out that it has become faster. One per flow. No clock inside.
+/// If the server was slower than the link, b̄ is at most what it could send. The part of q0 beyond that rate's need,
+/// per round trip, is how the window detects that the server has become faster.
+/// One object per flow. Reads no clock.
 class ReceiveWindowLoop {
  public:
   explicit ReceiveWindowLoop(const ReceiveWindowParameters& parameters = {});
 
-  /// By how much the right edge may advance now.
+  /// Returns the number of bytes by which the right edge may advance now.
   Bytes advance(const ReceiveWindowObservation& seen);
 
-  /// Whether a drain rate has ever been observed. Until then the target is `initial`.
+  /// True if a drain rate has ever been observed. Until then the target is `initial`.
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
   [[nodiscard]] const ReceiveWindowParameters& parameters() const { return parameters_; }
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
   ReceiveWindowParameters parameters_;
-  bool known_ = false;  ///< the drain was; a link that stands still for long is not a link that nothing is known of
+  bool known_ = false;  ///< a drain rate was observed; a long stall of the link does not clear it
   ReceiveWindowState state_;
 };
 

@@ -11,13 +11,13 @@
 
 namespace sluice::control {
 
-/// An amount of queue as an operator states it: radio frames (the papers' unit), bytes, or time at the current mean
-/// service rate. Time is what works from EV-DO to LTE without retuning. Never negative.
+/// Queue length as an operator states it: radio frames (the papers' unit), bytes, or time at the current mean service
+/// rate. Time works from EV-DO to LTE without retuning. Never negative.
 class Reference {
  public:
   enum class Unit : std::uint8_t { frames, bytes, time };
 
-  /// Nothing: zero bytes.
+  /// Makes a reference of zero bytes.
   constexpr Reference() = default;
   [[nodiscard]] static constexpr Reference frames(double count) { return {Unit::frames, count}; }
   [[nodiscard]] static constexpr Reference bytes(Bytes amount) {
@@ -25,14 +25,14 @@ class Reference {
   }
   [[nodiscard]] static constexpr Reference time(Duration span) { return {Unit::time, to_seconds(span)}; }
 
-  /// Reads "100 frames", "4000B", "4 KiB", "1.5 MiB", "20ms", "0.02 s", "500us"; the blank is optional. Nothing when
-  /// the text is anything else, negative or not finite.
+  /// Parses "100 frames", "4000B", "4 KiB", "1.5 MiB", "20ms", "0.02 s", "500us"; the blank is optional. Returns
+  /// nothing if the text is anything else, negative or not finite.
   [[nodiscard]] static std::optional<Reference> parse(std::string_view text);
 
   [[nodiscard]] constexpr Unit unit() const { return unit_; }
-  /// In the unit: frames, bytes or seconds.
+  /// Returns the value in frames, bytes or seconds, by the unit.
   [[nodiscard]] constexpr double value() const { return value_; }
-  /// In bytes, with `frame` the size of a radio frame and `mean` the service rate that time is counted at.
+  /// Returns the length in bytes. `frame` is the size of a radio frame; `mean` is the service rate that converts time.
   [[nodiscard]] constexpr double in_bytes(Bytes frame, Rate mean) const {
     switch (unit_) {
       case Unit::frames:
@@ -44,7 +44,7 @@ class Reference {
     }
     return 0;
   }
-  /// A text that parse() reads back.
+  /// Returns a text that parse() reads back.
   [[nodiscard]] std::string to_string() const;
 
   constexpr bool operator==(const Reference&) const = default;

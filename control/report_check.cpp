@@ -9,12 +9,13 @@ constexpr Duration period = std::chrono::seconds(2);
 constexpr std::uint8_t wrong_periods = 2;
 constexpr std::uint8_t right_periods = 5;
 
-/// Less than this is no basis for a judgement.
+/// Smallest number of acknowledged bytes in a period for a judgement.
 constexpr std::uint64_t least_acknowledged = 15'000;
-/// What was acknowledged in a period may have been transmitted before it began.
+/// Share of the acknowledged bytes that must be reported, because some may have been transmitted before the period.
 constexpr double least_share = 0.75;
 
-/// A queue is longer than a round trip when it is so by far: rates change, and reports are of another moment.
+/// True if the queue is longer than the round trip by a wide margin. Rates change, and reports describe another
+/// instant.
 bool longer_than(Duration queued_for, Duration round_trip) {
   return queued_for > 2 * round_trip + std::chrono::milliseconds(100);
 }

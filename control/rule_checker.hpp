@@ -11,7 +11,8 @@
 
 namespace sluice::control {
 
-/// An explanation that is only written when somebody breaks the rule: laws are made for connections as they open.
+/// Explanation of a broken rule, formatted only on demand, because controllers are created for connections as they
+/// open.
 template <typename... Parts>
 class Explanation {
  public:
@@ -26,17 +27,17 @@ class Explanation {
   std::tuple<Parts...> parts_;
 };
 
-/// Numbers and words in a row, numbers as short as %g prints them.
+/// Returns the parts as one explanation; numbers are formatted as short as %g does.
 template <typename... Parts>
 [[nodiscard]] auto print(const Parts&... parts) {
   return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
-/// Collects what is broken; what every validate() is made of. Laws are made in the packet path, which is compiled in
-/// one piece: validate() is never inlined, or its texts would be part of that.
+/// Collects broken rules; every validate() uses it. Controllers are created in the packet path, which is one
+/// compilation unit, so validate() is never inlined; its texts stay out of it.
 class RuleChecker {
  public:
-  /// `parameter`: the one that the rule is first about, a member of what is validated.
+  /// Records a violation if `holds` is false. `parameter` is the member that the rule is mainly about.
   template <typename Parameter, typename Text>
   void require(const Parameter& parameter, bool holds, Violation::Severity severity, const char* rule,
                const Text& explanation) {

@@ -10,11 +10,11 @@
 
 namespace sluice::control {
 
-/// Least and greatest of the samples of a sliding window of time, in constant space: the window is cut into sixteenths
-/// and a sample is forgotten with its sixteenth, so the window is right to 1/16.
+/// Smallest and largest sample of a sliding time window, in constant space. The window has 16 slices and a sample
+/// expires with its slice, so the window is exact to 1/16.
 class SlidingExtremes {
  public:
-  /// `window` > 0.
+  /// Keeps the extremes of the last `window` > 0.
   explicit SlidingExtremes(Duration window) : slice_(std::max<Duration>(window / slices, Duration(1))) {}
 
   struct Range {
@@ -32,7 +32,7 @@ class SlidingExtremes {
     }
     ring_[newest_].range = both(ring_[newest_].range, {sample, sample});
   }
-  /// Nothing when no sample lies within the window that ends at `now`.
+  /// Returns the range of the samples in the window that ends at `now`, or nothing if there are none.
   [[nodiscard]] std::optional<Range> range(Instant now) const {
     constexpr double most = std::numeric_limits<double>::infinity();
     const auto current = now.time_since_epoch() / slice_;
@@ -41,7 +41,7 @@ class SlidingExtremes {
     for (std::size_t i = 0; i < used_; ++i) {
       const Slice& slice = ring_[i];
       const bool within = slice.number <= current && current - slice.number <= Duration::rep{slices};
-      // Without a branch: which slices are within changes from call to call.
+      // Has no branch, because which slices are within the window changes from call to call.
       result = both(result, {within ? slice.range.low : most, within ? slice.range.high : -most});
       any |= within;
     }
@@ -49,7 +49,7 @@ class SlidingExtremes {
   }
   void clear() { used_ = 0; }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

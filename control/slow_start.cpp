@@ -5,7 +5,7 @@
 namespace sluice::control {
 namespace {
 
-/// As in BBR.
+/// Full-pipe test of BBR: three rounds without growth by a quarter.
 constexpr std::uint8_t enough_flat_rounds = 3;
 constexpr double growth = 1.25;
 

@@ -8,36 +8,37 @@
 
 namespace sluice::control {
 
-/// The window while a link is searched for, and while its way is filled again after the queue was drained: it grows by
-/// what is delivered, which doubles it with each round trip. A search ends where the rate grows no more; its owner ends
-/// it as well, where a packet has waited for longer than it is to. No clock inside; thread: its owner's.
+/// Window during slow start, and while the path is refilled after its queue was drained. It grows by the delivered
+/// bytes, so it doubles per round trip.
+/// Slow start ends if the rate stops growing. The owner also ends it if packets wait longer than intended. Reads no
+/// clock; thread: its owner's.
 class SlowStart {
  public:
-  /// The search begins with so many bytes, > 0.
+  /// Begins slow start with `window` > 0 bytes.
   explicit SlowStart(double window) : window_(window) {}
 
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
-  /// Bytes; of the newest search or refilling.
+  /// Returns the window of the latest slow start or refill, in bytes.
   [[nodiscard]] double window() const { return window_; }
 
-  /// The link is searched for with so many bytes at first, whatever was before.
+  /// Restarts slow start from `window` bytes and discards earlier state.
   void search(double window);
-  /// The way is filled again, with so many bytes at first.
+  /// Starts a refill of the path from `window` bytes.
   void refill(double window);
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
   void end() { phase_ = Phase::over; }
 
-  /// The window is no less.
+  /// Raises the window to at least `under_way`.
   void let_have(Bytes under_way);
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
-  /// Twice the window in each of three rounds has not brought a quarter more. The rate is `delivered`, a round lasts
-  /// for `round`, and what does not use the window shows nothing.
+  /// True if the pipe is full: doubling the window in each of three rounds raised the rate by less than a quarter.
+  /// `delivered` is the rate and `round` the length of a round. Samples without `uses_window` restart the test.
   [[nodiscard]] bool grows_no_more(Instant now, Rate delivered, Duration round, bool uses_window);
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -46,8 +47,8 @@ class SlowStart {
 
   double window_;
   Instant round_ends_{};
-  double to_exceed_ = 0;          ///< bytes/s, by a quarter
-  std::uint8_t flat_rounds_ = 0;  ///< in a row that did not
+  double to_exceed_ = 0;          ///< rate in bytes/s that must be exceeded by a quarter
+  std::uint8_t flat_rounds_ = 0;  ///< rounds in a row that did not exceed it
   Phase phase_ = Phase::searching;
 };
 

@@ -1,3 +1,7 @@
+// SMVS, the sliding-mode variable-structure controller of one bearer (Ren & Lin, TMC 2011, section 4, eqs. 17 to 36).
+// Reporter calls step() at the Node-B, AllowanceLaw at the proxy, and ReceiveWindows for the second loop. Invariant:
+// amounts are clamped, so no counter from outside makes an integer conversion undefined.
+
 #include "control/smvs.hpp"
 
 #include <algorithm>
@@ -12,15 +16,16 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
   return static_cast<std::size_t>((parameters.one_way_delay + parameters.step - Duration(1)) / parameters.step);
 }
 
-/// Beyond any link; keeps the conversion to an integer defined whatever counters claim.
+/// Largest allowance in bytes. It exceeds any link and keeps the conversion to an integer defined whatever counters
+/// claim.
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< bytes/s
 
-/// Observations that are so much older than the last one did not come late: their clock has been set anew.
+/// Observations older than the last by more than this are not late: their clock was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// The paper's model is linear; a real queue is never shorter than nothing. Without this, the first data after a pause
-/// comes as one burst of b̄·2τp more than the reference.
+/// Returns the predicted queue, never below zero. The paper's model is linear; without the bound, the first data after
+/// a pause comes as one burst that exceeds the reference by b̄·2τp.
 double predicted_queue(double queue_and_under_way, double drained_meanwhile) {
   return std::max(0.0, queue_and_under_way - drained_meanwhile);
 }
@@ -35,7 +40,7 @@ double sign_or_saturation(double error, double layer) {
 Smvs::Smvs(const SmvsParameters& parameters)
     : parameters_(parameters), delay_steps_(steps_of_delay(parameters)), eta_(parameters.eta_window) {
   refuse_errors(validate(parameters));
-  // Reports that come early issue more than one command per Ts; twice the regular number is remembered.
+  // Early reports cause more than one command per Ts, so twice the regular number is kept.
   if (parameters_.prediction == Prediction::commanded) commands_.resize(4 * delay_steps_ + 4);
 }
 
@@ -67,7 +72,7 @@ bool Smvs::is_idle(const SmvsObservation& observation) const {
   return observation.arrived == last_->arrived && observation.queue <= Bytes(0);
 }
 
-/// b(k), b̄ and η from what happened since the last observation.
+/// Updates b(k), b̄ and η from the changes since the last observation.
 void Smvs::measure(const SmvsObservation& observation) {
   const bool infer = !observation.served || !last_->served;
   if (observation.arrived < last_->arrived || (!infer && *observation.served < *last_->served)) return;
@@ -84,7 +89,7 @@ void Smvs::measure(const SmvsObservation& observation) {
     return;
   }
   const double step_s = to_seconds(parameters_.step);
-  // Nearly every report comes on time.
+  // Nearly every report is on time, so std::pow is rarely needed.
   const double past = elapsed_s == step_s ? parameters_.alpha : std::pow(parameters_.alpha, elapsed_s / step_s);
   mean_ = past * mean_ + (1 - past) * rate;
   eta_.add(observation.now, (rate - mean_) * std::min(elapsed_s, step_s));
@@ -94,7 +99,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - under_way(observation);
 }
 
-/// Data that reaches the queue before what is granted now does.
+/// Returns the bytes that reach the queue before those granted now.
 double Smvs::under_way(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);
@@ -109,7 +114,7 @@ double Smvs::under_way(const SmvsObservation& observation) const {
   return sum;
 }
 
-/// Eq. 36 in bytes.
+/// Equation 36 in bytes.
 double Smvs::law(const SmvsObservation& observation) {
   const double step_s = to_seconds(parameters_.step);
   const auto frame = static_cast<double>(parameters_.frame.count());

@@ -1,3 +1,6 @@
+// Rules of SMVS' parameters: ranges, Proposition 1 (eqs. 37–43) and section 5.2 of Ren & Lin, TMC 2011. Smvs refuses
+// parameters with errors; configuration and scenarios report warnings too.
+
 #include <cmath>
 
 #include "control/rule_checker.hpp"
@@ -8,7 +11,7 @@ namespace {
 
 using Severity = Violation::Severity;
 
-/// More steps of delay than this no network has; it bounds what the commanded prediction remembers.
+/// Largest number of steps of delay. It exceeds any network and bounds the memory of the commanded prediction.
 constexpr double most_delay_steps = 4096;
 
 void check_ranges(const SmvsParameters& p, RuleChecker& check) {
@@ -33,13 +36,13 @@ void check_ranges(const SmvsParameters& p, RuleChecker& check) {
   }
 }
 
-/// Proposition 1 and eq. 43: the quasi-sliding band lies inside the buffer.
+/// Checks Proposition 1 and eq. 43: the quasi-sliding band lies inside the buffer.
 void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   const auto frame = static_cast<double>(p.frame.count());
   const double band = p.epsilon * ts / (1 - p.delta * ts);
   const double asked = p.reference.in_bytes(p.frame, mean.value_or(Rate())) / frame;
-  const double q0 = smvs_reference(p, mean.value_or(Rate())) / frame;  // what the law holds, whatever was asked for
+  const double q0 = smvs_reference(p, mean.value_or(Rate())) / frame;  // held, whatever reference is configured
   check.require(p.epsilon, band < q0, Severity::error, "ε·Ts/(1−δ·Ts) < q0",
                 print("band ", band, " frames ≥ q0 = ", q0, " frames: the queue may run empty"));
   if (p.buffer <= Bytes(0)) return;
@@ -51,7 +54,7 @@ void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& 
                 print("q0 = ", asked, " frames: ", half, " frames are held, half of the buffer"));
 }
 
-/// Section 5.2.
+/// Checks the rules of section 5.2 on the length of a step.
 void check_step(const SmvsParameters& p, std::optional<Rate> mean, std::optional<Duration> variation,
                 RuleChecker& check) {
   const double ts = to_seconds(p.step);
@@ -76,7 +79,7 @@ std::vector<Violation> validate(const SmvsParameters& parameters, std::optional<
                                 std::optional<Duration> variation) {
   RuleChecker check;
   check_ranges(parameters, check);
-  if (!check.clean()) return check.take();  // what follows divides by these
+  if (!check.clean()) return check.take();  // the checks below divide by these
   const double product = parameters.delta * to_seconds(parameters.step);
   check.require(parameters.delta, product < 1, Severity::error, "δ·Ts < 1",
                 print("δ·Ts = ", product, ": every step overshoots the reference"));

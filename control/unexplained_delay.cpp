@@ -14,7 +14,7 @@ std::optional<Duration> UnexplainedDelay::on_report(Instant now, Duration unexpl
     since_ = now;
     least_ = unexplained;
   }
-  // The least, but for what the mean round trip had not reached when the first reports came.
+  // The minimum, with slow growth, because the mean round trip may still have been rising at the first reports.
   least_ = std::min(unexplained, least_ + (unexplained - least_) / 8);
   if (reports_ < enough_reports || now - since_ < long_enough) return std::nullopt;
   reports_ = 0;

@@ -7,24 +7,24 @@
 
 namespace sluice::control {
 
-/// By how much round trips are longer than the queues that a Node-B reports explain: what is left once enough reports
-/// in a row agree is a longer way. No clock inside; thread: its owner's.
+/// Detects a longer path: measures by how much RTTs exceed the queues in a Node-B's reports. If enough reports in a row
+/// agree, the excess is a longer path. Reads no clock; thread: its owner's.
 class UnexplainedDelay {
  public:
-  /// A report explains everything, or nothing is to be concluded from it.
+  /// Discards the evidence: a report accounts for the measured delay, or is unusable.
   void forget() { reports_ = 0; }
-  /// A report leaves so much unexplained, > 0. Returns the least of those in a row once they are enough, and have
-  /// agreed for `long_enough`; then begins anew.
+  /// Records a report that leaves `unexplained` > 0 of the delay. Returns the smallest of those in a row once there are
+  /// enough and they agree for `long_enough`; then restarts.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
   Instant since_{};
-  Duration least_{};           ///< by about this at least
-  std::uint32_t reports_ = 0;  ///< in a row
+  Duration least_{};           ///< smallest unexplained delay so far, about
+  std::uint32_t reports_ = 0;  ///< reports in a row
 };
 
 }  // namespace sluice::control

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint16_t memory = 256;    ///< steps
 constexpr double least_variation = 0.2;  ///< standard deviation over mean
-// Half-way between what steps of Tb/2 and of Tb show, and what ends the rule's being broken.
+// The threshold lies midway between steps of Tb/2 and of Tb; `enough` ends the violation.
 constexpr double too_little = 0.45;
 constexpr double enough = 0.55;
 
@@ -23,7 +23,7 @@ bool VariationWatch::look(Rate served, bool waits) {
   }
   const double rate = served.bytes_per_second();
   if (steps_ < memory) ++steps_;
-  const double weight = 1.0 / steps_;  // a plain mean, until the memory is full
+  const double weight = 1.0 / steps_;  // plain mean until the memory is full
   mean_ += weight * (rate - mean_);
   const double deviation = rate - mean_;
   variance_ += weight * (deviation * deviation - variance_);

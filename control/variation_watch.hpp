@@ -6,25 +6,26 @@
 
 namespace sluice::control {
 
-/// Watches Ts < Tb/2 (SMVS, section 5.2) on the service rates that are measured, one for each step. Whoever looks at a
-/// link at least twice in the time Tb that its rate holds sees rates that resemble their predecessors: of a rate drawn
-/// anew every Tb, two steps in a row of Tb/2 have a correlation of 0.5 to 0.6, shorter ones more, steps of Tb at most
-/// 0.25. A link whose rates hardly differ, by less than a fifth of their mean, breaks nothing. No clock inside.
+/// Checks Ts < Tb/2 (SMVS, section 5.2) with the measured service rates, one per step. If a link is sampled at least
+/// twice per period Tb of its rate, successive rates are correlated.
+/// For a rate redrawn every Tb, steps of Tb/2 have a correlation of 0.5 to 0.6. Shorter steps have more, steps of Tb at
+/// most 0.25.
+/// A link whose rates differ by less than a fifth of their mean breaks nothing. Reads no clock.
 class VariationWatch {
  public:
-  /// The rate of the step that is over. `waits`: something is left in the queue. Only where it was so a step ago, too,
-  /// is the rate the link's and not the sender's; of other steps nothing is learned. True when the rule begins to be
-  /// broken: once for each time that it is.
+  /// Records the rate of the step that ended. `waits` is true if the queue is not empty. The rate counts as the link's
+  /// only if that was true one step ago too.
+  /// Returns true when the rule starts to be broken, once each time.
   bool look(Rate served, bool waits);
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
-  double mean_ = 0;  ///< bytes/s, as the rest
+  double mean_ = 0;  ///< bytes/s, as the others
   double variance_ = 0;
-  double covariance_ = 0;  ///< of two steps in a row
-  double last_ = 0;        ///< the last step's deviation from the mean
+  double covariance_ = 0;  ///< covariance of two successive steps
+  double last_ = 0;        ///< deviation of the last step from the mean
   std::uint16_t steps_ = 0;
-  bool waited_ = false;   ///< something was left a step ago
+  bool waited_ = false;   ///< the queue was not empty one step ago
   bool follows_ = false;  ///< the last step's rate was the link's
   bool broken_ = false;
 };

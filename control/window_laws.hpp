@@ -34,13 +34,13 @@ inline constexpr std::array window_law_table = {
   return window_law_table[static_cast<std::size_t>(law)];
 }
 
-/// How flows are counted for a law.
+/// Returns how a controller counts the flows that share a queue.
 [[nodiscard]] FlowCounting counting(WindowLaw law, const LawParameters& parameters);
 
-/// One flow's law, whichever it is, by value: the hooks of LawHooks. Thread: its flow's.
+/// Controller of one flow, held by value, of any type in the table: calls its LawHooks. Thread: its flow's.
 class FlowLaw {
  public:
-  /// `parameters` as validate() of each wants them. Allocates nothing.
+  /// Makes the controller `law` with `parameters` that pass validate(). Allocates nothing.
   FlowLaw(WindowLaw law, const LawParameters& parameters, const LawStart& start);
 
   [[nodiscard]] WindowLaw which() const { return static_cast<WindowLaw>(law_.index()); }
@@ -63,9 +63,9 @@ class FlowLaw {
     std::visit([&](auto& law) { law.seed(window, queue); }, law_);
   }
 
-  /// LawStart::segment.
+  /// Returns the flow's largest segment, LawStart::segment.
   [[nodiscard]] Bytes segment() const { return segment_; }
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

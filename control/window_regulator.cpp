@@ -33,7 +33,7 @@ AckRelease WindowRegulator::on_dequeue(Bytes end, bool queue_empty) {
 AckRelease WindowRegulator::on_ack(Bytes ack, bool queue_empty) {
   const bool duplicate = ack <= acked_;
   acked_ = std::max(acked_, ack);
-  dequeued_ = std::max(dequeued_, acked_);  // the word of the queue may be late; the UE has it, so it has left
+  dequeued_ = std::max(dequeued_, acked_);  // the queue's report may be late; what the UE has must have left the queue
   const AckRelease release_now = release(queue_empty);
   return duplicate ? AckRelease::all() : release_now;
 }
@@ -52,12 +52,12 @@ void WindowRegulator::on_released(Bytes ack, Bytes window) {
 AckRelease WindowRegulator::release(bool queue_empty) {
   const std::size_t rescued = rescue_.next(queue_empty);
   if (parameters_.form != WindowRegulation::ack_buffer || !advertised_) return AckRelease::all();
-  // Nothing waits and nothing is on the air: nothing is left that would ever release them.
+  // With nothing queued and nothing on the air, no later event would release them.
   if (queue_empty && on_air() == Bytes(0)) return AckRelease::all();
-  // More is advertised already than this law would advertise: another one was in force, or B was larger. Until that is
-  // used up an ACK advertises nothing more, and holding it would take nothing back.
+  // More is already advertised than this controller would advertise, because another one was active or B was larger. An
+  // ACK then advertises nothing more, so withholding it would have no effect.
   if (edge_ > dequeued_ + parameters_.buffer + parameters_.segment) return AckRelease::all();
-  // An ACK that acknowledges so much carries exactly the last window again.
+  // An ACK of this position carries exactly the last window.
   const Bytes last_window = edge_ - released_;
   return {dequeued_ + parameters_.buffer - last_window, rescued};
 }

@@ -11,59 +11,61 @@ namespace sluice::control {
 
 /// The three forms of the Window Regulator.
 enum class WindowRegulation : std::uint8_t {
-  fixed,       ///< WRS: the buffer
-  dynamic,     ///< WRD: the buffer and what is on the air
-  ack_buffer,  ///< WRB: as WRD, and ACKs that would only freeze the window are kept for when it may grow
+  fixed,       ///< WRS: the window is the buffer
+  dynamic,     ///< WRD: the window is the buffer plus the data on the air
+  ack_buffer,  ///< WRB: as WRD, and ACKs that would not move the right edge are withheld until it can move
 };
 
-/// Parameters of the Window Regulator, of one flow.
+/// Parameters of the Window Regulator for one flow.
 struct WindowRegulatorParameters {
   WindowRegulation form = WindowRegulation::ack_buffer;
-  Bytes buffer{20'000};  ///< B, of this flow alone; > 0. The paper's 20 packets of 1 kB
-  Bytes segment{1448};   ///< the largest segment of the flow, > 0; only for validate()
+  Bytes buffer{20'000};  ///< B of this flow alone, > 0; the paper uses 20 packets of 1 kB
+  Bytes segment{1448};   ///< largest segment of the flow, > 0
 };
 
-/// Checks ranges and eqs. 2 and 3 of the paper: a buffer that holds no two segments runs empty between ACKs.
+/// Checks ranges and eqs. 2 and 3 of the paper: a buffer of less than two segments runs empty between ACKs.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
-/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
-/// StreamPosition. No clock inside; thread: its flow's.
+/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are
+/// StreamPosition's. Reads no clock; thread: its flow's.
 ///
-/// Y, the data on the air, is the highest position that has left the queue less the highest acknowledged: a
-/// retransmission or duplicate ACK then counts nothing, a delayed ACK counts all it covers. For WRD and WRB the right
-/// edge is thereby always "what left the queue + B", whence eq. 3: never more than B in the queue. Behind a window
-/// scale it is less by what AdvertisedWindow rounds off.
+/// Y, the data on the air, is the highest position that left the queue minus the highest acknowledged one. A
+/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all it covers.
+/// For WRD and WRB the right edge is thereby always "position that left the queue + B", whence eq. 3: never more than B
+/// in the queue.
+/// With a window scale it is less by the rounding of AdvertisedWindow.
 ///
-/// Reading of figure 5: Ba is what is in the ACK buffer now. The figure never lowers it, and taken to the letter
-/// W = Y + B + Ba then grows by a packet with every ACK that follows a dequeue, for ever, against eq. 3 and against the
-/// text, which has it converge. In bytes Ba is what the held ACKs acknowledge, and an ACK is held as long as the window
-/// it would carry is smaller than the last one; with an ACK per packet that is the figure's "one ACK per dequeue", with
-/// delayed ACKs it does not spend the buffer twice as fast as it fills. Beyond the paper: with nothing in the queue and
-/// nothing on the air nothing is held, since no event would ever release it.
+/// Reading of figure 5: Ba is the current content of the ACK buffer. The figure never lowers it. Taken
+/// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound.
+/// That contradicts eq. 3 and the text, in which W converges. In bytes Ba is what the withheld ACKs acknowledge.
+/// An ACK is withheld while the window it would carry is smaller than the last one. With an ACK per packet this is the
+/// figure's "one ACK per dequeue". With delayed ACKs it does not spend the buffer twice as fast as it fills.
+/// Beyond the paper: with nothing queued and nothing on the air no ACK is withheld, because no event would release it.
 class WindowRegulator {
  public:
-  /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
+  /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit WindowRegulator(const WindowRegulatorParameters& parameters);
 
-  /// B has changed: more or fewer flows share the buffer. > 0.
+  /// Sets B, > 0, because more or fewer flows share the buffer.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
-  /// Data up to `end` has left the queue towards the UE; retransmissions may be told or not. `queue_empty`: nothing of
-  /// this flow waits there now.
+  /// Records that data up to `end` has left the queue towards the UE; retransmissions may be included. `queue_empty` is
+  /// true if no data of this flow is queued.
+  /// Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
-  /// An ACK of `ack` has come from the UE. One that acknowledges nothing new is a duplicate: it goes at once, and what
-  /// is held goes before it.
+  /// Records an ACK of the UE and returns the withheld ACKs to release. A duplicate ACK releases itself and all
+  /// withheld ones before it.
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
-  /// The window Wr to write into an ACK of `ack` that goes to the server now; ≥ 0.
+  /// Returns the window Wr for an ACK of `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;
-  /// That ACK has gone, with `window` in it: what was really written, after the receiver's own and the rounding.
+  /// Records that this ACK was sent with `window`, the value after the receiver's own window and rounding.
   void on_released(Bytes ack, Bytes window);
 
-  /// Y.
+  /// Returns Y, the data on the air.
   [[nodiscard]] Bytes on_air() const { return dequeued_ - acked_; }
-  /// Ba: what the ACKs acknowledge that have arrived and have not gone.
+  /// Returns Ba, the bytes that withheld ACKs acknowledge.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -74,8 +76,8 @@ class WindowRegulator {
   EmptyQueueRelease rescue_;
   Bytes dequeued_;  ///< highest position that left the queue
   Bytes acked_;     ///< highest position the UE has acknowledged
-  Bytes released_;  ///< … and the server knows of
-  Bytes edge_;      ///< furthest right edge that went to the server
+  Bytes released_;  ///< highest position acknowledged to the server
+  Bytes edge_;      ///< furthest right edge sent to the server
   bool advertised_ = false;
 };
 

@@ -6,12 +6,12 @@
 
 namespace sluice::control {
 
-/// The least (or, with std::greater, the greatest) value of the last while, in a few bytes: a value counts for between
-/// one and two `half`s, and as long as none has come since. No clock inside.
+/// Smallest value (largest with std::greater) of a recent time window, in a few bytes. A value counts for one to two
+/// `half`s, and until another value arrives. Reads no clock.
 template <typename Value, typename Better>
 class WindowedExtreme {
  public:
-  /// `half` > 0.
+  /// Keeps values for one to two times `half` > 0.
   explicit WindowedExtreme(Duration half) : half_(half) {}
 
   void add(Instant now, Value value) {
@@ -24,7 +24,7 @@ class WindowedExtreme {
       newest_ = value;
     }
   }
-  /// From now on it is this.
+  /// Sets the extreme to `value` and discards earlier ones.
   void set(Instant now, Value value) {
     before_ = newest_ = value;
     since_ = now;
@@ -33,10 +33,10 @@ class WindowedExtreme {
   void clear() { known_ = false; }
 
   [[nodiscard]] bool known() const { return known_; }
-  /// Requires known().
+  /// Returns the extreme value. Requires known().
   [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
 
-  /// Its state, for a trace (control/trace/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
