@@ -49,7 +49,7 @@ class GwaFlowCount {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
     Duration::rep interval_ = -1;  ///< number of the current interval
-    double taken_ = 0;             ///< bytes taken in it
+    double taken_ = 0;             ///< bytes that the flow took in the current interval
     double weight_ = 1;
     bool whole_ = false;  ///< true if the flow was there when the interval began
   };

@@ -23,7 +23,7 @@ class UnexplainedDelay {
 
  private:
   Instant since_{};
-  Duration least_{};           ///< smallest unexplained delay so far, about
+  Duration least_{};           ///< approximate minimum of the unexplained delays
   std::uint32_t reports_ = 0;  ///< reports in a row
 };
 

@@ -39,7 +39,7 @@ class AckStretcher {
 
   std::uint32_t every_;
   Duration delay_;
-  std::optional<tcp::SeqNum> acknowledged_;  ///< by the segments that left
+  std::optional<tcp::SeqNum> acknowledged_;  ///< last ACK number in the segments that left
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was dropped
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was dropped
   Instant due_ = never;

@@ -25,12 +25,12 @@ struct FlowEnds {
 
 /// TCP statistics of one end of a connection.
 struct EndRecord {
-  std::uint64_t retransmitted = 0;  ///< number of segments
+  std::uint64_t retransmitted = 0;  ///< retransmitted segments
   std::uint64_t timeouts = 0;
   Duration srtt{};
 };
 
-/// Variation of a transfer's rate, measured in bytes per second of time.
+/// Variation of a transfer's rate from one second to the next.
 class RateSpread {
  public:
   /// Adds `fresh` bytes received at `now`, which must not decrease. The seconds of the first and the last byte are left

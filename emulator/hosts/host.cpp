@@ -1,6 +1,6 @@
 // Built-in host: TCP connections and UDP ports behind one address. Built-in servers and UEs create one per address.
-// Packets arrive by receive(), timers by on_event(); every event of a connection ends with serve(). Invariant: at most
-// one event per connection is armed at its earliest deadline; earlier alarms are ignored.
+// Packets arrive by receive(), timers by on_event(); every event of a connection ends with serve(). Invariant: an event
+// is armed at the earliest deadline of each connection; events that are out of date are ignored.
 
 #include "emulator/hosts/host.hpp"
 

@@ -110,7 +110,7 @@ class Host final : public Element, public EventTarget {
   };
   struct Slot {
     std::unique_ptr<Connection> connection;
-    Instant alarm = never;  ///< earliest armed event
+    Instant alarm = never;  ///< time of the earliest armed event
   };
 
   [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);

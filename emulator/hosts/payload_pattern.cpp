@@ -7,7 +7,7 @@
 namespace sluice::emulator {
 namespace {
 
-// Prime period, so that no two positions a power of two apart have equal bytes.
+// A prime, so that a shift by a power of two is never a shift by whole periods.
 constexpr std::size_t period = 65'521;
 
 const std::vector<std::uint8_t>& table() {

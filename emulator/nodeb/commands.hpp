@@ -29,7 +29,7 @@ struct RunOptions {
   std::string out;  ///< folder; empty: results are only printed
   unsigned seeds = 1;
   std::vector<std::string> traces;  ///< folders that contain traces
-  unsigned workers = 0;             ///< 0: one per processor
+  unsigned workers = 0;             ///< threads; 0: one per processor
   std::vector<std::string> modes;   ///< modes to run; empty: the scenario's
   std::string keep;                 ///< folder for finished runs; empty: they are not kept
   bool list = false;                ///< true to print the list of runs instead of running them
@@ -49,8 +49,8 @@ struct VerifyOptions {
 struct LiveOptions {
   std::string file;
   std::string out;
-  std::string mode;    ///< empty: the mode that live_mode() returns
-  double seconds = 0;  ///< 0: the scenario's duration
+  std::string mode;    ///< mode; empty: the one that live_mode() returns
+  double seconds = 0;  ///< duration; 0: the scenario's
   bool check = false;  ///< true to check the scenario without running it
   std::vector<std::string> traces;
 };

@@ -1,4 +1,4 @@
-// CSV text (RFC 4180) to tables and back, and numbers as text. Results, series and archives are written through it.
+// CSV text (RFC 4180) to tables and back, and numbers as text. Result files are written and read through it.
 // Invariant: format_csv() and parse_csv() are inverse for tables whose rows have as many cells as the header. Errors
 // name the line.
 

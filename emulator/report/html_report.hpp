@@ -17,7 +17,7 @@ struct ReportNote {
 /// Returns the notes as text for a terminal, one line each.
 [[nodiscard]] std::string notes_text(const std::vector<ReportNote>& notes);
 
-/// Head of a report, and which columns and plots it has.
+/// Title, columns, plots and notes of a report.
 struct ReportTitle {
   std::string title;
   std::string description;           ///< may be empty

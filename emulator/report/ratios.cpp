@@ -25,8 +25,7 @@ std::string_view value_of(const RunKey& key, std::string_view column) {
 
 /// Returns the swept columns that do not follow from `column`, because runs with equal values in it differ in them.
 std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
-  std::map<std::pair<std::string_view, std::string_view>, std::string_view>
-      first;  // first value by column and value of `column`
+  std::map<std::pair<std::string_view, std::string_view>, std::string_view> first;  // by column and value of `column`
   std::set<std::string> found;
   for (const RunResult& run : results) {
     const std::string_view of = value_of(run.key, column);

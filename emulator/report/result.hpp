@@ -18,8 +18,7 @@ struct RunKey {
   std::string clock;  ///< "virtual" or "real"
   std::string mode;   ///< mode name such as "none", "bypass", "i-tcp", "smvs"
   std::uint64_t seed = 0;
-  std::vector<std::pair<std::string, std::string>>
-      swept;  ///< each swept column with its value, in the order of the scenario
+  std::vector<std::pair<std::string, std::string>> swept;  ///< swept columns with values, in the order of the scenario
 
   friend bool operator==(const RunKey&, const RunKey&) = default;
 };
@@ -96,11 +95,11 @@ struct PacketRow {
 
 /// Windows of one connection at a server, at the end of an interval.
 struct WindowRow {
-  double time_s = 0;  ///< since the start of the run
+  double time_s = 0;  ///< time since the start of the run
   std::string server;
   std::string ue;
   std::uint16_t ue_port = 0;
-  double congestion_bytes = 0;  ///< cwnd
+  double congestion_bytes = 0;  ///< cwnd in bytes
   double advertised_bytes = 0;  ///< receive window as received by the server; a proxy may have reduced it
   double in_flight_bytes = 0;
   std::uint64_t timeouts = 0;  ///< retransmission timeouts so far
@@ -108,7 +107,7 @@ struct WindowRow {
 
 /// One TCP segment that a radio queue dropped.
 struct DropRow {
-  double time_s = 0;  ///< since the start of the run
+  double time_s = 0;  ///< time since the start of the run
   std::string ue;
   std::string source;  ///< address of the sender
   std::uint16_t source_port = 0;

@@ -45,7 +45,7 @@ struct Plot {
   PlotAxis x;
   PlotAxis y;
   std::vector<PlotMark> marks;
-  int width = 420;  ///< pixels
+  int width = 420;  ///< width in pixels
   int height = 200;
   int left = 56;  ///< margin of the y axis in pixels; larger if its category names need it
 };

@@ -17,7 +17,8 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
 
 /// Adds the figures of the theory that the scenario selects. `profile` is the first UE's replayed link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
-/// Adds fetch times: of all fetches, and by size of the flows that completed after `measured_from`.
+/// Adds fetch times: of all fetches, and by size of the completed flows that began after
+/// `measured_from`.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
 /// Adds the server timeouts of the first four transfers that ran all the time. Requires recorded flow rows.

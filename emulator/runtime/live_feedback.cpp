@@ -218,8 +218,7 @@ void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerRepo
 
 void LiveFeedback::on_status(const feedback::Header& header, const feedback::BearerStatus& status) {
   static_cast<void>(
-      incoming_.push({header.sender, header.epoch,
-                      status}));  // a status that finds the ring full is dropped, because a newer one follows
+      incoming_.push({header.sender, header.epoch, status}));  // dropped if the ring is full: a newer one follows
   poll_thread_.wake_if_asleep();
 }
 

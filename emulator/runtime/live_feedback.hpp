@@ -125,7 +125,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
   std::deque<Heard> from_proxy_;
   control::feedback::Claims claims_;  ///< claims of the proxies; poll thread
-  Instant told_all_{};                ///< last message to all proxies
+  Instant told_all_{};                ///< time of the last message to all proxies
   bool asked_ = false;                ///< true if a proxy has requested an answer
   std::uint64_t sequence_ = 0;        ///< number of the last datagram passed to the other thread; poll thread
   std::array<Instant, 1024> due_{};   ///< due arrival at the proxy of each datagram, indexed by sequence number
@@ -139,8 +139,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::atomic<bool> draining_{false};
   std::atomic<bool> polled_{false};  ///< true if the proxy requests a report of all UEs
   std::atomic<bool> takes_changes_{false};
-  std::atomic<std::size_t> limit_{
-      control::feedback::default_max_datagram};  ///< size limit of a datagram to the proxy in bytes
+  std::atomic<std::size_t> limit_{control::feedback::default_max_datagram};  ///< largest datagram in bytes
 
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

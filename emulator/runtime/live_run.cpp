@@ -160,8 +160,7 @@ void LiveRun::poll() {
   Instant next_publication{};
   Instant now{};
   while (!stop_.load(std::memory_order_relaxed) && now < end) {
-    now = std::min(end, Instant{} + (dpdk::now() -
-                                     origin));  // nothing after the end belongs to the run, even if the thread is late
+    now = std::min(end, Instant{} + (dpdk::now() - origin));  // the run ends there, even if the thread is late
     bool worked = run_due(now);
     for (const auto& port : ports_) worked = port->poll(now) > 0 || worked;
     worked = deliver(now) || worked;

@@ -33,7 +33,8 @@ struct NetworkEnds {
 /// Virtual and real time use this class alike. Thread: the event loop's.
 class Network {
  public:
-  /// `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or std::invalid_argument.
+  /// Builds the network of one run. `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or
+  /// std::invalid_argument.
   Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces,
           const NetworkEnds& ends);
   Network(const Network&) = delete;

@@ -29,11 +29,13 @@ namespace sluice::emulator {
 
 /// The Node-Bs of a scenario, or its access point, with the lines in front of them:
 ///
-///     ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs          With several Node-Bs the core switches the downlink paths, and the
-///     UEs ┤        ⇅ forwarding                      switch the uplink paths. └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
+///     ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs
+///     ┤        ⇅ forwarding
+///     └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
 ///
-/// Uplink packets pass the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An
-/// 802.11 access point carries both directions on its air. Thread: the event loop's.
+/// With several Node-Bs the core switches the downlink paths, and the UEs switch the uplink paths. Uplink packets pass
+/// the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An 802.11 access point
+/// carries both directions on its air. Thread: the event loop's.
 class RadioAccess {
  public:
   /// Elements that receive what leaves the radio access.

@@ -119,7 +119,7 @@ struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
   CodelParameters codel;  ///< used by codel and fq_codel; max_packet is the hosts' MTU
   /// DualPI2 parameters; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities of
-  /// one UE, which would be marked otherwise.
+  /// one UE. Packets that only wait for the next one would be marked otherwise.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -137,7 +137,7 @@ enum class ChannelType : std::uint8_t {
   wlan
 };
 
-/// Replays the rate that one UE received in a run of another scenario, interval by interval.
+/// Selects the rates that one UE received in a run of another scenario. The link replays them interval by interval.
 struct ProfileSpec {
   std::string file;                ///< file of that scenario
   std::vector<std::string> where;  ///< conditions such as "scheduler=rr" that select one of its runs, as in PaperValues
@@ -193,8 +193,8 @@ struct UeSpec {
   double loss_run = 1;        ///< mean number of consecutive losses, >= 1
   ChannelSpec channel;
   std::optional<UplinkSpec> uplink;  ///< uplink of this UE alone; without it packets only take the shared line
-  /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires index <=
-  /// more_addresses.size().
+  /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires that it
+  /// exists.
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
     return index == 0 ? address : more_addresses[index - 1];
   }
@@ -402,9 +402,8 @@ struct Scenario {
   HopSpec server_proxy{std::chrono::milliseconds(20), Rate(), Bytes()};
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
-  std::vector<NodebSpec> nodebs;  ///< Node-Bs in addition to the first
-  HopSpec forwarding{std::chrono::milliseconds(5), Rate(),
-                     Bytes()};  ///< line from each Node-B to each other, for forwarded packets
+  std::vector<NodebSpec> nodebs;                                      ///< Node-Bs in addition to the first
+  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< line from each Node-B to each other
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   std::vector<HopSpec> server_hops;  ///< hop of each server before the common hop; none, or one per server
   HostsSpec hosts;
