@@ -18,7 +18,7 @@ def messages(tmp_path, text, name="a.hpp"):
 
 @pytest.mark.parametrize("comment", [
     "/// Returns the right edge of the window.", "int a;  ///< bytes in flight", "// The peer may retransmit, so long as the timer runs.",
-    'auto url = "http://nobody";', "/// Sends as many segments as the window allows; then arms the timer.",
+    'auto url = "http://nobody";', 'auto page = R"page(\n// Nobody hears.\n)page";', "/// Sends as many segments as the window allows; then arms the timer.",
     "/// Returns `so much`, the name of a key."])
 def test_plain_comments_pass(tmp_path, comment):
     assert messages(tmp_path, comment + "\n") == []
