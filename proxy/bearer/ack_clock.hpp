@@ -16,69 +16,76 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// The law that needs no report, of one bearer: what its split connections have under way to the UE together, and how
-/// much that may be.
+/// ACK-based controller of one UE bearer, which needs no report: the bytes that its split connections have in flight to
+/// the UE, and the window for them. Thread: the shard's.
 class AckClock {
  public:
-  /// `trace`: where its owner has who wants to know what the law decides; null mostly.
+  /// Starts without samples. `trace` points to the owner's pointer to a trace receiver, which is mostly null.
   explicit AckClock(const control::AckClockedParameters& parameters, control::LawTrace* const* trace = &nobody)
       : law_(parameters), trace_(trace) {}
   ~AckClock();
   AckClock(const AckClock&) = delete;
   AckClock& operator=(const AckClock&) = delete;
 
-  /// What may be sent now, as IP bytes.
+  /// Returns how many IP bytes may be sent now: the window less the bytes in flight.
   [[nodiscard]] Bytes room(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
-  /// When there is room for who waits although nothing is heard until then; `never` where nobody does or there is none.
+  /// Returns when the window opens for waiting flows without a further ACK; `never` if none waits or it does not open.
   [[nodiscard]] Instant room_at(Instant now) const { return waiting_ > 0 ? law_.room_at(now, flight_) : never; }
+  /// Returns the IP bytes that all flows of the bearer have in flight to the UE.
   [[nodiscard]] Bytes flight() const { return flight_; }
+  /// Adds `change` to the bytes in flight; negative when bytes are acknowledged or lost.
   void add_flight(Bytes change) { flight_ += change; }
-  /// Flows that would send more now if they had room: their own windows allow it.
+  /// Returns the number of flows limited by this window: their own windows would allow more.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
+  /// Updates the number of waiting flows for one whose state changes from `before` to `now`.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// … and are young.
+  /// Returns how many of the waiting flows are short (below smvs.short_flow).
   [[nodiscard]] std::uint32_t young_waiting() const { return young_waiting_; }
+  /// Updates the number of waiting short flows for one whose state changes from `before` to `now`.
   void count_young(bool before, bool now) { young_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Connections that pass end to end and whose servers the window holds back.
+  /// End-to-end connections whose servers are limited by the bearer's window.
   struct Passing {
     std::uint32_t waiting = 0;
-    std::uint32_t young = 0;  ///< … of these
+    std::uint32_t young = 0;  ///< how many of `waiting` are short flows
   };
   Passing passing;
-  /// IP bytes have gone to the UE that the window does not bound.
+  /// Adds cross traffic: IP bytes sent to the UE outside of the window.
   void add_others(Bytes bytes) { others_ += bytes; }
-  /// The UE has acknowledged; what others have sent since the last time goes into it.
+  /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
   void hear(control::Acknowledged news);
-  /// A report of the UE's queue. False when it is distrusted: nobody is to make anything of it.
+  /// Feeds the controller with a report of the UE's queue. Returns false if ACKs contradict the report: discard it.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
-  /// Something is about to be sent while nothing is under way.
+  /// Notifies the controller before something is sent while nothing is in flight.
   void resume(Instant now) {
     if (flight_ <= Bytes{}) tell_resumed(now);
   }
-  /// The link begins with a known rate.
+  /// Initialises the link rate with a known one.
   void seed(Instant now, Rate rate);
-  /// A connection is taken over that was let have so much under way.
+  /// Raises the window during slow start to at least `under_way`, the bytes that a new connection may already have in
+  /// flight.
   void take_over(Bytes under_way);
-  /// The reports are another Node-B's from now on.
+  /// Restarts the plausibility check, because another Node-B reports from now on.
   void change_reporter() { check_.restart(); }
-  /// What was acknowledged of late has contradicted them.
+  /// True if recent ACKs have contradicted the reports.
   [[nodiscard]] bool doubts_reports() const { return check_.doubtful(); }
-  /// What is under way and waiting at the radio beyond what is to be there; negative when it is less.
+  /// Returns bytes in flight less the window; negative while there is budget left.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::AckClockedWindow& law() const { return law_; }
 
  private:
-  static constexpr control::LawTrace* nobody = nullptr;
+  static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
 
+  /// Calls the controller and records the call in the trace, if there is one.
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
+  /// Notifies the controller that sending resumes after everything was acknowledged or lost.
   void tell_resumed(Instant now);
 
   control::AckClockedWindow law_;
   control::ReportCheck check_;
   control::LawTrace* const* trace_;
-  Bytes flight_;
-  Bytes others_;
+  Bytes flight_;  ///< IP bytes in flight to the UE
+  Bytes others_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t young_waiting_ = 0;
 };

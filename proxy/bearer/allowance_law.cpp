@@ -1,3 +1,6 @@
+// SMVS law of a UE bearer: grants bytes by the Node-B's allowance, or computes them from reported measurements (section
+// 5 of the paper, control/smvs.hpp). Bearer calls it for each accepted report. Time is the sender's clock, because
+// network jitter must not look like a change of rate.
 #include "proxy/bearer/allowance_law.hpp"
 
 #include <algorithm>
@@ -10,7 +13,7 @@ namespace {
 using SmvsCalls = control::TracedLaw<control::Smvs>;
 using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
 
-/// Reports may announce any period; the law is not run in shorter or longer steps.
+/// Range of the step that is derived from a report's period, because reports may announce any period.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
 constexpr Duration longest_period = std::chrono::seconds(2);
 
@@ -25,7 +28,7 @@ AllowanceLaw::~AllowanceLaw() {
 
 AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
   if (treatment.law() != Mode::smvs) return AtNodeB{};
-  // By acknowledgements: where reports are soon enough to lead, the law runs here.
+  // With the ACK-based controller configured, reports that have less feedback delay run the law here.
   if (treatment.smvs.law == LawPlace::nodeb) return AtNodeB{};
   const bool fits = treatment.smvs.law == LawPlace::acks;
   return AtProxy{control::Smvs(treatment.smvs.parameters), fits ? &treatment.smvs.parameters : nullptr, {}};
@@ -37,7 +40,7 @@ auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
   return control::traced<Call>(*trace_, law, identify, arguments...);
 }
 
-/// The law is about to go.
+/// Removes the law from the trace before it is destroyed or replaced.
 void AllowanceLaw::leave_trace() const {
   if (*trace_ == nullptr) return;
   if (const auto* const here = std::get_if<AtProxy>(&place_)) (*trace_)->left(&here->law);
@@ -69,7 +72,7 @@ void AllowanceLaw::fit(AtProxy& place, Duration period) {
 Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
                             double reference_part) {
   if (place.fits != nullptr && period != place.period) fit(place, period);
-  // The observation is dated by the sender's clock: the network's jitter must not look like a change of rate.
+  // The observation carries the sender's time, because network jitter must not look like a change of rate.
   control::SmvsObservation observation;
   observation.now = Instant(report.sender_time);
   observation.queue = report.bearer.queue;
@@ -80,7 +83,7 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   return ask<SmvsCalls::Step>(place.law, observation);
 }
 
-/// One step for all: what comes of many in which nothing happens.
+/// Runs one step for the whole interval, which equals many steps without a change.
 void AllowanceLaw::on_left_out(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<AtProxy>(&place_);
   if (here == nullptr || until <= last.sender_time) return;

@@ -17,59 +17,67 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// The law of a bearer under SMVS by its place: what a report grants. The place is looked at once, when it is made; a
-/// further place is one more alternative. Under other modes nothing is granted. Thread: the shard's.
+/// SMVS law of a UE bearer, wherever it is computed: turns a report into a grant of bytes. The place is chosen once, at
+/// construction; a further place is one more alternative of Place. Other modes grant nothing. Thread: the shard's.
 class AllowanceLaw {
  public:
-  /// `treatment` outlives it. `trace` is where its owner has who wants to know what the law decides; null mostly.
+  /// Creates the law for the policy's settings. `treatment` outlives it. `trace` points to the owner's pointer to a
+  /// trace receiver, which is mostly null.
   explicit AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace = &nobody);
   explicit AllowanceLaw(Treatment&& gone_before, control::LawTrace* const* trace = &nobody) = delete;
   ~AllowanceLaw();
   AllowanceLaw(const AllowanceLaw&) = delete;
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
-  /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
-  /// and the radio queue. `reference_part`: what is left of the reference, where the law runs here.
+  /// Returns how many IP bytes may be sent until the next report, due after `period`. `in_flight`: IP bytes between the
+  /// proxy and the radio queue. `reference_part`: factor for the queue reference, used if the law runs here.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_part = 1);
-  /// Until then, by the sender's clock, nothing had changed since its last report.
+  /// Runs one step that covers the time up to `until` of the sender's clock, in which the UE was omitted as unchanged.
   void on_left_out(const ReportArrival& last, Duration until);
-  /// The UE is with another Node-B; what is known of the rate stays.
+  /// Restarts after a handover to another Node-B; the rate estimate stays.
   void restart();
-  /// Begins at a rate that was measured before.
+  /// Initialises the mean rate with one that was measured before.
   void seed(Rate rate);
-  /// Goes on from the allowances that a bearer of the same UE had from the Node-B.
+  /// Copies the sequence number of the newest applied allowance from another bearer of the same UE.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
-  /// Mean rate of the radio link: the law's own where it runs here, else as reported.
+  /// Returns the mean rate of the radio link: the law's own estimate if it runs here, else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
     const auto* const here = std::get_if<AtProxy>(&place_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
-  /// Sequence of the newest report whose allowance was applied; 0 = none.
+  /// Returns the sequence number of the newest report whose allowance was applied; 0 = none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
-  /// ŝ of the law that runs here, bytes; for observers.
+  /// Returns the predicted error ŝ in bytes if the law runs here, else 0; for display only.
   [[nodiscard]] double predicted_error() const;
 
  private:
-  static constexpr control::LawTrace* nobody = nullptr;
+  static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
 
-  using AtNodeB = control::NodeBAllowance;  ///< the report brings the allowance
-  /// It brings the measurements.
+  using AtNodeB = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
+  /// The report contains measurements, and the proxy computes the allowance.
   struct AtProxy {
     control::Smvs law;
-    /// The law runs in steps as the reports come, by what is configured for others; null: in the steps configured.
+    /// Configured parameters from which a law for another report period is derived; null: the configured step is used
+    /// whatever the period.
     const control::SmvsParameters* fits = nullptr;
-    Duration period{};  ///< that it was fitted to last, or could not be
+    Duration period{};  ///< report period for which fit() ran last, with or without success
   };
   using Place = std::variant<AtNodeB, AtProxy>;
+  /// Chooses the place of the law by mode and smvs.law.
   [[nodiscard]] static Place place_of(const Treatment& treatment);
+  /// Replaces the law by one whose step is the report period, if the SMVS rules hold for that step.
   void fit(AtProxy& place, Duration period);
 
+  /// Takes the allowance that the report contains.
   [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period,
                               double reference_part);
+  /// Runs one SMVS step on the report's measurements.
   [[nodiscard]] Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
                               double reference_part);
+  /// Removes the law from the trace, because it is about to be destroyed or replaced.
   void leave_trace() const;
+  /// Calls the law and records the call in the trace, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 

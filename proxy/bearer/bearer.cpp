@@ -1,3 +1,7 @@
+// State of one UE bearer: applies Node-B reports, selects between reports and ACKs as the controller's input, and
+// answers how much the radio leg may send. BearerService calls it for reports and timers, the split and end-to-end
+// paths for each segment. Invariant: siblings of one UE count the same sent bytes, because they share its radio queue.
+// The SMVS step follows section 5 of the paper (control/smvs.hpp).
 #include "proxy/bearer/bearer.hpp"
 
 #include <algorithm>
@@ -101,14 +105,15 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (own.reports.changes_reporter(report)) change_reporter(report);
   const bool trusted = !lead_.listens() || ack_clock().on_report(now, report.bearer);
   const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
-  // Bridges stood in for reports that were lost or only late. What was granted for a late one is part of what it
-  // grants.
+  // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
+  // because the late report itself grants that data.
   const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
   const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
   own.reports.note(report, now);
   const Duration period = own.reports.last().period;
   own.trusted = trusted;
-  if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
+  if (!trusted)
+    return Verdict::distrusted;  // A distrusted report counts as missing, so report-driven senders fall back in time.
   if (!lead_.steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
     grant_by(report, under_way, in_advance, share, now);
@@ -130,8 +135,8 @@ void Bearer::rest(const LeavingSender& sender) {
   if (rests()) reported_->rest(sender);
 }
 
-/// Nothing waits to be sent, and nothing was since the last step: nobody asks for another, nor whether the Node-B has
-/// become silent. When something is sent, that is looked at: spend().
+/// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and
+/// whether the Node-B is silent matters again only when spend() records bytes.
 bool Bearer::rests() const {
   return reported_ && reported_->trusted && lead_.window_source() == tcp::WindowSource::allowance &&
          !reported_->grant.touched() && load.backlog == Bytes{};
@@ -148,8 +153,8 @@ void Bearer::prefetch_law() const {
   sent_.prefetch();
 }
 
-/// The UE is with another Node-B: its counters, its clock and its queue are others. What is known of the rate stays
-/// until it is known better.
+/// Handles a report from another Node-B: its counters, clock and queue start from zero. The rate estimate stays until
+/// new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   reported_->law.restart();
@@ -158,7 +163,8 @@ void Bearer::change_reporter(const ReportArrival& report) {
   if (clock_) clock_->change_reporter();
 }
 
-/// By what the law by acknowledgements makes of them, and of the way.
+/// Compares the feedback delay of both inputs: 2·τp plus the report period against the controller's own estimate for
+/// ACKs. Reports are not selected while ACKs contradict them.
 void Bearer::settle_lead() {
   if (lead_.needs_reports() || !lead_.listens()) return;
   const AckClock& clock = ack_clock();
@@ -166,7 +172,7 @@ void Bearer::settle_lead() {
   lead_.compare(*treatment_, by_reports, clock.law().hears_after(), clock.doubts_reports());
 }
 
-/// One step of SMVS.
+/// Runs one SMVS step and grants this bearer's share of the result.
 void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now) {
   Reported& own = *reported_;
   if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);

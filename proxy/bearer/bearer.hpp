@@ -22,165 +22,193 @@
 
 namespace sluice::proxy {
 
-/// All connections of one UE under one policy. They share one radio queue, so SMVS runs here and its allowance is
-/// theirs together; a law of windows runs in each flow (GovernedFlow), and here is what it is told of the queue. A UE
-/// whose connections match several policies has a bearer for each: siblings, in a ring, that all hear its reports and
-/// all know of everything that is sent to it, since they share its queue.
+/// State of one UE bearer: all connections of one UE under one policy, which share one radio queue. SMVS and the
+/// ACK-based controller run per bearer, and their send budget belongs to all its flows. A per-flow window controller
+/// runs in each flow (GovernedFlow) instead, and the bearer only supplies its view of the queue. A UE whose connections
+/// match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives every report of
+/// the UE and counts every byte sent to it, because they share its queue.
 ///
-/// Small, because there are many: what it keeps of reports, of the law by acknowledgements, of a law of windows and of
-/// what is under way are parts from pools, each made when there is first something to keep. Until then the bearer is as
-/// one whose parts are as new. Thread: its shard's.
+/// The object is small because there is one for each UE. Pools hold the state of reports, of the ACK-based controller,
+/// of the queue view and of bytes in flight. Each part is created on first use. Until then the bearer behaves as if the
+/// part were default-constructed. Thread: its shard's.
 class Bearer : public RingMember<Bearer> {
  public:
+  /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< older than what was applied: ignored
-    distrusted,  ///< the UE's acknowledgements contradict it: ignored
-    applied,     ///< the allowance is new
+    stale,       ///< no newer than the last applied report: ignored
+    distrusted,  ///< contradicted by the UE's acknowledgements: ignored
+    applied,     ///< the report is recorded and the send budget updated
   };
 
-  /// `treatment` and `parts` outlive it. `ordinary`: the UE is of the control group, and nothing steers it.
+  /// Creates a bearer without flows. `treatment` (the policy's settings) and `parts` outlive it. `ordinary`: true if
+  /// the UE belongs to the control group, whose connections no controller steers.
   Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
 
-  /// Goes on from what another bearer of the same UE has measured: a sibling, or the one before a switch of the law.
+  /// Copies the measurements of another bearer of the same UE: of a sibling, or of the one before a policy switch.
   void inherit(const Bearer& before, Instant now);
-  /// The ring has got, or lost, a member: whether anybody in it counts is found out anew, for all of them.
+  /// Recomputes for all bearers of the UE whether sent bytes are counted: true if feedback may steer any of them. Call
+  /// it after a bearer was added to the ring or removed from it.
   void settle_ring();
+  /// True if the UE belongs to the control group.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
+  /// True while any flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
-  /// It has a connection that a law may learn from: what was learned is kept for a while when its last flow goes.
+  /// Records that a connection has been established. Measurements are then kept for timeouts.idle after the last flow
+  /// ends, while a bearer that only had handshakes is removed at once.
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
-  /// Whose bytes go to the UE: of its connections under this bearer's law, or anything else, which stands in the same
-  /// queue.
+  /// Origin of bytes sent to the UE: controlled by this bearer, or cross traffic that shares the radio queue with it.
   enum class Whose : std::uint8_t { ours, others };
-  /// IP bytes that were just handed to the radio port for this UE.
+  /// Records `bytes` IP bytes just queued on the radio port for this UE, here and as cross traffic in all siblings.
   void injected(Instant now, Bytes bytes, Whose whose = Whose::ours) {
     count_sent(now, bytes, whose);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Whose::others); });
   }
-  /// Some bearer of the UE wants to know what goes to the radio.
+  /// True if sent bytes must be counted, because feedback may steer some bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
+  /// Returns the record of IP bytes sent to the UE.
   [[nodiscard]] SentToUe& sent() { return sent_; }
   [[nodiscard]] const SentToUe& sent() const { return sent_; }
 
-  /// Who decides what the radio leg sends.
+  /// Returns which controller limits the radio leg at present.
   [[nodiscard]] const Lead& lead() const { return lead_; }
-  /// What the radio leg may send now; Bytes::max() under congestion control.
+  /// Returns how many IP bytes the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (lead_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
     if (lead_.clocked()) return ack_clock().room(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
-  /// Something was to be sent, and so much was. True when the deadline is another one for it.
+  /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a
+  /// suspended missing-report timer restarts with the first bytes.
   bool spend(Bytes bytes, Instant now);
-  /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
-  /// when reports are late. True when flows may send because of it or must change their window source.
+  /// Handles a timer at `now`: replaces a missing report by one more step at the mean rate, or falls back to congestion
+  /// control if reports are late. Returns true if flows may send now or must change their window source.
   bool on_deadline(Instant now);
+  /// Returns when on_deadline() is due next; `never` without feedback.
   [[nodiscard]] Instant deadline(Instant now) const;
-  /// The window that congestion control starts from when steering is given up.
+  /// Returns the congestion window to start from when feedback stops: last measured rate × `srtt`, at least the initial
+  /// window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// The reports about the UE; on_report() takes those that it accepts.
+  /// Returns the sequence of reports about the UE. The caller passes only reports that it accepts to on_report().
   [[nodiscard]] const ReportStream& reports() const;
-  /// What came of them; null while there was none, and nothing was observed.
+  /// Returns the state that reports have produced; null before the first report or observation.
   [[nodiscard]] const Reported* reported() const { return reported_ ? &*reported_ : nullptr; }
   [[nodiscard]] Reported* reported() { return reported_ ? &*reported_ : nullptr; }
-  /// Applies a report that is accepted: runs the law, or takes the Node-B's allowance. Of several bearers under SMVS
-  /// each is granted its `share` of what the law gives for the whole queue.
+  /// Applies an accepted report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's part of
+  /// what SMVS grants for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide it.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
-  /// The sender of its last report leaves out UEs of which nothing has changed: the report may hold still.
+  /// Handles an omission notice: `sender` reports only UEs that have changed, so the last report may still be valid.
   void on_left_out(const LeavingSender& sender);
-  /// … and has just spoken of this one: where nothing is to be sent, no further report is missed until it is its turn.
+  /// Suspends the missing-report timer, because `sender` omits unchanged UEs and this UE has nothing to send.
   void rest(const LeavingSender& sender);
-  /// In mode observe: a law's decision beside what was in flight, or sent. `waited`: the ACK would have.
+  /// Records, in mode observe, a controller's `decided` bytes beside the `actual` bytes in flight or sent. `waited`:
+  /// true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) { make_reported().observed.add(decided, actual, waited); }
-  /// Asks the processor to fetch what on_report() looks at, but for the law; that, once the bearer itself is there.
+  /// Prefetches the cache lines of the bearer itself that on_report() reads.
   void prefetch() const;
+  /// Prefetches the controller state that on_report() reads. Requires that the bearer itself is cached, because it
+  /// holds the pointers.
   void prefetch_law() const;
 
-  /// The law by acknowledgements, about to be told something. Requires that the bearer listens.
+  /// Returns the ACK-based controller for changes and creates it on first use. Requires lead().listens().
   [[nodiscard]] AckClock& ack_clock() { return clock_ ? *clock_ : make_clock(); }
-  /// … or only to be asked. Valid until the next call for any bearer.
+  /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
+  /// until the next call for any bearer.
   [[nodiscard]] const AckClock& ack_clock() const { return clock_ ? *clock_ : parts_->fresh_clock(*treatment_); }
-  /// The UE's queue as a law of windows is told of it.
+  /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
 
-  /// Somebody waits for a connection of the UE that is young: one begins, or goes on.
+  /// Records that a short flow of the UE begins or is active. Until end_young(), or for one second, reference_part()
+  /// may lower the controller's queue target.
   void expect_young(Instant now) {
     if (!minds_young_) return;
     young_wait_.begin(now);
     for_each_sibling([now](Bearer& other) { other.young_wait_.begin(now); });
   }
-  /// It is not young any more. Where none is, nobody waits.
+  /// Ends the short-flow period of all bearers of the UE if none of them has a short flow left.
   void end_young(Instant now);
-  /// What is to be left of a law's reference: all, but while a young connection is waited for beside a download.
+  /// Returns the factor for the controller's queue target: smvs.young_reference while a short flow is active beside a
+  /// download, else 1.
   [[nodiscard]] double reference_part(Instant now) const {
     if (load.older_moving_flows == 0 || !young_wait_.lasts(now)) [[likely]]
       return 1;
     return treatment_->smvs.young_reference;
   }
 
-  /// Mean rate of the radio link: the law's own where it runs here, else the Node-B's; zero when unknown.
+  /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
+  /// while unknown.
   [[nodiscard]] Rate mean_rate() const {
     if (lead_.clocked()) return ack_clock().law().rate();
     return reported_ ? reported_->mean_rate() : Rate();
   }
 
-  /// Who wants to know what the laws of this bearer and of its connections decide; null mostly.
+  /// Receiver of the decisions of this bearer's controllers, for traces; null unless the UE is traced.
   control::LawTrace* trace = nullptr;
-  /// The bearer's flows: a ring through Flow::bearer_next, entered at the flow that was served least recently.
-  BearerId id = no_id;
+  BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
-  std::uint16_t generation = 0;  ///< of the policies that it belongs to
-  FlowId first_flow = no_id;
-  std::uint32_t flow_count = 0;
-  std::uint32_t end_to_end_count = 0;   ///< connections of the UE that pass end to end
-  std::uint32_t first_holding = no_id;  ///< of these, list of those that hold ACKs
-  Instant wheel_deadline = never;       ///< when the timer wheel will look at it
-  BearerLoad load;                      ///< of its split connections at their last service
-  control::Framing framing;             ///< of the data of its split connections, as far as anybody counts it
-  Instant empty_since{};                ///< when its last flow went
+  std::uint16_t generation = 0;         ///< generation of the policies that the bearer belongs to
+  FlowId first_flow = no_id;            ///< the flow served least recently; entry of the ring through Flow::bearer_next
+  std::uint32_t flow_count = 0;         ///< split connections and handshakes
+  std::uint32_t end_to_end_count = 0;   ///< end-to-end connections, whose endpoints are the hosts
+  std::uint32_t first_holding = no_id;  ///< head of the list of end-to-end connections with delayed ACKs
+  Instant wheel_deadline = never;       ///< armed expiry in the timer wheel
+  BearerLoad load;                      ///< sums over the split connections, each as of its last service
+  control::Framing framing;  ///< payload share of the data packets of split connections, where bytes are counted
+  Instant empty_since{};     ///< when the last flow ended
 
  private:
+  /// Returns the report state and creates it on first use.
   [[nodiscard]] Reported& make_reported() {
     return reported_ ? *reported_ : reported_.make(parts_->reported, *treatment_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckClock& make_clock();
+  /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
   void count_sent(Instant now, Bytes bytes, Whose whose) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       count_first(now, bytes);
     if (whose == Whose::others && lead_.listens()) count_others(bytes);
   }
+  /// Records bytes for a UE whose send history has no place in the pool yet.
   [[gnu::noinline]] void count_first(Instant now, Bytes bytes) { sent_.count_first(now, bytes, sent_place()); }
+  /// Adds cross traffic to the ACK-based controller, or keeps the sum until that exists.
   [[gnu::noinline]] void count_others(Bytes bytes);
+  /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
   [[nodiscard]] SentOfLatePlace sent_place() const {
     return {parts_->sent_of_late, 2 * treatment_->smvs.parameters.one_way_delay, id};
   }
+  /// Returns the estimator of bytes in flight between the proxy and the Node-B.
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(sent_place()); }
+  /// Copies the report state of another bearer of the same UE, adapted to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
+  /// Restarts what belongs to a Node-B after a handover: counters, clock and queue. The rate estimate stays.
   void change_reporter(const ReportArrival& report);
+  /// Runs one SMVS step on `report` and grants `share` of the result less `in_advance`, which steps without a report
+  /// have granted already.
   void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now);
+  /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
   [[nodiscard]] bool rests() const;
+  /// Selects reports or ACKs as the controller's input by their feedback delay.
   void settle_lead();
 
   const Treatment* treatment_;
   BearerParts* parts_;
   IpAddress ue_;
-  bool ordinary_ : 1;
-  bool minds_young_ : 1;  ///< Treatment::minds_young()
-  bool used_ : 1 = false;
-  bool counts_;
+  bool ordinary_ : 1;      ///< the UE belongs to the control group
+  bool minds_young_ : 1;   ///< Treatment::minds_young()
+  bool used_ : 1 = false;  ///< use() was called
+  bool counts_;            ///< see counts()
   Lead lead_;
   YoungWait young_wait_;
-  std::uint32_t others_ = 0;  ///< IP bytes that others have sent, until there is a clock_; no more than it can hold
+  std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before clock_ exists, saturating at UINT32_MAX
   SentToUe sent_;
-  PooledPart<AckClock> clock_;
+  PooledPart<AckClock> clock_;  ///< the ACK-based controller
   PooledPart<Reported> reported_;
   PooledPart<RadioQueue> queue_;
 };

@@ -12,15 +12,15 @@
 
 namespace sluice::proxy {
 
-/// Where the bearers of a shard have what only some of them need: most UEs are silent most of the time, and many are
-/// never reported. Address space is taken at construction, memory as parts are first made. Thread: the shard's.
+/// Pools for state that only some UE bearers of a shard need, because most UEs are idle and many are never reported.
+/// Address space is reserved at construction, memory is used as parts are created. Thread: the shard's.
 class BearerParts {
  public:
-  /// `bearers`: the most that there are. Throws std::bad_alloc.
+  /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerParts(std::uint32_t bearers)
       : reported(bearers), clocks(bearers), queues(bearers), sent_of_late(bearers) {}
 
-  /// The law by acknowledgements as it is before anything was heard. Valid until the next call.
+  /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
   [[nodiscard]] const AckClock& fresh_clock(const Treatment& treatment) {
     if (!fresh_ || fresh_->law().parameters() != treatment.smvs.acks) fresh_.emplace(treatment.smvs.acks);
     return *fresh_;

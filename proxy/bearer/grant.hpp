@@ -9,25 +9,27 @@
 
 namespace sluice::proxy {
 
-/// What a bearer was granted at the last step, and what is left of it. Thread: the shard's.
+/// Send budget of a UE bearer from the last controller step, and how much of it is left. Thread: the shard's.
 class Grant {
  public:
-  /// A new step. What is left of the last is forfeited but for the fraction of a packet that could not be sent while
-  /// something waited.
+  /// Starts a new step with `allowance` bytes. The rest of the last step is discarded. At most one packet is kept if
+  /// data is `waiting`, because a fraction of a packet could not be sent.
   void give(Bytes allowance, bool waiting) {
     const Bytes carried = std::min(std::max(left_, Bytes{}), waiting ? control::longest_packet : Bytes{});
     given_ = std::max(allowance, Bytes{});
     left_ = given_ + carried;
     touched_ = false;
   }
+  /// Subtracts `bytes` just sent.
   void spend(Bytes bytes) {
     left_ -= bytes;
     touched_ = touched_ || bytes > Bytes{};
   }
-  /// Something of it was spent.
+  /// True if any of the grant was spent since the last step.
   [[nodiscard]] bool touched() const { return touched_; }
-  /// Below zero when more was sent than granted.
+  /// Returns the bytes left; negative if more was sent than granted.
   [[nodiscard]] Bytes left() const { return left_; }
+  /// Returns the bytes granted at the last step.
   [[nodiscard]] Bytes given() const { return given_; }
 
  private:
@@ -36,39 +38,41 @@ class Grant {
   bool touched_ = false;
 };
 
-/// Steps that stand in for reports which are missing. Thread: the shard's.
+/// Steps at the mean rate that replace missing reports of a UE bearer. Thread: the shard's.
 class ReportBridge {
  public:
-  /// The next report is missing from `at` on; never: none is waited for.
+  /// Arms the timer: from `at` on the next report counts as missing; `never`: no report is expected.
   void expect(Instant at) {
     at_ = at;
     rests_ = false;
   }
+  /// Returns when the next report counts as missing.
   [[nodiscard]] Instant at() const { return at_; }
-  /// The report is not missing: the Node-B has left the UE out.
+  /// Suspends the timer, because the Node-B has omitted the unchanged UE from its reports.
   void rest() {
     at_ = never;
     rests_ = true;
   }
-  /// … and until expect() none is waited for.
+  /// True while rest() suspends the missing-report timer; cleared by expect().
   [[nodiscard]] bool rests() const { return rests_; }
-  /// A step stands in for the report that is missing; the next one is due a period later.
+  /// Counts one step in place of the missing report and re-arms the timer one period later.
   void cross(Duration period) {
     at_ += period;
     ++crossed_;
   }
-  /// A report has come, before which so many were lost: how many steps stood in for it and others that were only late.
+  /// Handles a report before which `lost` reports were lost. Returns how many steps replaced reports that were only
+  /// late, this one included.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = crossed_ > lost ? crossed_ - lost : 0;
     crossed_ = 0;
     return late;
   }
-  /// What was stood in for will not come: another Node-B reports.
+  /// Clears the count, because another Node-B reports now and the missing reports will not arrive.
   void restart() { crossed_ = 0; }
 
  private:
   Instant at_ = never;
-  std::uint64_t crossed_ = 0;  ///< since the newest report
+  std::uint64_t crossed_ = 0;  ///< steps without a report since the newest report
   bool rests_ = false;
 };
 

@@ -16,7 +16,7 @@ void Lead::heed_reports(const Treatment& treatment, bool in_time) {
 
 void Lead::compare(const Treatment& treatment, Duration by_reports, Duration by_acks, bool doubted) {
   if (needs_reports_ || !listens_ || treatment.regulates()) return;
-  // Who leads is not changed for a small advantage.
+  // Hysteresis: reports must be a third faster to be selected, and are kept while they are a fifth faster.
   const Duration enough = reports_sooner_ ? by_acks * 4 / 5 : by_acks * 2 / 3;
   reports_sooner_ = by_acks > Duration::zero() && by_reports < enough && !doubted;
   settle(treatment);

@@ -8,61 +8,63 @@
 
 namespace sluice::proxy {
 
-/// Who decides what the radio leg of a bearer sends: congestion control, what the Node-B reports, or what the UE
-/// acknowledges. A pure state machine. What follows from its state is worked out when that changes: each segment asks.
+/// Selects what limits the radio leg of a UE bearer: congestion control, Node-B reports or the UE's ACKs. A pure state
+/// machine. Derived flags are computed when an input changes, because every segment reads them.
 class Lead {
  public:
-  /// `ordinary`: the UE is of the control group, and nothing steers it.
+  /// Starts from the policy's settings. `ordinary`: true if the UE belongs to the control group, which nothing steers.
   Lead(const Treatment& treatment, bool ordinary);
 
-  /// Reports come in time from now on, or no longer do.
+  /// Records whether reports arrive in time.
   void heed_reports(const Treatment& treatment, bool in_time);
-  /// So soon the loop is closed by reports, and so soon by acknowledgements (zero: not known). Where no report is
-  /// needed the sooner one leads. `doubted`: the acknowledgements contradict the reports.
+  /// Compares the feedback delay of reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If reports are
+  /// optional, the shorter one wins. `doubted`: true if ACKs contradict the reports, which are then not used.
   void compare(const Treatment& treatment, Duration by_reports, Duration by_acks, bool doubted);
 
-  /// What the Node-B reports, or the UE acknowledges, may decide what is sent.
+  /// True if the mode allows feedback (reports or ACKs) to limit what is sent.
   [[nodiscard]] bool steerable() const { return steerable_; }
-  /// Nothing but reports steers, or what stands in for them while they are late.
+  /// True if the controller's only inputs are reports, or the ACK-based substitute while reports are late.
   [[nodiscard]] bool needs_reports() const { return needs_reports_; }
-  /// Reports come in time.
+  /// True while reports arrive in time.
   [[nodiscard]] bool heeds_reports() const { return heeds_reports_; }
-  /// … and decide what is sent: they are needed, or they tell of the queue sooner than acknowledgements do.
+  /// True if reports limit what is sent now: they arrive in time, and are required or have less feedback delay than
+  /// ACKs.
   [[nodiscard]] bool led_by_reports() const { return led_by_reports_; }
-  /// Reports come, or none are needed, and a law makes something of it.
+  /// True if a controller has input now: reports arrive, or are not required.
   [[nodiscard]] bool has_feedback() const { return has_feedback_; }
 
-  /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
+  /// True if a controller limits the radio leg now; never in modes without feedback or in mode observe.
   [[nodiscard]] bool steered() const { return steered_; }
-  /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
-  /// besides, as the window of an ACK does in its paper.
+  /// Returns what replaces the congestion window. Per-flow window controllers keep the congestion window in force and
+  /// limit bytes in flight in addition, as the ACK's window does in their papers.
   [[nodiscard]] tcp::WindowSource window_source() const {
     return steered_ && !windowed_ ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
   }
-  /// A law listens to the acknowledgements of the UE.
+  /// True if the UE's ACKs feed the ACK-based controller.
   [[nodiscard]] bool listens() const { return listens_; }
-  /// … and it decides what is sent now.
+  /// True if the ACK-based controller currently sets the send budget.
   [[nodiscard]] bool clocked() const { return clocked_; }
-  /// Each flow has a window of its own instead of a part of an allowance, while there is feedback.
+  /// True if a per-flow window controller with feedback replaces the shared send budget.
   [[nodiscard]] bool windowed() const { return windowed_; }
-  /// … which goes into the ACKs towards the UE, too.
+  /// True if the per-flow window is also written into ACKs towards the UE.
   [[nodiscard]] bool windowed_both_ways() const { return both_ways_; }
-  /// … and it bounds what a split connection sends.
+  /// True if the per-flow window limits what a split connection has in flight on the radio leg.
   [[nodiscard]] bool bounds() const { return bounds_; }
 
  private:
+  /// Recomputes the derived flags from the inputs.
   void settle(const Treatment& treatment);
 
   bool steerable_ : 1;
   bool needs_reports_ : 1;
   bool heeds_reports_ : 1 = false;
-  bool reports_sooner_ : 1 = false;  ///< where none is needed: they close the loop sooner than acknowledgements
-  // What follows.
+  bool reports_sooner_ : 1 = false;  ///< reports are optional and have less feedback delay than ACKs
+  // Flags derived from the ones above.
   bool led_by_reports_ : 1 = false;
   bool has_feedback_ : 1 = false;
   bool windowed_ : 1 = false;
   bool both_ways_ : 1 = false;
-  // What each segment asks is a byte: it takes fewer instructions.
+  // Flags that every segment reads are whole bytes, because a byte takes fewer instructions than a bit.
   bool listens_;
   bool steered_ = false;
   bool clocked_ = false;

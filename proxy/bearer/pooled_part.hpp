@@ -8,15 +8,16 @@
 
 namespace sluice::proxy {
 
-/// A part of a bearer that it does not always have: a place in a pool. Whoever has it drops it before the end.
+/// Optional member that lives in a pool. The owner must call drop() before it is destroyed.
 template <typename T>
 class PooledPart {
  public:
+  /// True if the part exists.
   [[nodiscard]] explicit operator bool() const { return part_ != nullptr; }
   [[nodiscard]] T& operator*() const { return *part_; }
   [[nodiscard]] T* operator->() const { return part_; }
 
-  /// Requires that it is not there. The pool has a place for each bearer.
+  /// Creates the part. Requires that it does not exist; the pool has a place for each bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);
@@ -24,6 +25,7 @@ class PooledPart {
     part_ = &pool[place];
     return *part_;
   }
+  /// Destroys the part if it exists and returns its place to the pool.
   void drop(flow::Slab<T>& pool) {
     if (part_ != nullptr) pool.erase(pool.index_of(*part_));
     part_ = nullptr;

@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// What N is counted by.
+/// Returns the parameters by which the number of active flows N is counted.
 control::GwaParameters counting_of(const Treatment& treatment) {
   control::GwaParameters parameters;
   const std::optional<control::WindowLaw> law = window_law_of(treatment.law());
@@ -16,7 +16,7 @@ control::GwaParameters counting_of(const Treatment& treatment) {
   return parameters;
 }
 
-/// B where neither the configuration nor the reports name it.
+/// Buffer size B if neither the configuration nor the reports contain it.
 constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
@@ -41,7 +41,7 @@ void RadioQueue::restart(std::uint64_t dropped) {
 void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes under_way,
                            Instant now) {
   ++reports_;
-  // In IP bytes, as the proxy counts; the report's own figure may be in frames on the air.
+  // The queue is taken in IP bytes, as the proxy counts, because the report's own figure may be in radio frames.
   view_.queue = std::min(control::feedback::waiting(queue), control::feedback::most_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
@@ -56,7 +56,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// CLAMP's, by the Node-B where it tells one.
+/// Sets CLAMP's price: the Node-B's if the report contains one, else the one of a local price agent.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

@@ -14,50 +14,55 @@
 
 namespace sluice::proxy {
 
-/// A UE's radio queue as a law of windows is told of it: what the reports say, how far the bytes that were sent have
-/// come, and how many flows share it. Thread: the shard's.
+/// A UE's radio queue as per-flow window controllers see it: reported occupancy and rates, how many sent bytes have
+/// reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
-  /// `treatment` outlives it.
+  /// Starts empty. `treatment` outlives it.
   explicit RadioQueue(const Treatment& treatment);
 
-  /// Goes on from what another bearer of the same UE knows. `same_path`: it counts bytes on the way to the Node-B
-  /// alike.
+  /// Copies the rates that another bearer of the same UE has measured, and the byte positions if `same_path`: both use
+  /// the same one-way delay to the Node-B.
   void inherit(const RadioQueue& before, bool same_path);
-  /// The UE is with another Node-B, which has dropped so many bytes before.
+  /// Restarts after a handover to another Node-B, whose cumulative drop counter is at `dropped`.
   void restart(std::uint64_t dropped);
-  /// A report has come, when `sent_total` bytes had been sent of which `under_way` have not reached the queue.
+  /// Updates the view from a report. `sent_total` IP bytes had been sent, of which `under_way` have not reached the
+  /// queue.
   void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes under_way, Instant now);
 
+  /// Returns the view as of the last report, with the number of flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
-  /// Reports taken so far; a flow looks whether there is a newer one.
+  /// Returns the number of reports applied; a flow compares it to detect a newer one.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
-  /// Of the IP bytes sent towards the radio, how many have reached and have left the queue as of the last report.
+  /// Returns how many of the IP bytes sent towards the radio had reached the queue at the last report.
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
+  /// Returns how many of the IP bytes sent towards the radio had left the queue at the last report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// A packet of a flow passed, which has taken so much of the link since: it counts as one of N.
+  /// Counts a flow that took `taken` bytes of the link since its last packet as one of the N active flows.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
-  /// A flow has ended.
+  /// Removes a flow that has ended from the count N.
   void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;
   }
 
  private:
+  /// Computes CLAMP's price, or takes it from the report.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
   const Treatment* treatment_;
-  std::optional<control::ClampPriceAgent> price_;  ///< where the Node-B tells no price
-  control::GwaFlowCount count_;                    ///< N
-  Instant counted_ = never;                        ///< when it was counted, where that still holds
+  std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, where the Node-B reports no price
+  control::GwaFlowCount count_;                    ///< number of active flows N, by GWA's eq. 9
+  Instant counted_ = never;                        ///< time of the newest count; `never`: count again
   control::QueueView view_;
   control::SlidingExtremes rates_;  ///< service rate, bytes/s
+  /// IP bytes that have reached, and have left, the radio queue as of the last report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;
-  std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_ = 0;  ///< the Node-B's cumulative drop counter
   std::uint32_t reports_ = 0;
 };
 

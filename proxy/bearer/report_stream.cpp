@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// One late report is no silence.
+/// Minimum of the silence after which another Node-B may take over, because one late report is no silence.
 constexpr Duration least_silence = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -37,7 +37,7 @@ void LeavingSender::hear(const SenderWord& word, Instant now) {
     *this = LeavingSender(word, now);
     return;
   }
-  if (word.sequence < word_.sequence) return;  // late: what came after it has said more
+  if (word.sequence < word_.sequence) return;  // late: the newer notice already contains its information
   if (word.since > word_.since) doubted_ = now;
   if (word.sender_time > word_.sender_time) time_before_ = word_.sender_time;
   word_ = word;

@@ -10,43 +10,44 @@
 
 namespace sluice::proxy {
 
-/// The reports about one UE: whose are accepted, which of them is news, and what the newest says. Thread: the shard's.
+/// Sequence of reports about one UE: which Node-B's are accepted, which are new, and the newest one. Thread: the
+/// shard's.
 class ReportStream {
  public:
-  /// `longest_silence`: no Node-B is borne to be silent for longer, whatever period it announces.
+  /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
   explicit ReportStream(Duration longest_silence) : longest_silence_(longest_silence) {}
 
-  /// Goes on from what another bearer of the same UE was told.
+  /// Copies the newest report of another bearer of the same UE.
   void inherit(const ReportStream& before);
 
-  /// Whether a report is by the Node-B that serves the UE. Another one than the last becomes it when it says that the
-  /// UE is with it (state normal) after the last one has said that it is not (handover, outage, released), or has been
-  /// silent for two periods, or for the longest silence that is borne. Until then, and in what of its own comes late
-  /// afterwards, nobody listens to it.
+  /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
+  /// The last one must have reported handover, outage or release before, or have been silent for two periods or the
+  /// longest silence. Other reports of either Node-B are not accepted.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
-  /// Whether a report that it accepts is by another Node-B than the last.
+  /// True if an accepted report is from another Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return any_ && report.sender != last_.sender;
   }
-  /// It is no newer than the last of the same run of the same Node-B.
+  /// True if the report is no newer than the last one of the same epoch (run) of the same Node-B.
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
   }
-  /// How many reports were lost before this one.
+  /// Returns how many reports were lost before this one.
   [[nodiscard]] std::uint64_t lost_before(const ReportArrival& report) const {
     return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
   }
-  /// Takes an accepted report for the last.
+  /// Records an accepted report as the last one.
   void note(const ReportArrival& report, Instant now);
-  /// The Node-B has spoken since and left the UE out, of which nothing had changed.
+  /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
   void note_left_out(Instant heard) { heard_at_ = std::max(heard_at_, heard); }
 
-  /// There was one.
+  /// True if any report was recorded.
   [[nodiscard]] bool any() const { return any_; }
-  /// The last; its period is not longer than the longest silence.
+  /// Returns the last report; its period is capped at the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
+  /// Returns when the last report came.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// When it was last known to be still true.
+  /// Returns when the last report was last known to be valid: on arrival, or at a later omission notice.
   [[nodiscard]] Instant heard_at() const { return heard_at_; }
 
  private:
@@ -57,48 +58,54 @@ class ReportStream {
   bool any_ = false;
 };
 
-/// A Node-B that leaves out of its reports the UEs of which nothing has changed: what is known of those that it does
-/// not name.
+/// State of a Node-B that suppresses reports of unchanged UEs: decides whether the last report of an omitted UE is
+/// still valid.
 class LeavingSender {
  public:
+  /// Starts from the first omission notice `word`, received at `now`.
   LeavingSender(const SenderWord& word, Instant now) : word_(word), heard_(now), doubted_(now) {}
 
+  /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.
   void hear(const SenderWord& word, Instant now);
   [[nodiscard]] std::uint64_t sender() const { return word_.sender; }
+  /// Returns the longest interval between two reports of one UE.
   [[nodiscard]] Duration refresh() const { return word_.refresh; }
+  /// Returns when the newest omission notice came.
   [[nodiscard]] Instant heard() const { return heard_; }
-  /// It has sent this report, in the run that it is in.
+  /// True if this Node-B sent report `last` in its current epoch (run).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == word_.sender && last.epoch == word_.epoch;
   }
-  /// Its last word came after this report, and leaves the UE out: what the report says may hold still.
+  /// True if the newest omission notice was sent after report `last`, so the report may still be valid.
   [[nodiscard]] bool speaks_of(const ReportArrival& last) const {
     return has_sent(last) && last.sender_time < word_.sender_time;
   }
-  /// … and does, since no datagram is missing in which there could have been a later one.
+  /// True if no datagram since report `last` is missing, so no later report of this UE can have been lost.
   [[nodiscard]] bool vouches_for(const ReportArrival& last) const { return last.sequence >= word_.since; }
-  /// Until when what may hold is taken to: a report that was lost is made up for by then. `never`: it is vouched for.
+  /// Returns until when report `last` is assumed valid; without end (`never`) if vouches_for(). Else a lost report is
+  /// replaced within one refresh interval of the newest gap.
   [[nodiscard]] Instant holds_until(const ReportArrival& last) const {
     return vouches_for(last) ? never : doubted_ + word_.refresh;
   }
-  /// The sender's time when it last left out a UE that it reports at `sender_time`.
+  /// Returns the sender's time of the newest notice that omitted a UE which it reports again at `sender_time`.
   [[nodiscard]] Duration left_out_before(Duration sender_time) const {
     return word_.sender_time < sender_time ? word_.sender_time : time_before_;
   }
 
  private:
   SenderWord word_;
-  Duration time_before_{};  ///< the sender's, of the period before that of its last word
+  Duration time_before_{};  ///< sender's time of the notice period before the newest
   Instant heard_;
-  Instant doubted_;  ///< when a datagram was last found missing
+  Instant doubted_;  ///< when the newest gap in its datagrams was detected
 };
 
-/// All of them. Thread: the shard's.
+/// All Node-Bs that suppress reports of unchanged UEs. Thread: the shard's.
 class LeavingSenders {
  public:
+  /// Handles an omission notice of any Node-B.
   void hear(const SenderWord& word, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
-  /// Null where it is none. Valid until the next word.
+  /// Returns the state of a Node-B, or null if it sends no omission notices. Valid until the next notice.
   [[nodiscard]] const LeavingSender* find(std::uint64_t sender) const {
     const auto found = std::find_if(senders_.begin(), senders_.end(),
                                     [sender](const LeavingSender& each) { return each.sender() == sender; });
@@ -106,7 +113,7 @@ class LeavingSenders {
   }
 
  private:
-  /// Of more, the one that was silent longest is forgotten: its reports then grow old as others do.
+  /// Limit of the table. The Node-B that was silent longest is evicted, and its reports then age as usual.
   static constexpr std::size_t most_senders = 64;
   std::vector<LeavingSender> senders_;
 };

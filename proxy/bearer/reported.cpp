@@ -4,8 +4,8 @@
 
 namespace sluice::proxy {
 
-/// The law would have granted about what the link carries; the next report corrects the rest, because what was injected
-/// meanwhile shows in the bytes in flight.
+/// Grants what the link carries in a period, which is about what the law would have granted. The next report corrects
+/// the rest, because the bytes sent meanwhile appear in the bytes in flight.
 void Reported::bridge_gap(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
   bridge.cross(last.period);
@@ -17,7 +17,7 @@ bool Reported::spend(Bytes bytes, Instant now) {
   grant.spend(bytes);
   if (!bridge.rests()) [[likely]]
     return false;
-  // The Node-B has yet to hear of what is sent now.
+  // The missing-report timer restarts, because the Node-B has to report on the bytes sent now.
   const Duration period = reports.last().period;
   bridge.expect(now + period + period / 2);
   return true;

@@ -16,28 +16,30 @@
 
 namespace sluice::proxy {
 
-/// What a bearer keeps once its UE was reported, or observed: the reports, whether they come in time, and what was
-/// granted by them. Thread: the shard's.
+/// State of a UE bearer that exists once its UE was reported or observed: the reports, their timeliness and the grant
+/// from them. Thread: the shard's.
 struct Reported {
   Reported(const Treatment& treatment, control::LawTrace* const* trace)
       : reports(treatment.smvs.fallback.maximum), fallback(treatment.smvs.fallback), law(treatment, trace) {}
 
-  /// They steer, if anybody wants to be steered by them.
+  /// True if reports arrive in time, so a report-based controller may steer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
-  /// Of the radio link: the law's own where it runs here, else the Node-B's; zero when unknown.
+  /// Returns the mean rate of the radio link: the law's own estimate if it runs here, else the Node-B's; zero while
+  /// unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
-  /// A step that stands in for a report that is missing: what the link carries in a period. `waits`: something is to be
-  /// sent.
+  /// Runs a step in place of a missing report: grants what the link carries in one period at `mean_rate`. `waits`: true
+  /// if data is unsent.
   void bridge_gap(Rate mean_rate, bool waits);
-  /// So much was sent of the grant. True when a report is waited for since then.
+  /// Subtracts `bytes` just sent from the grant. Returns true if that has re-armed a suspended missing-report timer.
   bool spend(Bytes bytes, Instant now);
 
-  /// The sender of the last report leaves out UEs of which nothing has changed: the report may hold still. `at_rest`:
-  /// nothing is to be sent.
+  /// Handles an omission notice of the last report's sender, so the report may still be valid. `at_rest`: true if
+  /// nothing is unsent and nothing was sent since the last step.
   void on_left_out(const LeavingSender& sender, bool at_rest);
-  /// … and has just spoken of this one, of which nothing is to be sent: no report is missed until it is its turn.
+  /// Suspends the missing-report timer, because `sender` omits unchanged UEs and nothing is to be sent.
   void rest(const LeavingSender& sender);
-  /// … and speaks of this UE again, by the report `next`, which is still to come: in between the law has stood still.
+  /// Advances the law over the interval in which `sender` omitted the UE. Call it before on_report() of `next`, the
+  /// first report that contains the UE again.
   void on_named_again(const LeavingSender& sender, const ReportArrival& next);
 
   ReportStream reports;
@@ -45,13 +47,13 @@ struct Reported {
   AllowanceLaw law;
   Grant grant;
   ReportBridge bridge;
-  std::uint64_t sent_at_report = 0;   ///< IP bytes to the UE, as of the last report
-  bool trusted = true;                ///< the last report was
-  Bytes radio_load{};                 ///< queue and in flight, as of the last report
-  double reference_part = 1;          ///< of the law's, as of then
-  control::StepWatch step_watch;      ///< told of every report that steers by SMVS
-  control::VariationWatch variation;  ///< likewise
-  Observed observed;                  ///< what mode observe has recorded
+  std::uint64_t sent_at_report = 0;   ///< IP bytes sent to the UE up to the last report
+  bool trusted = true;                ///< the last report was not contradicted by ACKs
+  Bytes radio_load{};                 ///< bytes in the radio queue and in flight to it, as of the last report
+  double reference_part = 1;          ///< factor of the queue reference at the last report
+  control::StepWatch step_watch;      ///< detects a report period that is too long for the buffer
+  control::VariationWatch variation;  ///< detects a report period that is too long for the link's variation
+  Observed observed;                  ///< decisions recorded in mode observe
 };
 
 }  // namespace sluice::proxy

@@ -10,56 +10,58 @@
 
 namespace sluice::proxy {
 
-/// When what was sent to a UE went, while more than the newest of it matters.
+/// Send history of one UE in a pool: times and amounts of recent sends, kept while more than the newest packet matters.
 struct SentOfLate {
   SentOfLate(Duration round_trip, std::uint32_t of) : bytes(round_trip), bearer(of) {}
 
   control::InFlight bytes;
-  std::uint32_t bearer;  ///< its id
+  std::uint32_t bearer;  ///< index of the bearer that owns it
 };
 
-/// Where it is kept, and for whom.
+/// Pool of send histories, with the parameters for a new one.
 struct SentOfLatePlace {
   flow::Slab<SentOfLate>& pool;
-  Duration round_trip;  ///< to the Node-B and back
+  Duration round_trip;  ///< 2·τp: proxy to Node-B and back
   std::uint32_t bearer;
 };
 
-/// IP bytes that went towards a UE: their sum, and when they went as long as that matters. One packet of late is
-/// remembered here. With a second one there is more to keep, which has a place in a pool: most UEs are silent most of
-/// the time. Thread: the shard's.
+/// Counts IP bytes sent towards a UE, with their times as long as those matter. The newest packet is stored inline. A
+/// second one within the horizon moves the history to a pool, because most UEs are idle. Thread: the shard's.
 class SentToUe {
  public:
+  /// Returns the IP bytes sent since the beginning.
   [[nodiscard]] std::uint64_t total() const { return of_late_ ? of_late_->bytes.total() : sum_; }
-  /// False while it has no place for more than one packet: count_first() is to be called.
+  /// Adds `bytes` to the pooled history. Returns false without one: call count_first() instead.
   [[nodiscard]] bool count(Instant now, Bytes bytes) {
     if (!of_late_) [[unlikely]]
       return false;
     of_late_->bytes.injected(now, bytes);
     return true;
   }
+  /// Adds `bytes` inline if at most one send time matters, else creates the pooled history.
   void count_first(Instant now, Bytes bytes, const SentOfLatePlace& place);
-  /// All that matters of when.
+  /// Returns the estimator of bytes in flight and creates it on first use.
   [[nodiscard]] control::InFlight& in_flight(const SentOfLatePlace& place) {
     return (of_late_ ? *of_late_ : begin(place)).bytes;
   }
-  /// A while after the last of it only the sum matters: what else is kept goes.
+  /// Returns the history to the pool if only the sum matters, because the last send is older than the horizon.
   void rest(Instant now, flow::Slab<SentOfLate>& pool);
-  /// Goes on from what another bearer of the same UE has sent.
+  /// Copies the sum and history of another bearer of the same UE.
   void inherit(const SentToUe& before, const SentOfLatePlace& place);
-  /// Asks the processor to fetch what a report makes it look at.
+  /// Prefetches the cache lines that a report reads.
   void prefetch() const {
     if (of_late_) of_late_->bytes.prefetch();
   }
-  /// It is not used any more.
+  /// Returns the history to the pool, because the owner is destroyed.
   void drop(flow::Slab<SentOfLate>& pool) { of_late_.drop(pool); }
 
  private:
+  /// Creates the pooled history from the inline values.
   [[gnu::noinline]] SentOfLate& begin(const SentOfLatePlace& place);
 
-  std::uint32_t last_ = 0;  ///< of `sum_`: the newest, all at one time
-  Instant last_at_{};       ///< … and when; before, nothing was sent for longer than matters
-  std::uint64_t sum_ = 0;   ///< until there is of_late_
+  std::uint32_t last_ = 0;  ///< part of `sum_` that was sent at last_at_
+  Instant last_at_{};       ///< time of the newest send; older sends are beyond the horizon
+  std::uint64_t sum_ = 0;   ///< IP bytes sent, used without of_late_
   PooledPart<SentOfLate> of_late_;
 };
 

@@ -8,20 +8,22 @@
 
 namespace sluice::proxy {
 
-/// Until when somebody waits for a connection of a UE that is young. Thread: the shard's.
+/// Timer of the short-flow priority of a UE: set while a short flow is active. Thread: the shard's.
 class YoungWait {
  public:
-  /// One begins, or goes on.
+  /// Starts or extends the period: a short flow begins or makes progress at `now`.
   void begin(Instant now) { until_ = tcp::tick::fine(now) + tcp::tick::fine(patience); }
+  /// Ends the short-flow period at once.
   void end(Instant now) { until_ = tcp::tick::fine(now) - 1; }
+  /// True while the short-flow period lasts.
   [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::fine(now) <= tcp::tick::fine(patience); }
 
  private:
-  /// Who has heard nothing for so long sends its first segment again (RFC 6298 section 2): what comes later is waited
-  /// for by itself, and not for a queue.
+  /// Length of the period after the last activity. A sender without an answer retransmits its first segment after 1 s
+  /// (RFC 6298 section 2). What comes later is therefore not delayed by the radio queue.
   static constexpr Duration patience = std::chrono::seconds(1);
 
-  std::uint32_t until_ = 0;  ///< tick::fine
+  std::uint32_t until_ = 0;  ///< end of the period in tick::fine, wraps around
 };
 
 }  // namespace sluice::proxy
