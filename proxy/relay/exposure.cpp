@@ -18,9 +18,10 @@ void Exposure::hold(Flow& flow) const {
   }
 }
 
-/// With a cap a host is given no more window than will be acknowledged, whether the other host's program reads or not:
-/// what that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until
-/// it gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
+/// Returns what the other host has granted plus the flow's limit. Whatever arrives in that window can be acknowledged,
+/// even if the other host's program does not read. A host that sends more than may be acknowledged would retransmit
+/// until it gives up, where it would otherwise see a closed window. A bearer's limit adds nothing, because other flows
+/// may use it up.
 Bytes Exposure::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);
@@ -36,8 +37,8 @@ void Exposure::allow(Flow& flow, Bearer& bearer) const {
   for (const Side in : {Side::radio, Side::core}) {
     std::uint32_t& exposed = own.at(static_cast<std::size_t>(in));
     const Bytes other_way(own.at(static_cast<std::size_t>(opposite(in))));
-    // What the other host has acknowledged may always be passed on: a full bearer makes it end to end, it stalls
-    // nobody.
+    // What the other host has acknowledged is always acknowledged in turn. A bearer at its limit thus makes ACKs end to
+    // end and stalls no flow.
     const Bytes of_bearer = limits_.exposure_per_bearer
                                 ? std::max(Bytes(exposed), *limits_.exposure_per_bearer - of_others - other_way)
                                 : unbounded;

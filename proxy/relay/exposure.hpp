@@ -11,32 +11,35 @@
 
 namespace sluice::proxy {
 
-/// What is acknowledged to one host before the other one has it: capped where that is configured. Thread: any; holds
-/// nothing but its limits.
+/// Limits on ack exposure: bytes acknowledged to one host that the other host has not acknowledged
+/// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because it holds only a reference to the
+/// limits.
 class Exposure {
  public:
-  /// `limits` outlives it.
+  /// Keeps a reference to `limits`, which outlives it.
   explicit Exposure(const ShardLimits& limits) : limits_(limits) {}
 
-  /// The flow's acknowledgements wait for allow(). What is acknowledged of a connection that drains can only become
-  /// less, so that a stop which breaks nothing at one moment breaks nothing at the next.
+  /// True if the flow's ACKs are withheld until allow(). A draining connection is always limited, because its exposure
+  /// must only fall: a stop that breaks nothing now must break nothing later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
-  /// Sees to it that acknowledgements wait, or do not, as caps() says.
+  /// Starts or stops withholding ACKs on both legs, according to caps().
   void hold(Flow& flow) const;
-  /// Advertises `room` more bytes to the host behind `in`, and no more than may be acknowledged.
+  /// Advertises `room` more bytes to the host behind `in`, at most as many as may be acknowledged.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
-  /// Its acknowledgements wait, whatever has become of the reason since: a flow that drains may be handed back for
-  /// another one.
+  /// True if the flow's ACKs are withheld, whatever its release reason is now. A draining flow may meanwhile be
+  /// released for another reason.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.holds_acknowledgements(); }
-  /// Lets acknowledgements go as far as the caps of the flow and of its bearer allow. Requires waits().
+  /// Releases ACKs as far as the limits of the flow and of its bearer allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
+  /// Returns the window for the host behind `in` under a configured limit.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
+  /// True if any exposure limit is configured.
   [[nodiscard]] bool configured() const {
     return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
   }
@@ -44,17 +47,17 @@ class Exposure {
   const ShardLimits& limits_;
 };
 
-/// How many bytes are acknowledged and not delivered, of each direction of the flows that were looked at. Thread: the
-/// shard's.
+/// Histogram of ack exposure: bytes acknowledged and not delivered, one value for each direction of a sampled flow.
+/// Thread: the shard's.
 class ExposureSample {
  public:
-  /// Looks at up to `most` flows; others have their turn next.
+  /// Samples up to `most` flows and continues with the next ones at the next call.
   void take(const flow::Slab<Flow>& flows, std::uint32_t most);
   [[nodiscard]] const Histogram& bytes() const { return bytes_; }
 
  private:
   Histogram bytes_;
-  FlowId next_ = 0;
+  FlowId next_ = 0;  ///< where the next call continues
 };
 
 }  // namespace sluice::proxy

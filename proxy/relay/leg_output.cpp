@@ -1,3 +1,6 @@
+// Output of a split leg: turns a segment of a tcp::Endpoint into a frame with headers, in the name of the host that the
+// leg represents. tcp::Endpoint::emit_due() calls transmit() and acknowledge(), cut-through calls pass(). Every IP byte
+// queued on the radio port is counted in the bearer, if any bearer of the UE counts.
 #include "proxy/relay/leg_output.hpp"
 
 #include <utility>
@@ -21,7 +24,7 @@ packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment&
       note_reset(frame, segment);
     return frame;
   }
-  // An earlier transmission that the device still holds will be on the wire soon enough: nothing to repeat yet.
+  // The device still holds an earlier transmission of this buffer, so no retransmission is needed yet.
   if (payload->shared()) [[unlikely]]
     return {};
   if (const auto before = static_cast<std::uint16_t>(payload->size() - segment.payload_len); before != 0) [[unlikely]] {
@@ -84,7 +87,7 @@ std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant no
 
 namespace {
 
-/// Of a data segment without SACK blocks.
+/// Returns the IP and TCP header bytes of a data segment without SACK blocks.
 std::uint32_t header_on_wire(const Leg& leg) {
   return packet::data_header_in_ip(leg.headers, leg.endpoint.uses_timestamps());
 }
@@ -100,7 +103,7 @@ Bytes segment_on_wire(const Leg& leg) {
 }
 
 Bytes on_wire(const Leg& leg, Bytes payload) {
-  // Less than 4 GiB, and a division of 32 bits takes half the time.
+  // Payload is below 4 GiB, and a 32-bit division takes half the time of a 64-bit one.
   const std::uint32_t segment = leg.endpoint.effective_mss();
   const std::uint32_t segments = (static_cast<std::uint32_t>(payload.count()) + segment - 1) / segment;
   return payload + Bytes(std::uint64_t{header_on_wire(leg)} * segments);

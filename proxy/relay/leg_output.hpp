@@ -10,21 +10,23 @@
 
 namespace sluice::proxy {
 
-/// Of what goes out on a side: towards the radio we speak for the server, towards the core for the UE. Outlives no key.
+/// Returns source and destination of packets sent on a side: in the server's name towards the radio, in the UE's name
+/// towards the core. The view must not outlive `key`.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
+/// Returns source and destination of packets sent on a side, from a key in the table's form.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
   if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
   return {key.ue_end, key.server_end, key.ue_port, key.server_port};
 }
 
-/// Puts headers on what one leg's endpoint sends, in the name of the host it stands for, and queues it for the port.
-/// Lives on the stack while the leg is served.
+/// Output of one leg's endpoint: writes headers in the name of the host that the leg represents and queues the frame on
+/// the port. Lives on the stack while the leg is served.
 class LegOutput final : public tcp::Output {
  public:
-  /// `bearer`: told what goes to the radio; null where nobody counts it.
+  /// Prepares output on `side`. `bearer` counts what is sent to the radio; null if no bearer of the UE counts.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow),
         leg_(flow.leg(side)),
@@ -32,14 +34,20 @@ class LegOutput final : public tcp::Output {
         bearer_(side == Side::radio ? bearer : nullptr),
         shard_(shard) {}
 
-  /// Queues a data segment in the frame in which it came in. The checksum was good, and packet::can_pass().
+  /// Queues a received data segment in its own frame (cut-through). Requires a good checksum and packet::can_pass().
   void pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame, Instant now);
-  /// IP bytes that were passed.
+  /// Returns the IP bytes queued by pass().
   [[nodiscard]] Bytes passed() const { return passed_; }
+  /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes, or 0 if no buffer is free
+  /// or the port cannot carry it.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
+  /// Writes and queues a pure ACK. Returns its IP bytes, or 0 if no buffer is free.
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
+  /// Returns the IP bytes of a data segment with `payload_len` bytes of payload.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+  /// True if a buffer may be used to cut a segment. `only`: true if nothing of the connection is in flight, so that
+  /// half of the reserve may be used.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.taken();
@@ -47,31 +55,35 @@ class LegOutput final : public tcp::Output {
   }
 
  private:
+  /// Allocates a frame; empty and counted if the pool is exhausted.
   [[nodiscard]] packet::Packet allocate();
-  /// Of the next IPv4 packet. Where routers may cut it, all connections of a UE count together, so that two of them do
-  /// not use the same number for the same pair of hosts at a time (RFC 6864 section 4.3).
+  /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. Two of
+  /// them then never use the same value for the same pair of hosts at a time (RFC 6864 section 4.3).
   [[nodiscard]] std::uint16_t next_ip_id() { return leg_.headers.dont_fragment ? leg_.ip_id++ : next_of_ue(); }
+  /// Returns the next IPv4 identification of the UE's shared counter.
   [[gnu::cold, gnu::noinline]] std::uint16_t next_of_ue();
+  /// Returns source and destination of the packets of this leg.
   [[nodiscard]] packet::AddressesView addresses() const {
     return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
   }
-  /// Notes why a reset is sent, for captures.
+  /// Records the reason of a reset in the frame, for captures.
   [[gnu::cold, gnu::noinline]] void note_reset(const packet::Packet& frame, const tcp::Segment& reset) const;
+  /// Returns a frame for `segment`: the payload's own, or a new one without payload. Empty if none is available.
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;
-  Leg& leg_;  ///< the flow's on that side
+  Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
-  Bearer* bearer_;
+  Bearer* bearer_;  ///< null towards the core, or if nothing is counted
   Bytes passed_{};
   const ShardContext& shard_;
 };
 
-/// A full segment of a leg as an IP packet.
+/// Returns the IP bytes of a full-sized segment of this leg.
 [[nodiscard]] Bytes segment_on_wire(const Leg& leg);
-/// So much payload in full segments of a leg, as IP packets.
+/// Returns the IP bytes that `payload` bytes take when sent in full-sized segments of this leg.
 [[nodiscard]] Bytes on_wire(const Leg& leg, Bytes payload);
-/// What a leg has in flight, likewise.
+/// Returns the IP bytes that the leg has in flight, assuming full-sized segments.
 [[nodiscard]] inline Bytes flight_on_wire(const Leg& leg) {
   return on_wire(leg, leg.endpoint.in_flight());
 }

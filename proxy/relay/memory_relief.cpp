@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// While little memory is left the connections are gone through this often.
+/// Minimum time between two rounds of relief.
 constexpr Duration period = std::chrono::milliseconds(100);
 
-/// Flows that a walk looks at before packets get their turn again.
+/// Number of flows that one step scans before packets are processed again.
 constexpr std::uint32_t step = 128;
 
-/// A connection whose host has taken nothing for so long may be ended for want of memory.
+/// Time without an ACK from the host after which a connection may be reset for lack of memory.
 constexpr Duration no_progress = std::chrono::seconds(5);
 
 }  // namespace
@@ -29,7 +29,7 @@ void MemoryRelief::look_anew(Instant now) {
 }
 
 void MemoryRelief::begin() {
-  // Those that hold at least half of what the largest one held are next; none in the first walk.
+  // The first walk resets nothing, because its threshold is not known yet.
   walk_ = {0, Bytes{}, walk_.largest > Bytes{} ? walk_.largest / 2 : Bytes::max(), true};
 }
 

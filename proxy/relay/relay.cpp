@@ -1,3 +1,6 @@
+// Moves payload, FIN, RST, urgent pointer and timestamps between the two legs of a split connection. SplitFlows calls
+// it when it serves a flow; handback, stalls and memory relief use its predicates. Invariant: acknowledged bytes reach
+// the other host before a FIN or RST does, and are dropped only with a reset to both hosts.
 #include "proxy/relay/relay.hpp"
 
 #include <utility>
@@ -5,15 +8,17 @@
 namespace sluice::proxy::relay {
 namespace {
 
+/// True if the leg is in state CLOSED.
 bool gone(const tcp::Endpoint& endpoint) {
   return endpoint.state() == tcp::State::closed;
 }
 
-/// A leg that ended other than by the book: its host is no longer there, or has said so.
+/// True if the leg ended by a reset, a timeout or an abort instead of FINs.
 bool broken(const tcp::Endpoint& endpoint) {
   return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
 }
 
+/// Moves received payload to the other leg's send queue, or drops it if that leg is closed.
 void move_payload(Leg& from, Leg& to) {
   const bool deliverable = !gone(to.endpoint);
   while (packet::Packet payload = from.endpoint.read()) {
@@ -21,13 +26,14 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Up to where we answer to the host for what it has sent: what is acknowledged, or would be by now had it not reset.
+/// Returns up to which sequence number the proxy is responsible for the host's data: what is acknowledged, or with free
+/// ACKs all that was received in order.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.holds_acknowledgements() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
-/// The reset of one side reaches the other behind the bytes that we answer for. Those that were never acknowledged are
-/// dropped; without us they would be lost as well.
+/// Forwards a reset after the bytes that the proxy is responsible for. Bytes that were never acknowledged are dropped,
+/// because they would be lost without the proxy as well.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
@@ -37,12 +43,14 @@ void pass_reset(const Leg& from, Leg& to) {
   }
 }
 
+/// Moves payload, newest timestamp and urgent pointer from one leg to the other.
 void pass(Leg& from, Leg& to) {
   to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
   if (from.endpoint.urgent_ahead()) to.endpoint.announce_urgent(from.endpoint.urgent_end());
   if (from.endpoint.unread() > 0_B) move_payload(from, to);
 }
 
+/// Forwards a FIN or reset of one leg to the other.
 void pass_end(Leg& from, Leg& to) {
   if (from.endpoint.peer_finished()) to.endpoint.finish();
   if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);
@@ -95,7 +103,7 @@ void pass_keepalives(Flow& flow) {
     Leg& asking = flow.leg(side);
     if (!asking.endpoint.take_keepalive()) continue;
     Leg& asked = flow.leg(opposite(side));
-    // What is on its way there asks already, and whoever does not take it is found to be gone.
+    // Data held for the other host probes it already, and a host that does not take it is detected as gone.
     asking.keepalive_passed = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
     if (asking.keepalive_passed) {
       asked.endpoint.send_keepalive();

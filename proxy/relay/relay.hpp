@@ -8,20 +8,19 @@
 
 namespace sluice::proxy {
 
-/// Moves what one side of a split connection has received to the other side's send queue, with everything that must
-/// follow it: FIN, reset, urgent pointer, the newest timestamp, and the window that the relay can still advertise.
+/// Moves data between the two legs of a split connection, with everything that follows it: FIN, RST, urgent pointer,
+/// newest timestamp, and the window that the relay can still advertise.
 ///
-/// The rules it keeps:
-///  - payload changes hands, never memory;
-///  - a FIN or reset passes only behind every byte acknowledged before it;
+/// Invariants:
+///  - payload moves by reference, its bytes are never copied;
+///  - a FIN or RST is forwarded only after every byte acknowledged before it;
 ///  - the window advertised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
 namespace relay {
 
-/// Two segments of the usual size, as the host sees them that rounds the window down to a scale of 256: less window
-/// than this is none.
+/// Two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window counts as closed.
 inline constexpr Bytes least_window{2 * 1460 + 256};
 
-/// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged.
+/// Returns the bytes received for the host behind `out` that it has not acknowledged.
 [[nodiscard]] inline Bytes held_towards(const Flow& flow, Side out) {
   return flow.leg(out).endpoint.held();
 }
@@ -29,72 +28,73 @@ inline constexpr Bytes least_window{2 * 1460 + 256};
 /// Returns the right edge of the window that the host behind `side` has granted.
 [[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
 
-/// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
+/// Returns the bytes acknowledged to the host behind `in` that the other host has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
-/// The host behind `out` has acknowledged something new, or what comes in now is the first that is held for it.
+/// Records progress of the host behind `out`: it acknowledged new data, or data arrives while nothing was held for it.
 inline void note_progress(Flow& flow, Side out, Instant now) {
   flow.leg(out).progress = tcp::tick::coarse(now);
 }
 
-/// For how long the host behind `out` has acknowledged nothing of what is held for it; zero where nothing is. To a
-/// quarter of a second, and right up to 4.9 hours, which no limit exceeds.
+/// Returns for how long the host behind `out` has acknowledged none of the data held for it; zero if none is held.
+/// Resolution is 0.25 s and the maximum 4.9 hours, which no configured limit exceeds.
 [[nodiscard]] Duration stalled_for(const Flow& flow, Side out, Instant now);
 
-/// A host was told, or is told with the next segment, that we have something that the other one has not acknowledged.
+/// True if a host has received, or receives with the next segment, an ACK for data that the other host has not
+/// acknowledged.
 [[nodiscard]] inline bool exposing(const Flow& flow) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const tcp::Endpoint& core = flow.leg(Side::core).endpoint;
   return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
 }
 
-/// One host was told something that the other one does not know yet: bytes or a FIN acknowledged to it, or a reset.
+/// True if one host has received something that the other one lacks: an ACK for bytes or a FIN, or a reset.
 [[nodiscard]] bool owes(const Flow& flow);
 
-/// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
+/// Moves all received payload and the newest timestamps to the other leg, both ways. Cheap when there is nothing.
 void pump(Flow& flow);
 
-/// The same for one stream of a flow on the fast path; timestamps are passed on as segments come.
+/// Moves the payload of one stream on the fast path. Timestamps are copied as segments arrive.
 void pump_undisturbed(Flow& flow, Side out);
 
-/// A host's keep-alive goes on to the other host, as long as there is nothing on the way to that one: only its answer
-/// is one (answered by what comes in: split_arrivals, hearing).
+/// Forwards a host's keep-alive as one to the other host, so that only that host's answer is returned. While data for
+/// the other host is held, the proxy answers itself, because retransmissions already probe that host.
 void pass_keepalives(Flow& flow);
 
-/// The host behind `side` is no longer there, or has said so: its leg ended other than by the book.
+/// True if the leg of the host behind `side` ended abnormally: by a reset, a timeout or an abort.
 [[nodiscard]] bool is_broken(const Flow& flow, Side side);
 
-/// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
+/// True if both legs are open and undisturbed, so no FIN or RST can be pending.
 [[nodiscard]] inline bool on_fast_path(const Flow& flow) {
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
 
-/// Passes on a FIN or a reset whose turn has come. Nothing to do on a flow that is on the fast path.
+/// Forwards a FIN or RST for which all earlier data is delivered. Nothing to do on the fast path.
 void pass_ends(Flow& flow);
 
-/// One leg has ended otherwise than by the book and the other does not know yet: pass_ends() would tell it.
+/// True if one leg ended abnormally and pass_ends() would start to reset the other one.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
-/// Advertises `room` more bytes beyond what was received to the host behind `in`. Never takes a window back.
+/// Advertises `room` more bytes beyond RCV.NXT to the host behind `in`. Never moves the right edge back.
 inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   room = greater(room, Bytes{});
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
-/// Ends the connection on both sides, whatever is held: the next emit() of each leg tells its host by a reset.
+/// Aborts the connection on both sides and drops what is held. The next emit() of each leg sends a RST.
 void abandon(Flow& flow, ResetReason reason);
 
-/// Returns why the proxy resets a host of the connection, or would if it had to; none while nothing has ended it.
+/// Returns why the proxy resets a host of the connection, or would have to; none while nothing has ended it.
 [[nodiscard]] ResetReason reset_reason(const Flow& flow);
 
-/// Both legs are closed and nothing is held: the flow can go.
+/// True if both legs are closed, so the flow can be removed.
 [[nodiscard]] bool finished(const Flow& flow);
 
-/// Both legs are closed or only wait out old duplicates: the addresses may be used again.
+/// True if both legs are closed or in TIME-WAIT, so a new connection may use the addresses.
 [[nodiscard]] bool both_legs_closed(const Flow& flow);
 
-/// Nothing is held either way and both legs are synchronised: plain forwarding could take over this instant.
+/// True if both legs are established and hold no data, so plain forwarding could take over now.
 [[nodiscard]] bool empty(const Flow& flow);
 
 }  // namespace relay

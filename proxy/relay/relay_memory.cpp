@@ -1,3 +1,6 @@
+// Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindows calls limit()
+// before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused payload
+// was never acknowledged. Demand is measured as in dynamic right-sizing (flows/demand.hpp).
 #include "proxy/relay/relay_memory.hpp"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ bool RelayMemory::look(Instant now) {
   return true;
 }
 
-/// While nobody is short of memory it is not reckoned who has how much of it.
+/// Skips the calculation of shares while memory is plentiful, because then every direction gets the same quota.
 Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= plenty_ && budget_.is_ample(plenty_, bearer.load.committed)) return plenty_;
@@ -35,7 +38,7 @@ Bytes RelayMemory::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, I
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.most_unasked(own));
 }
 
-/// A first window besides, while the budget has room for what nobody has shown to need: hosts send in bursts.
+/// Grants an initial window in addition to the demand while the budget has spare memory, because hosts send in bursts.
 inline Bytes RelayMemory::bounded_need(Bytes own, Bytes shown, Bytes unasked) const {
   const Bytes burst = lesser(Demand::first, unasked);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.most(own));
@@ -45,33 +48,33 @@ Bytes RelayMemory::first_limit(const Bearer& bearer) const {
   return std::clamp(budget_.most_of_ue(bearer.load.committed, Bytes{}), relay::least_window, unasked_);
 }
 
-/// What the path needs, once the direction carries more than a first window.
+/// Measures the demand once the direction has carried more than an initial window.
 Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
   if (flow.demands == no_id) {
     if (flow.sent_from(in, delivered) < Demand::first) return Demand::first;
     flow.demands = demands_.emplace();
-    if (flow.demands == no_id) return Demand::first;  // cannot be: there is a place for every flow
+    if (flow.demands == no_id) return Demand::first;  // cannot happen: there is a place for every flow
     for (const Side out : {Side::radio, Side::core}) {
       demands_[flow.demands][static_cast<std::size_t>(out)] = Demand(flow.leg(out).endpoint.snd_una(), now);
     }
   }
   Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   if (demand.is_fresh(now)) return demand.bytes();
-  // What the UE has is held until it is acknowledged, and that may wait for the uplink, beside an upload for long.
+  // Data for the UE is held until its ACK arrives, and the ACK may be delayed for long by an upload on the uplink.
   const Duration late =
       in == Side::core && bearer.lead().clocked() ? bearer.ack_clock().law().greatest_late() : Duration{};
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
   return demand.bytes();
 }
 
-/// What the direction that comes in on `in` has come to. `fed`: something came.
+/// Returns what the direction holds and has advertised. `fed`: true if data arrived.
 template <Side in>
 inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);
   const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
-  // What was advertised to a host that sends nothing is not counted for long.
+  // The window of a host that has sent nothing is not recorded, because it is unlikely to be used.
   if (fed && leg.heard) budget_.commit(leg.commitment, advertised);
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }

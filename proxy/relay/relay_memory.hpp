@@ -10,76 +10,81 @@
 
 namespace sluice::proxy {
 
-/// What each direction of a split connection may hold of the shard's packet memory, and which payload is refused when
-/// little is left. Thread: the shard's.
+/// Buffer quota of each direction of a split connection, and which payload is refused when packet memory is low.
+/// Thread: the shard's.
 class RelayMemory {
  public:
-  /// `config` and `budget` outlive it.
+  /// Keeps references to `config` and `budget`, which outlive it.
   RelayMemory(const ShardConfig& config, MemoryBudget& budget);
 
-  /// Reads the pool's level where that is due. True when it was read anew.
+  /// Reads the pool's level if that is due. Returns true if it was read.
   bool look(Instant now);
-  /// So few buffers are left that new connections go unsplit (limits.refuse_flows_at).
+  /// True if so few buffers are left that new connections pass unsplit (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
-  /// What one direction may hold of which nothing is known, by the buffers left.
+  /// Returns the default quota of a direction whose demand is unknown; it shrinks with the free buffers.
   [[nodiscard]] Bytes unasked() const { return unasked_; }
 
-  /// What the direction that comes in on `in`, and holds `held`, may hold and advertise: by need as far as the budget
-  /// goes, beyond the need while there is plenty; two segments in any case, or it would never move again.
+  /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: how much it may hold and advertise
+  /// together. The quota follows the measured demand within the budget, and exceeds it while memory is plentiful. At
+  /// least two segments are always granted, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// The direction that comes in on `in` has shown to need more than is granted unasked: what it may hold follows what
-  /// is acknowledged.
+  /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
+  /// follows the demand.
   [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > plenty_;
   }
-  /// limit() was looked at so lately that it need not be again, of the direction that comes in on `in`. In between the
-  /// host behind it has room for what the other one acknowledges.
+  /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() would not change.
+  /// Until the next measurement the window opens by what the other host acknowledges.
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
-  /// What it has shown to need, as far as the budget goes.
+  /// Returns the measured demand of the direction that arrives on `in`, within the budget.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// The same as limit() for a connection that has only begun.
+  /// Returns the quota of a direction of a new connection, for which nothing is measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Tells the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
+  /// Records in the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
   /// that it holds and has advertised, both ways.
   [[nodiscard]] std::uint32_t note(Flow& flow, StreamEvents events);
-  /// The same where nothing has happened but that the leg's host was told of its window.
+  /// Records in the budget the window just advertised to the leg's host, when nothing else has changed.
   void note_told(Leg& leg) {
     budget_.commit(leg.commitment, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
-  /// The flow ends.
+  /// Releases the flow's quota and demand record, because the flow ends.
   void forget(Flow& flow);
 
-  /// Whether payload that has come is kept. All is while there is memory. When little is left, what comes before its
-  /// turn is not, since it may wait for long; nor, when nothing is left, what belongs to a connection that holds two
-  /// segments already. None of it was acknowledged, so its sender sends it again.
+  /// True if received payload is kept. With little memory left, out-of-order data is refused, because it may be held
+  /// for long. With none left, a connection that already holds two segments is refused too. Refused payload is never
+  /// acknowledged, so its sender retransmits it.
   [[nodiscard]] bool keeps(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.tight() || keeps_though_tight(flow, in, segment);
   }
 
  private:
-  /// What a connection is granted without having shown that it needs it, while the budget has room for that.
+  /// Upper limit of the default quota, which needs no measured demand.
   static constexpr Bytes most_unasked{1024 * 1024};
 
-  /// Of the direction that comes in on `in`. Requires that the flow has any.
+  /// Returns the demand of the direction that arrives on `in`. Requires that the flow has a demand record.
   [[nodiscard]] const Demand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
-  /// Of a direction that has `shown` a need and has committed `own`, of which `unasked` might be without need.
+  /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
+  /// demand, `unasked` its quota without demand.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes unasked) const;
+  /// Returns the demand of the direction that arrives on `in`, updated from what was acknowledged until `now`.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
+  /// Returns what the direction holds and has advertised, and records its window in the budget if data arrived (`fed`).
   template <Side in>
   [[nodiscard]] std::uint32_t note_direction(Flow& flow, bool fed);
+  /// Decides keeps() when the budget is low.
   [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_though_tight(const Flow& flow, Side in,
                                                                   const tcp::Segment& segment) const;
 
   const ShardConfig& config_;
   MemoryBudget& budget_;
-  flow::Slab<Demands> demands_;
-  Bytes unasked_;
-  Bytes plenty_;  ///< most_unasked, or all that a direction may have
+  flow::Slab<Demands> demands_;  ///< demand records, for flows that carry much
+  Bytes unasked_;                ///< default quota at the pool's present level
+  Bytes plenty_;  ///< upper limit of the default quota: most_unasked, or limits.relay_buffer if that is less
   bool refuses_flows_ = false;
 };
 

@@ -20,7 +20,7 @@ bool Stalls::has_stalled(const Flow& flow, Side out, Instant now) const {
   return relay::stalled_for(flow, out, now) >= (flow.leg(out).reset_pending ? timeouts.orphaned : timeouts.stalled);
 }
 
-/// What was never acknowledged may be forgotten, reported or not (RFC 2018 section 8).
+/// Drops unacknowledged out-of-order data, which is permitted even if SACK has reported it (RFC 2018 section 8).
 void Stalls::forget_overdue(Flow& flow, Instant now) {
   for (Leg& leg : flow.legs) {
     const Instant since = leg.endpoint.out_of_order_since();

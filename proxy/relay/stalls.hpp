@@ -4,21 +4,24 @@
 
 namespace sluice::proxy {
 
-/// Split connections that make no progress: what waits for a host that takes nothing, or for a hole that nobody fills,
-/// does not wait for ever. A host alone would keep such a connection for as long as its probes are answered; but there
-/// the memory is that of the hosts, here it is everybody's. Thread: the shard's.
+/// Ends split connections that make no progress: data for a host that acknowledges nothing, or out-of-order data behind
+/// a hole that is not filled. Hosts keep such a connection while zero-window probes are answered. The proxy does not,
+/// because its memory is shared by all connections. Thread: the shard's.
 class Stalls {
  public:
   explicit Stalls(const ShardContext& shard) : shard_(shard) {}
 
-  /// Ends the flow, or forgets what it holds out of order, where its time is up; a timer has brought it by. A host that
-  /// is gone, and does not answer, is found out before by its leg (tcp.max_retransmissions).
+  /// Resets the flow if its host has acknowledged nothing for timeouts.stalled, or for timeouts.orphaned if a reset is
+  /// pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host that does
+  /// not answer at all ends its leg earlier (tcp.max_retransmissions).
   void end(Flow& flow, Instant now);
-  /// Sees to it that the flow is looked at in time. A leg that only waits for a hole to be filled has no timer for it.
+  /// Schedules the flow's timer for out-of-order data, because a leg with only a hole has no timer of its own.
   void watch_holes(Flow& flow, FlowId id);
 
  private:
+  /// Drops out-of-order data whose hole was not filled within timeouts.out_of_order.
   void forget_overdue(Flow& flow, Instant now);
+  /// True if the host behind `out` has made no progress for the configured time.
   [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
 
   const ShardContext& shard_;

@@ -9,21 +9,24 @@
 
 namespace sluice::proxy {
 
-/// Connections of which nothing is left but to answer a FIN that comes again (TIME-WAIT, RFC 9293 section 3.6.1), by
-/// age. They may have a quarter of the places that connections have (16 at least), and the oldest go when a new
-/// connection finds none: what comes of them afterwards passes to the host itself, whose numbers it bears, and which
-/// waits as long as its own system wants. Thread: the shard's.
+/// Split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still answered.
+/// Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new connection
+/// needs its place. Later segments of it then pass to the host itself, whose sequence numbers they have. Thread: the
+/// shard's.
 class WaitingOut {
  public:
+  /// Reserves places for a quarter of `max_flows` connections, at least 16.
   explicit WaitingOut(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Both hosts have closed it; once for each connection. The one that has to go for it, or no_id.
+  /// Adds a connection that both hosts have closed; called once for each. Returns the flow that must be closed to make
+  /// room, or no_id.
   FlowId enter(Flow& flow, FlowId id, Registry& registry) {
     flow.waits_out = true;
     flow.handshake.ticket = ++last_ticket_;
     return still_waiting(ages_.push(id, last_ticket_), registry);
   }
-  /// The one that waits for longest, which has to go; no_id when none was found among the oldest few.
+  /// Removes and returns the oldest flow in TIME-WAIT, which must then be closed. Returns no_id if the oldest few
+  /// entries are all outdated.
   FlowId oldest(Registry& registry) {
     constexpr int attempts = 4;
     for (int i = 0; i < attempts; ++i) {
@@ -34,6 +37,7 @@ class WaitingOut {
   }
 
  private:
+  /// Returns the entry's flow if it still is the same connection in TIME-WAIT, else no_id.
   static FlowId still_waiting(const AgeRing::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);
