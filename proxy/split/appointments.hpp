@@ -6,42 +6,45 @@
 
 namespace sluice::proxy {
 
-/// When the timer wheel comes to a split flow: when one of its legs wants to be looked at, and for idleness. Thread:
-/// the shard's.
+/// Per-flow timer of split connections: the earlier of both legs' TCP timers and the idle timeout. Thread: the shard's.
 class Appointments {
  public:
   explicit Appointments(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
 
-  /// When one of its legs wants to be looked at.
+  /// Returns the earlier of both legs' TCP timers.
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
     return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   }
-  /// The timer wheel comes to it by then, for idleness too.
+  /// True if the flow's timer is armed and expires no later than `due`.
   [[nodiscard]] static bool is_in_time(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
-  /// What its legs want may have changed.
+  /// Arms the timer for the legs' timers and for a server with a nearly closed window. Call it after serving the flow.
   void keep(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindows::is_nearly_shut(flow)) [[unlikely]]
       due = lesser(due, keeps_going_at(flow, now));
     if (!is_in_time(flow, due)) make(flow, id, due, now);
   }
-  /// It is looked at when it is `due`, or has been idle for long; an earlier appointment stands.
+  /// Arms the timer for `due` or the idle timeout, whichever is earlier. An earlier expiry that is already armed stays.
   void make(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
-  /// All that is left is to wait, for a time that is known: it is not looked at before because of what was due.
+  /// Re-arms the timer at the legs' next deadline or the idle timeout, even if that is later than the armed expiry.
+  /// Called when a flow enters TIME-WAIT.
   void make_anew(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// The wheel has come to the flow, and nothing is due. Nothing but its timers makes it be served, and what it was to
-  /// be looked at for may have been put off since.
+  /// True if an early expiry only needs a new timer: no leg's timer is due and elapsed time alone changes nothing. The
+  /// deadline that armed the timer may have moved since.
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
+  /// Returns the expiry for `due`: no later than the idle timeout, which is at least one second ahead.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
+  /// Returns when a server with a nearly closed window is granted two segments; `never` if it is not.
   [[nodiscard, gnu::noinline]] Instant keeps_going_at(const Flow& flow, Instant now) const;
+  /// True if elapsed time alone may change a window of the flow.
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;

@@ -1,3 +1,6 @@
+// Cut-through of split connections: forwards in-order data in the frame in which it arrived, before the burst ends.
+// Called by split_arrivals for data with a good checksum on the fast path. Equivalent to receive, relay and emit,
+// except that frames and PSH flags stay the sender's. The ACK to the sender is sent at the end of the burst.
 #include "proxy/split/cut_through.hpp"
 
 #include <utility>
@@ -9,7 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Of a segment of the same train as `first`, which has passed: it may pass, too, is whole, and goes the same way.
+/// True if a further segment of the train of `first` can be forwarded too: it is complete, has a good checksum and the
+/// same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool may_pass = packet::are_alike(first, parsed)
                             ? packet.size() == parsed.frame_length()
@@ -18,8 +22,8 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
-/// How many segments of a train go on together, the first of which may: `room` bytes of payload at most, and `most` as
-/// IP packets. The buffers of these are taken, but for the first one's.
+/// Returns how many segments of a train can be forwarded with the first one, within `room` bytes of payload and `most`
+/// IP bytes. Takes their buffers from the budget, except the first one's.
 inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
@@ -34,10 +38,9 @@ inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const
   return count;
 }
 
-/// Data have passed to a UE whose acknowledgements are listened to. True where to serve the flow would change nothing
-/// but what is done here: a law that they clock lets the server send no more for data, as much is held and advertised
-/// as before, nobody else of the UE waits, and the timer wheel looks at the flow in time. Where the server is to be
-/// told of its data, that is left to be done.
+/// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if serving the flow would change nothing
+/// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
+/// totals, and an armed timer. An ACK due to the server is scheduled here.
 inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   work.acks.note_passed(flow, id, bearer);
   if (!bearer.lead().clocked() || bearer.load.backlogged_flows != 0) return false;
@@ -55,10 +58,10 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   return work.memory.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
-/// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
-/// window, what is advertised and held together is as before. Where acknowledgements wait, SplitFlows::serve() says
-/// which may go. `first_waited`: by itself the first segment of this train would have left nothing due. Then the flow
-/// has its appointment before it is served, as if it had been: of what is due in the same moment the order is the same.
+/// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
+/// the totals are unchanged, and only the timer is updated. `first_waited`: true if the first segment alone would have
+/// left no ACK due. Then the timer is armed before the flow is served, so that timers of the same instant keep the
+/// order of the slow path.
 template <Side in>
 void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;
@@ -89,7 +92,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
-  // These segments acknowledge to their receiver what came from it before.
+  // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
   work.keep_journal(flow, id);
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
   from.heard = true;
@@ -110,7 +113,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
   }
   work.shard.counters.add(Counter::segments_cut_through, count);
-  work.shard.counters.add(Counter::optimised, count - 1);  // the first was counted before
+  work.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
   to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {

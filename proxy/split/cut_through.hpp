@@ -6,15 +6,15 @@
 #include "dataplane/packet/parse.hpp"
 #include "proxy/split/split_work.hpp"
 
-// Data of an undisturbed connection leaves at once, in the frame in which it came: its bytes keep their places in
-// sequence space, so only acknowledgement, window and echoed timestamp are others. Whatever is not as usual goes the
-// general way, which comes to the same.
+// Cut-through: data of an undisturbed connection is forwarded at once in the frame in which it arrived. Sequence
+// numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten. Everything else takes the
+// slow path, which has the same effect.
 
 namespace sluice::proxy::cut_through {
 
-/// Passes on as many as may, of a segment that came in on `in` and those that follow it in its train, and returns how
-/// many. The others are as they were. The first one's checksum was good, and its headers are those that are known; of
-/// those behind it that is found out here.
+/// Forwards as many segments as possible of a train: a segment that arrived on `in` and its successors in sequence.
+/// Returns how many; the others are unchanged. Requires a good checksum and known headers of the first segment. Those
+/// of the others are checked here.
 template <Side in>
 std::size_t pass(SplitWork& work, Flow& flow, FlowId id, std::span<packet::Packet> packets,
                  std::span<const packet::Parsed> parsed, Instant now);

@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// The server of a UE whose only connection this is has the window that a law by its acknowledgements lets it have now.
-/// False, and nothing has happened, where only SplitFlows::serve() finds out.
+/// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false and
+/// changes nothing if the flow must be served instead.
 [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || Exposure::waits(flow)) return false;
   if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
@@ -15,9 +15,9 @@ namespace {
   return true;
 }
 
-/// Nothing waits to be sent, and the other host has the window that it is to have now. False, and nothing has happened,
-/// where only SplitFlows::serve() finds out. Where no law steers, memory is asked when the other host is told of a
-/// window; until then there is as much more for it as was acknowledged.
+/// Opens the other host's window if nothing else is pending. Returns false and changes nothing if the flow must be
+/// served instead. Without a controller the window opens by the acknowledged bytes, and the quota is read when the
+/// window is next advertised.
 template <Side in>
 inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now) {
   Leg& sender = flow.leg(opposite(in));
@@ -30,8 +30,8 @@ inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::
   return sender.regained;
 }
 
-/// The host behind `in` has acknowledged so much, and nothing else has happened. Where it comes to no more than a wider
-/// window for the other host, what SplitFlows::serve() would do is done here.
+/// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of
+/// serving the flow is applied here; otherwise the flow is scheduled.
 template <Side in>
 inline void after_hearing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
   constexpr Side sender = opposite(in);

@@ -2,12 +2,13 @@
 
 #include "proxy/split/split_work.hpp"
 
-// Segments that only acknowledge: what a host has of a split connection, and what window the other one gets for it.
+// Pure-ACK fast path of split connections: advances SND.UNA on the receiving leg and opens the peer leg's receive
+// window.
 
 namespace sluice::proxy::hearing {
 
-/// A segment without payload that came in on `in` acknowledges something, on a leg that nothing disturbs: what the
-/// general way comes to. False, and nothing has happened, where it is anything else.
+/// Handles a pure ACK that arrived on `in`, on a leg without loss, reordering or pending FIN. Equivalent to the slow
+/// path (deliver_segment). Returns false and changes nothing if the segment does not qualify.
 template <Side in>
 bool hear(SplitWork& work, packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
 

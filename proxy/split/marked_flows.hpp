@@ -7,23 +7,26 @@
 
 namespace sluice::proxy {
 
-/// Flows to serve before the burst ends, each once. Thread: the shard's.
+/// List of flows to serve before the burst ends, each once. Thread: the shard's.
 class MarkedFlows {
  public:
+  /// Reserves entries for all flows, and for flows closed and replaced within one burst.
   explicit MarkedFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + closed_in_a_burst); }
 
+  /// True if any flow is scheduled.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
-  /// One more mark takes no memory.
+  /// True if another entry fits without allocation.
   [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
-  /// To be served, as far as this has to do with it.
+  /// Schedules the flow for service, with `events` as the reasons. A flow already on the list only gets more reasons.
   void mark(Flow& flow, FlowId id, StreamEvents events) {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;
   }
-  /// The flow is about to be closed. A mark that it has stays on the list.
+  /// Records that a flow is about to be closed. Its entry stays on the list and is skipped.
   void note_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
-  /// Calls serve(flow, id) for each, those that are marked meanwhile among them. It takes the mark away.
+  /// Calls serve(flow, id) for each scheduled flow, including those scheduled meanwhile. serve() must clear the flow's
+  /// events.
   template <typename Serve>
   void serve_all(Registry& registry, Serve&& serve) {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -38,16 +41,17 @@ class MarkedFlows {
   }
 
  private:
-  /// Closed flows that a burst can leave on the list.
+  /// Limit of closed flows that one burst can leave on the list.
   static constexpr std::uint32_t closed_in_a_burst = 32;
 
-  /// One that was closed since is not; who has its place now is on the list with a mark of its own.
+  /// True if the flow of an entry is still scheduled. A flow that reuses the id of a closed one has an entry of its
+  /// own.
   [[nodiscard]] static bool is_marked(Registry& registry, FlowId id) {
     return registry.flows().contains(id) && registry.flow(id).events != StreamEvents::none;
   }
 
   std::vector<FlowId> flows_;  ///< reserved at construction
-  bool closed_ = false;        ///< some of them were closed since
+  bool closed_ = false;        ///< some flow on the list was closed
 };
 
 }  // namespace sluice::proxy

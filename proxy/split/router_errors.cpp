@@ -6,13 +6,14 @@
 namespace sluice::proxy::router_errors {
 namespace {
 
-/// A leg that faces the radio speaks in the server's name.
+/// Returns the connection of the quoted packet. A leg that faces the radio sends in the server's name.
 flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Parsed& parsed) {
   if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.vlan};
   return {error.src, error.dst, error.src_port, error.dst_port, parsed.vlan};
 }
 
-/// The size a router names, or leaves to us; 0 when it cannot be.
+/// Returns the path MTU of the error, or the next plateau of RFC 1191 if it contains none. Returns 0 if the size is not
+/// plausible.
 std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unsaid = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unsaid ? packet::plateau_below(error.ip_length) : error.mtu;
@@ -26,7 +27,7 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
   const auto error = packet::read_icmp_error(arrival.packet, arrival.parsed);
   if (!error) return;
   const FlowId id = shard.registry.connections().find(key_of(in, *error, arrival.parsed));
-  // What passes end to end is its hosts' own affair.
+  // Connections that are not split need no action, because the hosts process the forwarded error.
   if (!shard.registry.connections().is_flow(id) || !shard.registry.flow(id).terminated()) return;
   Flow& flow = shard.registry.flow(id);
   Leg& leg = flow.leg(in);
@@ -41,7 +42,7 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
   const LegOutput output(flow, in, nullptr, shard);
   const std::uint32_t headers = output.wire_size(0);
   const std::uint32_t payload = mtu > headers ? mtu - headers : 0;
-  // Where even the least is too much, routers have to cut (RFC 1191 section 3).
+  // If even the smallest segments exceed the MTU, DF is cleared so that routers fragment (RFC 1191 section 3).
   if (payload < tcp::Endpoint::least_payload) {
     leg.routers_cut = true;
     leg.headers.dont_fragment = false;

@@ -5,8 +5,8 @@
 
 namespace sluice::proxy::router_errors {
 
-/// An ICMP message came in, and is still to pass. What a router says of a segment that a leg of ours has sent is taken
-/// where that segment is outstanding (RFC 1191, RFC 8201, RFC 5927; RFC 9293 section 3.9.2.2). Thread: the shard's.
+/// Handles an ICMP error that is also forwarded. It applies to a leg if it quotes a segment in flight from that leg
+/// (RFC 1191, RFC 8201, RFC 5927; RFC 9293 section 3.9.2.2). Thread: the shard's.
 void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival);
 
 }  // namespace sluice::proxy::router_errors

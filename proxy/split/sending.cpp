@@ -1,3 +1,6 @@
+// Transmission on the legs of split connections. SplitFlows calls emit() when it serves a flow, BearerService when
+// budget becomes available. Invariant: data to the radio stays within the bearer's budget or window, and every byte
+// sent is accounted for in the bearer and its controllers.
 #include "proxy/split/sending.hpp"
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// To the next `count` flows in turn. `young`: to the young of these alone, each as far as its part goes.
+/// Lets the next `count` flows send in round-robin order. `young`: only short flows send, each within its part.
 void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
@@ -15,7 +18,7 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, I
     const FlowId next = flow.bearer_next;
     const bool chosen = !young || work.acks.young_waits(id);
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
-      work.keep_journal(flow, id);  // it may not have been served since something came
+      work.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
       sending::emit(work, flow, bearer, Side::radio, turn, young ? sending::Part::own : sending::Part::all, now);
       if (bearer.sent().total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
@@ -34,7 +37,7 @@ bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
   if (to_server) emit(work, flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   const bool tells_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
-  // By acknowledgements, what may be sent is not known before what is under way is looked at.
+  // Under the ACK-based controller the budget is not known yet, because it depends on updated bytes in flight.
   emit(work, flow, bearer, Side::radio, bearer.lead().clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
   return to_server || tells_ue;
 }
@@ -67,11 +70,11 @@ void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes 
   work.windows.sent(flow, bearer, sent);
 }
 
-/// All of them where nothing is under way and one waits, since then nothing else would bring them here; that one is
-/// found, and the next look is short.
+/// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
+/// further ACK would trigger a call.
 void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
-  constexpr std::uint32_t most_looked_at = 32;  // for a young one
+  constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
   const AckClock& clock = bearer.ack_clock();
   const bool overlooked = clock.flight() <= Bytes{} && clock.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);

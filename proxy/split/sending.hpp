@@ -2,24 +2,24 @@
 
 #include "proxy/split/split_work.hpp"
 
-// What split flows send, on both legs, and who is told of it: the bearer, the law of its windows, and the law by
-// acknowledgements. Where flows of a UE share a window by acknowledgements, what one leaves of it is the others', in
-// turn, and first the young ones'. Thread: the shard's.
+// Transmission on both legs of split connections, with the accounting that follows: the bearer's grant, per-flow window
+// controllers and the ACK-based controller. Flows that share the ACK-based window use what another one leaves, in turn
+// and short flows first. Thread: the shard's.
 
 namespace sluice::proxy::sending {
 
-/// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
+/// How much of a window that flows share under the ACK-based controller: the flow's own part, or also what others
+/// leave.
 enum class Part : std::uint8_t { own, all };
 
-/// Both legs send what they can. Returns whether something may have gone to the server, or the UE may have been told of
-/// its window.
+/// Lets both legs send what they can. Returns true if something may have been sent to the server, or an ACK to the UE.
 bool emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now);
-/// The leg on that side does; towards the radio `most` IP bytes at most.
+/// Lets the leg on `side` send what it can, towards the radio at most `most` IP bytes.
 void emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
-/// So many IP bytes went to the radio in frames that passed.
+/// Accounts for `sent` IP bytes of data just sent to the radio.
 void count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-/// There is room in the bearer's window, by acknowledgements. A few flows get it each time, those next in turn: what
-/// they sent, or what is under way, brings them here again.
+/// Distributes unused budget of the ACK-based window to a few flows per call, in round-robin order. Their sends, or the
+/// ACKs for data in flight, trigger the next call.
 [[gnu::noinline]] void hand_on_room(SplitWork& work, Bearer& bearer, Instant now);
 
 }  // namespace sluice::proxy::sending

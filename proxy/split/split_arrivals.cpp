@@ -1,3 +1,6 @@
+// Receive path of split connections: verifies the checksum, selects cut-through, the pure-ACK fast path or the slow
+// path, and schedules the flow. SplitFlows::receive() calls it for a burst or a single packet. Invariant: headers,
+// timestamps and liveness are learned only from segments whose numbers the host itself can know (RFC 5961).
 #include "proxy/split/split_arrivals.hpp"
 
 #include <utility>
@@ -9,9 +12,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// The host's MAC addresses, VLAN tags, DSCP or TTL are no longer those that were learned, because a router has failed
-/// over or the host has changed its priority; or its data have another DF or flow label. Segments without data do not
-/// tell of these two: kernels send SYN-ACKs and the answers of closed connections by other rules than data.
+/// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from the leg's template, for instance after a
+/// router failure. DF and flow label count for data segments only, because kernels send SYN-ACKs and RSTs by other
+/// rules.
 bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
   const packet::HeaderTemplate& known = leg.headers;
@@ -21,13 +24,14 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
   return (known.dont_fragment != parsed.dont_fragment && !leg.routers_cut) || known.flow_label != parsed.flow_label;
 }
 
-/// The flow's bearer, where a law listens to the UE's acknowledgements.
+/// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
 Bearer* listener(const SplitWork& work, const Flow& flow) {
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
   return bearer.lead().listens() ? &bearer : nullptr;
 }
 
-/// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.
+/// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the numbers are the host's own;
+/// only then anything beyond the segment itself is learned.
 template <Side in>
 inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                             FlowId id, Instant now) {
@@ -79,7 +83,7 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
   return believed;
 }
 
-/// The headers are other ones than before: they stay only if the numbers are the host's.
+/// Delivers a segment whose headers differ from the template. The new headers are kept only if its numbers are valid.
 template <Side in>
 [[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitWork& work, packet::Packet& packet,
                                                    const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now) {
@@ -95,9 +99,9 @@ template <Side in>
   if (!deliver_segment<in>(work, packet, parsed, flow, id, now)) known = before;
 }
 
-/// The first segment has brought the headers up to date, given the flow to be served and told all the news there is.
-/// What is left is to see that each is whole, and that there is room for it. Where nothing of the first one waits here
-/// (it brought what had come before), those behind it may pass.
+/// Delivers the rest of a train after its first segment, which has updated the headers and scheduled the flow. Only the
+/// checksum, the link headers and the window remain to be checked. Returns 0 if the first segment filled a hole,
+/// because those behind it may then take the cut-through.
 template <Side in>
 inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
@@ -124,7 +128,7 @@ inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> pack
   return count;
 }
 
-/// Takes the first of a train's segments, and as many of the others as go the same way. Returns how many.
+/// Processes the first segment of a train, and as many of the others as take the same path. Returns how many.
 template <Side in>
 inline std::size_t receive_some(SplitWork& work, std::span<packet::Packet> packets,
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
@@ -160,8 +164,7 @@ template <Side in>
   return receive_some<in>(work, packets, parsed, flow, id, now);
 }
 
-// What each segment runs through is compiled once for each side that it may come in on: it knows then where both legs
-// lie, which it would work out anew at every use.
+// The receive path is compiled once for each side, because the addresses of both legs are then constants.
 template <Side in>
 [[gnu::flatten, gnu::noinline]] std::size_t receive_burst(SplitWork& work, std::span<packet::Packet> burst,
                                                           const ParsedBurst& known, std::size_t at, Instant now) {

@@ -1,14 +1,15 @@
+// Ends of split connections: closed by both hosts, displaced by new connections, or ended because the proxy stops.
+// SplitFlows calls these functions from its timer and its service loop, Sweep calls end_now(). Invariant: every flow
+// that ends is counted once, and its successor is closed or continues. TIME-WAIT follows RFC 9293 section 3.6.1.
 #include <algorithm>
 
 #include "proxy/split/sending.hpp"
 #include "proxy/split/split_flows.hpp"
 
-// How split connections end: closed by their hosts, for want of room, or because the proxy stops.
-
 namespace sluice::proxy {
 
-/// Both hosts have closed the connection, and its wait for a FIN that comes again may be over: nothing of it is to be
-/// served. False when there is something all the same.
+/// Handles the timer of a flow in TIME-WAIT and closes it if the wait is over. Returns false if something must be sent,
+/// so that the flow must be served.
 bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {
@@ -60,7 +61,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
 void SplitFlows::count_end(const Flow& flow, FlowId id) {
   bool reset = false;
   bool timed_out = false;
-  bool abandoned = true;  // counted when it was
+  bool abandoned = true;  // an aborted flow was counted when it was aborted
   for (const Leg& leg : flow.legs) {
     reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
     timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
@@ -69,7 +70,7 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
   if (abandoned) return;
   work_.shard.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
   if (timed_out || reset) return;
-  // What comes after the last word of its hosts is our own wait for repetitions of it.
+  // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
   const auto ticks = static_cast<std::int32_t>(tcp::tick::fine(flow.last_activity) - begun_[id]);
   const bool ordinary = work_.shard.registry.bearer(flow.bearer).ordinary();
   times_of(work_.shard.times, ordinary)

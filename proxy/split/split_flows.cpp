@@ -1,3 +1,6 @@
+// Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard
+// and BearerService call serve_marked() and on_due(); receive paths only schedule. Invariant: the journal is written
+// before anything leaves that acknowledges, and the flow's share in its bearer is correct after each service.
 #include "proxy/split/split_flows.hpp"
 
 #include <algorithm>
@@ -61,15 +64,15 @@ void SplitFlows::serve_all_marked(Instant now) {
   work_.marked.serve_all(work_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// The host behind `in`, whose window no law steers, is about to be told of it. Whether memory is to be asked what it
-/// has for that: since it was, room was regained.
+/// True if the quota must be read again before the host behind `in` is sent its window. That window is steered by no
+/// controller and has opened since the quota was last read.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
   return leg.regained && !leg.endpoint.nothing_to_emit(now) && !work_.memory.limit_is_fresh(flow, in, now);
 }
 
-/// Nothing is left to be done but to send the host behind `in` what is due to it. serve() comes to the same.
+/// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
@@ -99,8 +102,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     return;
   }
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
-  // What comes takes room that its sender knows of. Where no law steers it, what is acknowledged opens a window, and
-  // memory is asked anew when that is told.
+  // Received data uses window that its sender knows of. Without a controller, acknowledged data opens a window, and the
+  // quota is read again when that window is advertised.
   const bool steered = bearer.lead().steered();
   bool opens = contains(events, StreamEvents::acked_by_radio);
   if (contains(events, StreamEvents::data_to_radio)) {
@@ -115,7 +118,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (Exposure::waits(flow)) [[unlikely]]
     work_.exposure.allow(flow, bearer);
   work_.keep_journal(flow, id);
-  // Where nothing of that is, it holds and has advertised as much as before, together.
+  // Without any of these conditions, held and advertised bytes have the same sum as before.
   if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
@@ -125,18 +128,18 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
-/// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
+/// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
 void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = work_.shard.registry.bearer(of);
   const bool stays = flow.release_reason != ReleaseReason::none ? serve_leaving(flow, bearer, id, now)
                                                                 : serve_repairing(flow, bearer, id, now);
-  // It may be over, and its bearer with it.
+  // The flow may be closed, and its bearer with it.
   if (!stays && !work_.shard.registry.bearers().contains(of)) return;
   if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
-/// False where the flow is over; so does serve_leaving().
+/// Serves a flow in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (is_said(flow, bearer, now)) {
     work_.keep_journal(flow, id);
@@ -159,7 +162,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   return true;
 }
 
-/// The hosts have closed the connection, each has all that the other one has sent, and nothing is left to be told.
+/// True if both FINs are acknowledged and no data, ACK, window update or RST is pending on either leg.
 inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant now) {
   for (const Leg& leg : flow.legs) {
     const tcp::Endpoint& endpoint = leg.endpoint;
@@ -169,12 +172,12 @@ inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant 
   return !flow.share.shut && !Exposure::waits(flow) && !bearer.lead().bounds();
 }
 
-/// Payload, FINs and windows go on, and both legs send.
+/// Relays payload, FINs and windows, and lets both legs send.
 void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
-  // Who has sent a FIN needs no window.
+  // A host that has sent a FIN needs no window.
   if (flow.leg(Side::radio).endpoint.expects_data()) work_.receive_windows.update_of_ue(flow, bearer, now);
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
     work_.receive_windows.update_of_server(flow, bearer, now);
@@ -204,7 +207,7 @@ bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
   return false;
 }
 
-/// Sends what can be sent, and passes on the end that may have come of it.
+/// Sends what can be sent, and forwards an abnormal end that sending may have caused.
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (Exposure::waits(flow)) work_.exposure.allow(flow, bearer);
   work_.keep_journal(flow, id);
@@ -225,7 +228,7 @@ void SplitFlows::use_room(Bearer& bearer, Instant now) {
   serve_marked(now);
 }
 
-/// Tells the bearer and the memory budget what the flow has come to.
+/// Updates the flow's share in the bearer's sums and in the memory budget.
 void SplitFlows::settle(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};

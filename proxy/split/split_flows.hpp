@@ -17,18 +17,18 @@
 
 namespace sluice::proxy {
 
-/// The split connections at work. Whatever changes a flow marks it, and marked flows are served before the burst ends,
-/// each once: payload goes on, windows are told, and segments are sent. Timers run, and what is over is closed.
-/// Thread: the shard's.
+/// All split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served once
+/// before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that are over are
+/// closed. Thread: the shard's.
 class SplitFlows {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
   [[nodiscard]] RelayMemory& memory() { return work_.memory; }
   [[nodiscard]] const RelayMemory& memory() const { return work_.memory; }
   [[nodiscard]] FlowWindows& windows() { return work_.windows; }
-  /// The flow has another bearer from now on, or none.
+  /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     work_.windows.forget(flow, bearer);
     if (bearer.lead().listens()) work_.acks.forget(id, bearer);
@@ -36,70 +36,90 @@ class SplitFlows {
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
-  /// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
-  /// keeps.
+  /// Returns the endpoint configuration by Side, from the active policies, which outlive the connection. A connection
+  /// with pacing gets its own copy with pacing state.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
-  /// Of a flow that is about to be split: what window the host behind `from` may be given.
+  /// Returns the first window for the host behind `from`, of a flow that is about to be split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  /// The port of that side carries frames of another length from now on: all segments to it follow.
+  /// Sets the frame length that the port on `side` carries from now on, and adapts the segment size of all flows.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
-  /// The flow's endpoints live from now on.
+  /// Starts service of a flow whose endpoints have just been established.
   void begin(Flow& flow, FlowId id, Instant now);
-  /// Whether the packet at `at` is for receive() without a doubt (arrivals::flow_of).
+  /// True if packet `at` belongs to a split flow and can be passed to receive().
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const {
     return arrivals::flow_of(work_, known, at) != nullptr;
   }
-  /// Packets that came in: arrivals::receive().
+  /// Processes packets of a burst from `at` on (arrivals::receive).
   std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now) {
     return arrivals::receive(work_, in, burst, known, at, now);
   }
+  /// Processes a single packet of a split flow.
   void receive(Arrival& arrival, FlowId id) { arrivals::receive(work_, arrival, id); }
 
-  /// To be served before the burst ends, as far as this has to do with it.
+  /// Schedules the flow for service before the burst ends; `events` are the reasons.
   void mark(Flow& flow, FlowId id, StreamEvents events) { work_.marked.mark(flow, id, events); }
+  /// True if any flow is scheduled for service.
   [[nodiscard]] bool has_marked() const { return work_.marked.any(); }
+  /// Serves all scheduled flows.
   void serve_marked(Instant now) {
     if (work_.marked.any()) serve_all_marked(now);
   }
-  /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
+  /// Lets the flow send to the radio, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     sending::emit(work_, flow, bearer, Side::radio, most, sending::Part::all, now);
   }
-  /// There is room in the bearer's window, by acknowledgements, that no flow was there to use when it came about.
+  /// Distributes budget of the ACK-based window that became available while no flow was served.
   void use_room(Bearer& bearer, Instant now);
-  /// The flow is to go, or to stay (Handback::ask).
+  /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::ask).
   void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.ask(flow, reason)) mark(flow, id, StreamEvents::all);
   }
-  /// The timer wheel has come to it.
+  /// Handles the flow's timer.
   void on_due(FlowId id, Instant now);
-  /// A new connection found no place: one that both hosts have closed makes room for it, if there is any.
+  /// Frees a flow entry for a new connection by closing the oldest flow in TIME-WAIT, if there is one.
   [[gnu::cold, gnu::noinline]] void make_room(Instant now);
-  /// Ends the flow in this moment. What one host was told that the other one has: where nothing is missing there, plain
-  /// forwarding takes over. Otherwise both are told that the connection is over. False when there was no buffer to say
-  /// so.
+  /// Ends the flow at once, because the proxy stops. Plain forwarding takes over if neither host has an ACK for data
+  /// that the other one lacks. Otherwise both hosts get a RST. Returns false if no buffer was free for the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
+  /// Removes the flow and releases everything it holds; its successor is closed or continues end to end.
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
+  /// Serves all scheduled flows, including those that get scheduled meanwhile.
   [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
+  /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
   void serve(Flow& flow, FlowId id, Instant now);
+  /// Sends the host behind `in` what is due to it, as the only work of this service.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
+  /// True if the host behind `in` is about to get a window for which the quota must be read again.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
+  /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
   bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  /// Serves a flow with a release reason: advances its handback. Returns false if the flow was closed.
   [[gnu::cold, gnu::noinline]] bool serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  /// True if both FINs are acknowledged and nothing is pending on either leg.
   [[nodiscard]] static bool is_said(const Flow& flow, const Bearer& bearer, Instant now);
+  /// Sends on both legs, then forwards an abnormal end that this may have caused.
   void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  /// Forwards the abnormal end of one leg to the other one and sends its RST.
   [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
+  /// Updates the flow's share in the bearer's sums and its quota in the memory budget.
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
+  /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
   bool wait_out(Flow& flow, FlowId id, Instant now);
+  /// Puts the flow into TIME-WAIT and closes the oldest one if there are too many.
   void begin_to_wait_out(Flow& flow, FlowId id, Instant now);
+  /// Counts and closes a flow whose legs are both closed.
   void end_finished(Flow& flow, FlowId id, Instant now);
+  /// Closes a flow in TIME-WAIT because its place is needed; no_id does nothing.
   void displace(FlowId id, Instant now);
+  /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
 
   SplitWork work_;
@@ -107,8 +127,9 @@ class SplitFlows {
   Stalls stalls_;
   Handback handback_;
   WaitingOut waiting_out_;
-  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
-  flow::LazyArray<std::uint32_t> begun_;                      ///< by FlowId: when it was split, tick::fine
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>>
+      paced_;                             ///< pacing state by FlowId; no memory where no pacing is configured
+  flow::LazyArray<std::uint32_t> begun_;  ///< when the flow was split, in tick::fine, by FlowId
 };
 
 }  // namespace sluice::proxy

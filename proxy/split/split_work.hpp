@@ -13,11 +13,11 @@
 
 namespace sluice::proxy {
 
-/// What split connections at work have in common: a part for each thing that is to be seen to, and the flows that are
-/// to be served. The functions of arrivals, cut_through, hearing and sending work on it, and keep nothing of
-/// their own. Thread: the shard's.
+/// Shared context of the functions that process split connections (`arrivals`, `cut_through`, `hearing`, `sending`):
+/// one member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
+/// shard's.
 struct SplitWork {
-  /// What it is given outlives it.
+  /// Keeps references to the context, which outlives it.
   SplitWork(const ShardContext& context, FlowJournal kept)
       : shard(context),
         exposure(shard.config.limits),
@@ -31,7 +31,8 @@ struct SplitWork {
   SplitWork(const SplitWork&) = delete;
   SplitWork& operator=(const SplitWork&) = delete;
 
-  /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
+  /// Updates the journal entry if the flow's exposure has changed. Call it before anything leaves that acknowledges,
+  /// because the journal must never contain less than the hosts have received.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -48,14 +49,15 @@ struct SplitWork {
   MarkedFlows marked;
 
  private:
+  /// Writes the journal entry, and records that in the flow.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
     flow.journaled = exposed;
     journal.note(id, flow, exposed);
   }
 };
 
-/// The windows of the flow go by memory alone, nobody listens to its acknowledgements or waits for it, and nothing of
-/// it waits.
+/// True if only the buffer quota limits this flow's windows: no controller steers it, its ACKs feed no estimator, no
+/// ACK is withheld, it is no short flow, and it has no unsent bytes.
 [[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
   return !bearer.lead().steered() && !bearer.lead().bounds() && !bearer.lead().listens() && !Exposure::waits(flow) &&
          !flow.share.young && flow.share.backlog == 0;

@@ -3,6 +3,7 @@
 namespace sluice::proxy {
 namespace {
 
+/// Sets the flow's short-flow flag and updates the bearer's sums.
 void set_young(Flow& flow, Bearer& bearer, bool young) {
   const FlowShare before = flow.share;
   flow.share.young = young;

@@ -3,25 +3,25 @@
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/flow.hpp"
 
-// A connection is young until it has sent as much as smvs.short_flow says. While one is, its bearer knows that somebody
-// waits for it (Bearer::expect_young).
+// Short-flow priority: a flow is short until it has sent smvs.short_flow bytes. While a bearer has an active short flow
+// beside downloads, its controller lowers the queue target (Bearer::expect_young).
 
 namespace sluice::proxy::young {
 
-/// A connection is about to be: both hosts have agreed on it.
+/// Starts the short-flow period of a connection that both hosts have agreed on and that is about to be split.
 void begin(Flow& flow, Bearer& bearer, Instant now);
-/// The flow is young no more.
+/// Ends the flow's status as a short flow.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
-/// Something of a young flow goes on, so somebody goes on waiting for it. False where it is young no more, and end() is
-/// to follow.
+/// Extends the short-flow period for an active short flow. Returns false if the flow has reached smvs.short_flow bytes;
+/// the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
   if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
   bearer.expect_young(now);
   return true;
 }
 
-/// A young flow was served. `over`: its hosts have closed it, or it is to go.
+/// Updates a short flow after service. `over`: true if its hosts have closed it or it is to be released.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }
