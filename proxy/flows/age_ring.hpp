@@ -7,27 +7,28 @@
 
 namespace sluice::proxy {
 
-/// Things that may be forgotten, in the order they began, so that the oldest one makes room when there are too many: a
-/// flood of SYNs costs a fixed part of the flow table and no connection its place. Memory is taken at construction.
-/// Entries of things that have ended meanwhile stay until their turn comes.
+/// FIFO of evictable objects in the order of their creation. When it is full, the oldest one is evicted. A SYN flood
+/// thus occupies a fixed part of the flow table and evicts no established connection. Memory is allocated at
+/// construction. An entry of an object that has ended stays until it becomes the oldest.
 class AgeRing {
  public:
-  /// At least one.
+  /// Allocates `capacity` entries, at least one.
   explicit AgeRing(std::uint32_t capacity) : entries_(capacity) {}
 
+  /// One evictable object.
   struct Entry {
     std::uint32_t id = no_id;
-    std::uint32_t ticket = 0;  ///< the thing's, as long as it is the one that was entered
+    std::uint32_t ticket = 0;  ///< serial number of the object, which detects that its id was reused
   };
 
-  /// Enters one. Returns the one that has to go for it: its id is no_id where there was room.
+  /// Adds an object. Returns the oldest entry if the FIFO was full, which must then be evicted; else its id is no_id.
   Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
     entries_[wrapped(first_ + size_)] = {id, ticket};
     ++size_;
     return oldest;
   }
-  /// Takes the oldest one out; its id is no_id when there is none.
+  /// Removes and returns the oldest entry; its id is no_id if the FIFO is empty.
   Entry pop() {
     if (size_ == 0) return {};
     const Entry oldest = entries_[first_];
@@ -38,7 +39,7 @@ class AgeRing {
   [[nodiscard]] std::size_t capacity() const { return entries_.size(); }
 
  private:
-  /// Of a place that is not further than once around.
+  /// Returns `place` modulo the capacity. Requires `place` < 2 × capacity.
   [[nodiscard]] std::size_t wrapped(std::size_t place) const {
     return place < entries_.size() ? place : place - entries_.size();
   }

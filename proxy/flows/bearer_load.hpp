@@ -7,31 +7,31 @@
 
 namespace sluice::proxy {
 
-/// What one split connection adds to the load of its bearer, at its last service.
+/// Contribution of one split connection to the sums of its bearer, as of its last service.
 struct FlowShare {
   std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
   std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
-  std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; kept where that is capped
-  bool moving : 1 = false;         ///< it has a second loop and data that the UE has not acknowledged
-  bool shut : 1 = false;           ///< the server was left without a window: reports decide when it gets one
-  bool young : 1 = false;          ///< it has sent less than SmvsMode::short_flow, and is not over
+  std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; 0 without a limit
+  bool moving : 1 = false;         ///< a controller steers the server's window, and the UE has yet to acknowledge data
+  bool shut : 1 = false;           ///< the server has no window, so the next report must trigger an update
+  bool young : 1 = false;          ///< short flow: below SmvsMode::short_flow bytes sent, and not over
 
-  static constexpr std::uint32_t most_exposed = (1U << 29) - 1;
+  static constexpr std::uint32_t most_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 
-/// The sums over a bearer's split connections.
+/// Sums over the split connections of one UE bearer.
 struct BearerLoad {
   Bytes backlog{};
   Bytes committed{};
   Bytes exposed{};
-  std::uint32_t backlogged_flows = 0;
-  std::uint32_t moving_flows = 0;
-  std::uint32_t older_moving_flows = 0;  ///< … of these, which are not young: downloads
-  std::uint32_t young_flows = 0;
-  std::uint32_t shut_flows = 0;
+  std::uint32_t backlogged_flows = 0;  ///< flows with unsent bytes towards the UE
+  std::uint32_t moving_flows = 0;      ///< flows whose server window a controller steers and that hold data for the UE
+  std::uint32_t older_moving_flows = 0;  ///< moving flows that are no short flows: downloads
+  std::uint32_t young_flows = 0;         ///< short flows
+  std::uint32_t shut_flows = 0;          ///< flows whose server has no window
 
-  /// What a connection that goes on has come to; the rest of its share is as it was.
+  /// Updates the sums for a flow after normal service. The other fields of its share are unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     committed += Bytes(held_and_advertised) - Bytes(share.committed);
     share.committed = held_and_advertised;
@@ -48,14 +48,14 @@ struct BearerLoad {
     }
   }
 
-  /// What a connection holds and has advertised has changed by so much, and nothing else of its share.
+  /// Adds `change` to the bytes that a flow holds and has advertised. The other fields of its share are unchanged.
   void commit(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.committed + change, 0);
     committed += Bytes(after) - Bytes(share.committed);
     share.committed = static_cast<std::uint32_t>(after);
   }
 
-  /// A connection's share was `before` and is `after` now; one that comes or goes has none.
+  /// Replaces a flow's share in the sums. A flow that is added or removed has an empty share before or after.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
     committed += Bytes(after.committed) - Bytes(before.committed);

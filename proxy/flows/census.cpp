@@ -51,7 +51,8 @@ void Census::count(Registry& registry, const Flow& flow) {
   take_times(flow, registry.bearer(flow.bearer).ordinary());
 }
 
-/// What waits leaves at the rate at which bytes are acknowledged: what is in flight in a round trip.
+/// Records the smoothed RTT, and the queueing time estimated from it: unsent bytes leave at the rate of one flight per
+/// round trip.
 void Census::take_times(const Flow& flow, bool ordinary) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const Bytes in_flight = radio.in_flight();

@@ -5,11 +5,12 @@
 namespace sluice::proxy {
 namespace {
 
+/// The demand falls by 1/8 per round trip at most.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// More than in the round trip before, at most as much as then: slow start no more than doubles.
+/// Returns the growth since the last round trip, at most a doubling, because slow start does not exceed that.
 Bytes Demand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }

@@ -8,42 +8,45 @@
 
 namespace sluice::proxy {
 
-/// What one direction of a connection needs to hold and advertise so that neither leg ever waits for the other: twice
-/// what is delivered in a round trip over both legs. Dynamic right-sizing (Fisk and Feng, LACSI 2001), which hosts do
-/// for their receive buffers. While a sender is in slow start, what it delivers grows by up to twice until it is heard
-/// of, and twice again until a wider window takes effect; so as much again is granted as a round trip delivered more
-/// than the one before. It falls by an eighth for each round trip that needs less.
+/// Receive-buffer demand of one direction of a connection: how much it must hold and advertise so that neither leg
+/// waits for the other. That is twice the data delivered in one round trip over both legs, as in dynamic right-sizing
+/// (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured, and doubles again
+/// until a wider window takes effect. Twice the growth since the last round trip is therefore added. The demand falls
+/// by at most an eighth per round trip.
 class Demand {
  public:
-  /// What is granted before anything is known: the window of a SYN that is not scaled.
+  /// Demand before the first measurement: the largest window without scaling.
   static constexpr Bytes first{64 * 1024};
-  /// … and what stays of it: a first window of ten segments (RFC 6928), with which a sender that pauses goes on.
+  /// Minimum demand: an initial window of ten segments (RFC 6928), with which a sender resumes after a pause.
   static constexpr Bytes least{16 * 1024};
 
-  /// Before the first byte is delivered.
+  /// Creates a record of a direction without data.
   Demand() = default;
+  /// Starts to measure at sequence number `delivered`.
   Demand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
-  /// `delivered`: acknowledged by the receiver up to here. `round_trip`: over both legs, without the
-  /// receiver's queues, but with what its acknowledgements wait for the uplink.
+  /// Updates the demand. `delivered`: SND.UNA of the receiving leg. `round_trip`: over both legs, without the
+  /// receiver's queueing delay but with the delay of its ACKs on the uplink.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
+  /// Returns the demand in bytes.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// It was measured so lately that follow() does nothing, whatever the round trip.
+  /// True if the last measurement is so recent that follow() would do nothing, whatever the round trip.
   [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
 
  private:
-  /// Bursts of acknowledgements are averaged over so long at least.
+  /// Minimum averaging time, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
+  /// Returns the growth of the data delivered per round trip, at most a doubling.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;
-  Bytes last_;  ///< delivered in a round trip, when last measured
-  tcp::SeqNum mark_;
-  Instant since_{};
+  Bytes last_;        ///< bytes delivered in one round trip, by the last measurement
+  tcp::SeqNum mark_;  ///< sequence number at which the current measurement started
+  Instant since_{};   ///< when the current measurement started
 };
 
-/// Of both directions, by the Side that the bytes go to.
+/// Demand of both directions, indexed by the Side that the bytes go to.
 using Demands = std::array<Demand, 2>;
 
 }  // namespace sluice::proxy

@@ -8,20 +8,22 @@
 
 namespace sluice::proxy {
 
-/// What the disturbed connections of a shard keep: address space for all of its endpoints, memory as some are first
-/// disturbed at one time. Thread: the shard's.
+/// Pool of the recovery state (tcp::Disturbance) that an endpoint needs during loss, reordering or close. Address space
+/// is reserved for all endpoints, memory is used for the largest number at one time. Thread: the shard's.
 class Disturbances : public tcp::DisturbanceStore {
  public:
-  /// `endpoints`: the most that there are. Throws std::bad_alloc.
+  /// Reserves places for `endpoints` endpoints, the maximum. Throws std::bad_alloc.
   explicit Disturbances(std::uint32_t endpoints) : places_(endpoints) {}
 
+  /// Allocates recovery state for an endpoint; there is a place for each.
   [[nodiscard]] tcp::Disturbance& take() override {
     const std::uint32_t place = places_.emplace(this);
     assert(place != flow::Slab<tcp::Disturbance>::none);
     return places_[place];
   }
+  /// Returns recovery state to the pool.
   void give_back(tcp::Disturbance& disturbance) noexcept override { places_.erase(places_.index_of(disturbance)); }
-  /// Endpoints that have one.
+  /// Returns the number of endpoints with recovery state.
   [[nodiscard]] std::uint32_t count() const { return places_.size(); }
 
  private:

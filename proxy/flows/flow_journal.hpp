@@ -13,20 +13,21 @@
 
 namespace sluice::proxy {
 
-/// What a later run of the program must know of a connection that this one had split, should it end without a word. All
-/// numbers are of this machine. Changing anything here means another JournalEntry::version.
+/// Record of a split connection that a later run reads if this one ends abnormally. Numbers are in host byte order. Any
+/// change of the layout requires a new JournalEntry::version.
 struct alignas(64) JournalEntry {
   static constexpr std::uint32_t version = 2;
+  /// State of an entry.
   enum State : std::uint32_t {
     unused = 0,
-    even = 1,    ///< each host has all that was acknowledged to the other one: plain forwarding could take over
-    exposed = 2  ///< something is acknowledged to a host, or will be next, that the other one has not acknowledged
+    even = 1,    ///< every byte acknowledged to one host has reached the other: plain forwarding could take over
+    exposed = 2  ///< bytes are acknowledged to a host, or will be next, that the other one has not acknowledged
   };
   /// Bits of `options`.
-  static constexpr std::uint32_t timestamps = 1;      ///< both hosts send them
-  static constexpr std::uint32_t core_initiates = 2;  ///< the host on the core's side sent the first SYN
+  static constexpr std::uint32_t timestamps = 1;      ///< both hosts send TCP timestamps
+  static constexpr std::uint32_t core_initiates = 2;  ///< the host on the core side sent the first SYN
 
-  /// How frames to a host look: packet::HeaderTemplate.
+  /// Headers of frames to a host, from packet::HeaderTemplate.
   struct Headers {
     std::uint32_t flow_label;
     std::array<std::uint8_t, 22> l2;
@@ -37,7 +38,7 @@ struct alignas(64) JournalEntry {
     std::array<std::uint8_t, 2> reserved;
   };
 
-  /// What a host's SYN offered: tcp::SynOptions.
+  /// Options of a host's SYN, from tcp::SynOptions.
   struct Offer {
     static constexpr std::uint8_t window_scaling = 1, sack = 2, timestamps = 4, ecn = 8;  ///< bits of `flags`
     std::uint16_t mss;
@@ -48,58 +49,61 @@ struct alignas(64) JournalEntry {
   std::uint32_t state;  ///< written last when an entry begins, and first when it ends
   std::uint32_t options;
   flow::FlowKey key;
-  /// By the Side that a host is on: what it had acknowledged when the entry became what `state` says.
+  /// Acknowledgement number of each host, by Side, when the entry last changed its state.
   std::array<std::uint32_t, 2> acknowledged;
   std::array<Headers, 2> headers;
-  std::array<Offer, 2> offers;  ///< by the Side that the host is on
+  std::array<Offer, 2> offers;  ///< SYN options by the Side of the host
 };
 static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 && sizeof(JournalEntry::Headers) == 32,
               "the file's format");
 
-/// A connection of an earlier run, of which bytes were acknowledged that will never arrive.
+/// Connection of an earlier run with acknowledged bytes that were lost with it.
 struct Orphan {
   flow::FlowKey key;
-  std::array<packet::HeaderTemplate, 2> headers;  ///< of frames to the host on that side
-  std::array<tcp::SeqNum, 2> acknowledged;        ///< by that host, some time ago
-  bool timestamps = false;                        ///< both hosts send them
+  std::array<packet::HeaderTemplate, 2> headers;  ///< headers of frames to the host on that side
+  std::array<tcp::SeqNum, 2> acknowledged;        ///< last recorded acknowledgement number of that host
+  bool timestamps = false;                        ///< both hosts send TCP timestamps
 };
 
-/// A connection of an earlier run that lost nothing with it. It passes between its hosts, and can be split again once
-/// it is known where they stand.
+/// Connection of an earlier run that lost nothing. It continues between its hosts, and can be split again once their
+/// sequence numbers are known.
 struct Survivor {
   flow::FlowKey key;
-  std::array<packet::HeaderTemplate, 2> headers;  ///< of frames to the host on that side
-  std::array<tcp::SynOptions, 2> offers;          ///< by the Side that the host is on
+  std::array<packet::HeaderTemplate, 2> headers;  ///< headers of frames to the host on that side
+  std::array<tcp::SynOptions, 2> offers;          ///< SYN options by the Side of the host
   Side initiator = Side::radio;
 };
 
-/// From when an earlier run was last known to live to when this one began: nobody saw what passed.
+/// Interval without a running proxy: from the last sign of life of an earlier run to the start of this one.
 struct RunGap {
   Instant begin;
   Instant end;
 };
 
-/// Reads an entry; nothing where it is not one, or does not make sense: it comes from a file.
+/// Reads an entry of a lost connection. Returns nothing if the entry is unused or invalid, because files are untrusted.
 [[nodiscard]] std::optional<Orphan> read(const JournalEntry& entry);
-/// The same of one that is even.
+/// Reads an entry in state even. Returns nothing if it is in another state or invalid.
 [[nodiscard]] std::optional<Survivor> read_survivor(const JournalEntry& entry);
-/// The entry, exposed, that is read so.
+/// Returns an exposed entry from which read() returns `orphan`.
 [[nodiscard]] JournalEntry to_entry(const Orphan& orphan);
 
-/// Keeps the entries of a shard's split connections up to date in memory that outlives the program (a mapped file, see
-/// runtime/state_file.hpp). Plain stores, no system calls, in an order that is right whenever the program is killed:
-/// `exposed` is written before the acknowledgement leaves that makes it true. Thread: its shard's.
+/// Journal of a shard's split connections in a mapped file that outlives the program (runtime/state_file.hpp). Uses
+/// plain stores and no system calls, in an order that is valid whenever the program is killed. State `exposed` is
+/// written before the ACK that makes it true is sent. Thread: its shard's.
 class FlowJournal {
  public:
-  /// Nothing is kept.
+  /// Creates a journal that records nothing.
   FlowJournal() = default;
-  /// By FlowId; outlives this.
+  /// Uses `entries`, indexed by FlowId, which outlive this object.
   explicit FlowJournal(std::span<JournalEntry> entries) : entries_(entries) {}
 
+  /// True if the journal records anything.
   [[nodiscard]] bool keeps() const { return !entries_.empty(); }
+  /// Starts the entry of a connection that was just split.
   void begin(FlowId id, const Flow& flow, const flow::FlowKey& key);
-  /// Enters that the connection is exposed now, or is no longer.
+  /// Records that the connection is exposed from now on, or no longer.
   void note(FlowId id, const Flow& flow, bool exposed);
+  /// Marks the entry unused, because the connection ends.
   void end(FlowId id);
 
  private:

@@ -7,18 +7,19 @@
 
 namespace sluice::proxy {
 
-/// The handshakes of one kind of connection, by age. Those that are under way may have a quarter of the places that
-/// connections have (16 at least), so a flood of SYNs displaces itself. All memory at construction.
+/// Limit of handshakes in progress, by age: a quarter of the connection places, at least 16. A SYN flood therefore
+/// displaces only other handshakes. All memory is allocated at construction.
 class HalfOpen {
  public:
+  /// Allows a quarter of `max_flows` handshakes, at least 16.
   explicit HalfOpen(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// A handshake begins. `open()` gives it a place and returns its id, or no_id where a table is full: then the oldest
-  /// make room. `displace(entry)` forgets that one, if it is the same handshake still and has not come to its end.
-  /// Returns its id, no_id where tables are full of connections, and the ticket it goes by.
+  /// Starts a handshake. `open()` allocates it and returns its id, or no_id if a table is full; then the oldest are
+  /// displaced. `displace(entry)` removes that handshake unless its id was reused or it is complete. Returns id and
+  /// serial number; the id is no_id if tables are full of connections.
   template <typename Open, typename Displace>
   AgeRing::Entry begin(Open&& open, Displace&& displace) {
-    constexpr int attempts = 4;  // entries of handshakes that are complete by now make no room
+    constexpr int attempts = 4;  // entries of completed handshakes free no place
     AgeRing::Entry newest{open(), 0};
     for (int i = 0; i < attempts && newest.id == no_id; ++i) {
       displace(ages_.pop());

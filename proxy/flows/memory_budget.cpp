@@ -1,3 +1,6 @@
+// Budget of packet buffers: how many may hold relayed payload, and each connection's part (dynamic thresholds,
+// Choudhury and Hahne 1998). RelayMemory asks it for quotas, the receive path records taken buffers. Invariant: the
+// reserve stays free for received and forwarded frames, so an ACK that frees memory can always be read.
 #include "proxy/flows/memory_budget.hpp"
 
 #include <algorithm>
@@ -5,15 +8,17 @@
 namespace sluice::proxy {
 namespace {
 
-/// So many buffers stay for what is received and forwarded, however small the pool.
+/// Minimum reserve for receiving and forwarding, however small the pool.
 constexpr std::uint32_t least_reserve = 64;
+/// Divisor of the budget below which memory is low.
 constexpr std::int64_t tight_share = 8;
 
-/// What the ports leave of the pool.
+/// Returns the buffers of the pool that the ports leave.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
   return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
 }
 
+/// Returns the reserve: its configured share, at least 64 buffers, at most half.
 std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
   const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
   return std::min(std::max(wanted, least_reserve), left / 2);
@@ -80,7 +85,8 @@ void MemoryBudget::commit_anew(Commitment& commitment, std::uint32_t bytes) {
   }
   if (static_cast<std::uint16_t>(epoch_ - commitment.epoch) < epochs) {
     std::int64_t& known = by_epoch_[commitment.epoch % epochs];
-    // After some hours an old commitment looks young again; what is not there is not taken away.
+    // The 16-bit epoch wraps after some hours, and an old commitment then looks recent. At most what is recorded is
+    // subtracted.
     const std::int64_t counted = std::min<std::int64_t>(commitment.bytes, known);
     known -= counted;
     committed_ -= counted;

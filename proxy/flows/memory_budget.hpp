@@ -10,104 +10,114 @@
 
 namespace sluice::proxy {
 
-/// What a host was told as window, as the budget was last told.
+/// Window advertised to a host, as last recorded in the memory budget.
 struct Commitment {
   std::uint32_t bytes = 0;
-  std::uint16_t epoch = 0;  ///< when, see MemoryBudget::epoch_of()
+  std::uint16_t epoch = 0;  ///< when it was recorded, see MemoryBudget::epoch_of()
 };
 
-/// How many packet buffers the payload of a shard's split connections may take, and how the connections share them.
+/// Budget of packet buffers for the payload of a shard's split connections, and its division among them.
 ///
-/// The pool less what the ports keep of it and a reserve is the budget. Free is what is neither taken nor committed.
-/// One direction of a connection may hold and commit together at most two thirds of what would be free without it. So
-/// whoever comes finds something, n connections that all want more get B / (n + 1/2) each, and one alone two thirds of
-/// the budget: the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on
-/// Networking 6(2), 1998) with alpha = 2.
+/// The budget is the pool less the ports' buffers and a reserve. Its free part is what is neither taken nor committed.
+/// One direction may hold and commit together at most two thirds of what would be free without it. Hence n equally
+/// greedy directions get B / (n + 1/2) each, a single one gets two thirds, and a new one always finds some. These are
+/// the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2),
+/// 1998) with alpha = 2.
 ///
-/// A commitment counts for two seconds after its connection was last served. Idle connections were advertised far more
-/// than any pool holds, and hardly ever does one of their senders use it at once: after a pause a sender begins with
-/// its initial window (RFC 5681 section 4.1). Where many do all the same, payload is refused before it is acknowledged
-/// (exhausted()), and the reserve stays.
+/// A commitment (an advertised window) counts for two seconds after the last service of its connection. Idle
+/// connections together have advertised far more than any pool holds, but their senders rarely use it at once. After a
+/// pause a sender starts with its initial window (RFC 5681 section 4.1). If many do use it, payload is refused before
+/// it is acknowledged (exhausted()), and the reserve remains.
 ///
-/// Reads the pool's level at most every 100 us. Thread: the shard's.
+/// The pool's level is read at most every 100 us. Thread: the shard's.
 class MemoryBudget {
  public:
-  /// Payload that a buffer carries: a full segment with timestamps and some options. What is smaller is joined.
+  /// Payload bytes per buffer: a full segment with timestamps and some options. Smaller payloads are coalesced.
   static constexpr std::int64_t payload_per_buffer = 1400;
 
+  /// Computes the budget from the limits and the pool, which outlives this object.
   MemoryBudget(const ShardLimits& limits, const packet::PacketPool& pool);
 
-  /// What the budget of a shard comes to with a pool of so many buffers.
+  /// Returns a shard's budget in bytes for a pool of `buffers` buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
-  /// And the most that one direction of a connection can have of it, alone.
+  /// Returns the most that one direction of a connection can get, if it is alone.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
-  /// Looks at the pool, and lets old commitments go. True when the pool's level was read anew.
+  /// Reads the pool's level if that is due, and expires old commitments. Returns true if the level was read.
   bool look(Instant now);
-  /// … which it is not before: the level stands in lines of memory that all threads write, so it is looked at now and
-  /// then, and more often while little is left.
+  /// True if the pool's level should be read. All threads write its cache lines, so it is read every millisecond, and
+  /// every 100 us while little is left.
   [[nodiscard]] bool is_due(Instant now) const {
     return now >= next_look_ || (tight() && now >= next_look_ - usual_period + tight_period);
   }
-  /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
+  /// Records that a received buffer is kept: as queued payload, or as a delayed ACK.
   void taken() { --spare_; }
-  /// The commitment is now this many bytes.
+  /// Updates a commitment to `bytes`.
   void commit(Commitment& commitment, std::uint32_t bytes) {
     if (bytes != commitment.bytes || (bytes != 0 && epoch_ != commitment.epoch)) commit_anew(commitment, bytes);
   }
-  /// Its connection ends.
+  /// Removes a commitment, because its connection ends.
   void forget(Commitment& commitment) { this->commit(commitment, 0); }
 
-  /// What one direction may hold and commit together, when it has `own` already: as much as the budget has for it.
+  /// Returns how much one direction may hold and commit together. `own`: what it holds and commits already.
   [[nodiscard]] Bytes most(Bytes own) const { return two_thirds(free() + own); }
-  /// The same for what it has not shown to need: of the first share of the budget only (limits.shrink_windows_at).
+  /// Returns how much a direction without measured demand may hold and commit together. It has access only to the first
+  /// part of the budget (limits.shrink_windows_at). `own`: what it holds and commits already.
   [[nodiscard]] Bytes most_unasked(Bytes own) const { return two_thirds(free() - kept_for_need_ + own); }
-  /// The same among the connections of one UE, which have `committed` together.
+  /// Returns how much a direction may hold and commit by its UE's limit. `committed`: total of the UE's connections;
+  /// `own`: the direction's part of it.
   [[nodiscard]] Bytes most_of_ue(Bytes committed, Bytes own) const { return two_thirds(of_one_ue_ - committed + own); }
 
-  /// There is more than enough for a direction to have `bytes` without need, and for one more of a UE whose connections
-  /// have `committed` together, whatever the direction itself has: most_unasked() and most_of_ue() come to more.
+  /// True if memory is plentiful: most_unasked() and most_of_ue() both exceed `bytes`, whatever the direction holds.
+  /// `committed`: total of the UE's connections.
   [[nodiscard]] bool is_ample(Bytes bytes, Bytes committed) const {
     return free() - kept_for_need_ >= bytes * 2 && of_one_ue_ - committed >= bytes * 2;
   }
 
-  /// An eighth of the budget is left, or less: what came before its turn finds no room.
+  /// True if an eighth of the budget or less is left. Then out-of-order data is refused.
   [[nodiscard]] bool tight() const { return spare_ <= tight_below_; }
-  /// Nothing is left but the reserve: payload is refused.
+  /// True if only the reserve is left. Then payload is refused.
   [[nodiscard]] bool exhausted() const { return spare_ <= 0; }
-  /// Half of the reserve is gone too: payload is refused even of connections that hold next to nothing.
+  /// True if half of the reserve is used as well. Then payload is refused even for connections that hold almost
+  /// nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_reserve_; }
-  /// Share of what the ports leave of the pool that is in use, by whomever.
+  /// Returns the used share of the buffers that the ports leave, for any purpose.
   [[nodiscard]] double used() const { return used_; }
 
  private:
+  /// Interval between two reads of the pool's level, normally and while little is left.
   static constexpr Duration usual_period = std::chrono::milliseconds(1);
   static constexpr Duration tight_period = std::chrono::microseconds(100);
+  /// Number of epochs after which a commitment expires.
   static constexpr std::size_t epochs = 8;
-  static constexpr unsigned epoch_bits = 28;  ///< of nanoseconds: 0.27 s
+  static constexpr unsigned epoch_bits = 28;  ///< epoch length as bits of a nanosecond count: 0.27 s
 
+  /// Returns the epoch of a time, modulo 2^16.
   static std::uint16_t epoch_of(Instant at) {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
+  /// Returns the bytes neither taken nor committed.
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - committed_); }
+  /// Moves a commitment to the current epoch and changes it to `bytes`.
   [[gnu::noinline]] void commit_anew(Commitment& commitment, std::uint32_t bytes);
+  /// Expires the commitments of epochs that are too old.
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
-  std::uint32_t sharers_;        ///< shards that take from the pool
-  std::uint32_t left_by_ports_;  ///< buffers of the pool that the ports do not keep
-  std::uint32_t reserve_;        ///< of these
-  std::int64_t half_reserve_;    ///< of this shard's part of it
-  std::int64_t tight_below_;     ///< buffers
-  Bytes kept_for_need_;
-  Bytes of_one_ue_;
-  std::int64_t spare_ = 0;      ///< buffers that payload may still take
-  std::int64_t committed_ = 0;  ///< bytes, of the last epochs
-  std::array<std::int64_t, epochs> by_epoch_{};
+  std::uint32_t sharers_;        ///< shards that use the pool
+  std::uint32_t left_by_ports_;  ///< buffers that the ports do not keep
+  std::uint32_t reserve_;        ///< buffers kept free for receiving and forwarding, part of left_by_ports_
+  std::int64_t half_reserve_;    ///< half of this shard's part of the reserve
+  std::int64_t tight_below_;     ///< limit of tight(), in buffers
+  Bytes kept_for_need_;          ///< part of the budget that requires a measured demand
+  Bytes of_one_ue_;              ///< budget of one UE's connections together
+  std::int64_t spare_ = 0;       ///< buffers that payload may still take
+  std::int64_t committed_ = 0;   ///< committed bytes of the last epochs
+  std::array<std::int64_t, epochs> by_epoch_{};  ///< committed bytes by epoch
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant next_look_{};  ///< unless it becomes tight
+  Instant next_look_{};  ///< next read of the level, unless it becomes low before
 };
 
 }  // namespace sluice::proxy

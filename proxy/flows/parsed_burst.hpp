@@ -10,24 +10,25 @@
 
 namespace sluice::proxy {
 
-/// What is known of the packets of a burst that came in on one side: what each is, and whose. Those of a connection
-/// that follow each other share a key.
+/// Parse and lookup results of a burst that arrived on one side. Consecutive packets of one connection share a key.
 struct ParsedBurst {
   static constexpr std::size_t most = flow::KeyBurst::most;
 
   std::array<packet::Parsed, most> parsed;
   std::array<packet::ParseResult, most> results;
-  std::array<std::uint8_t, most> places;  ///< of their keys
+  std::array<std::uint8_t, most> places;  ///< index of each packet's key
   flow::KeyBurst keys;
-  std::array<ConnectionId, most> ids;    ///< of the keys
-  std::array<std::uint32_t, most> tags;  ///< of the keys
+  std::array<ConnectionId, most> ids;    ///< connection of each key
+  std::array<std::uint32_t, most> tags;  ///< hash tag of each key
 
+  /// Returns the connection of the packet at `at`.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
+  /// Returns the hash tag of the packet's key.
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
-  /// A segment of a connection that is known, without options that are not.
+  /// True if the packet parsed as a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
-  /// How many segments, of `count` packets in all, are of the train that begins with the segment at `first`: it and
-  /// those that follow each other behind it (packet::follows()).
+  /// Returns the length of the train that starts at `first`: consecutive segments of one connection in sequence order
+  /// (packet::follows()). `count`: packets in the burst.
   [[nodiscard]] std::size_t train(std::size_t first, std::size_t count) const {
     std::size_t end = first + 1;
     while (end < count && places[end] == places[first] && is_tcp(end) && packet::follows(parsed[end - 1], parsed[end]))

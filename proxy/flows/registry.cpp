@@ -1,3 +1,6 @@
+// Tables of a shard: creates, finds and removes flows and UE bearers and keeps their rings, timers and change marks
+// consistent. Called by all parts of the shard. Invariants: nothing allocates after construction, and a bearer exists
+// while a flow or end-to-end connection refers to it.
 #include "proxy/flows/registry.hpp"
 
 #include <cassert>
@@ -7,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Some bearer of the UE: the entry to its ring. Both addresses are of one family: so a key is as short as it can be.
+/// Returns the table key of a UE's bearer ring. Both addresses are of one family, so that an IPv4 key is short.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
@@ -15,18 +18,18 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// The same key of a UE of IPv4, as the table keeps it: ShortKey::of() its words.
+/// Builds the short table key of an IPv4 UE; equals ShortKey::of() of entry_key().
 flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// The pool of what bearers have sent of late is looked through at this pace, 16 000 a second: where there are many,
-/// one that falls silent keeps it for seconds.
+/// Pace of the scan for silent UEs: 16 entries per millisecond. With many entries, one that becomes silent keeps its
+/// place for seconds.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 
-/// Of the ring that is entered there, the bearer under a policy of those in force; no_flow where it has none. A UE has
-/// no more bearers than there are policies, and hardly ever more than one.
+/// Returns the bearer under an active policy in the ring that `entry` belongs to, or no_flow. A UE has at most one
+/// bearer per policy, and usually one in all.
 BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
   if (entry == flow::no_flow) return flow::no_flow;
   const Bearer* each = &registry.bearer(entry);
@@ -86,14 +89,14 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
   Bearer& bearer = bearers_[id];
   if (bearer.in_use()) return;
   if (!bearer.used()) {
-    close_bearer(id);  // of a handshake that led nowhere: a scan must not fill the table
+    close_bearer(id);  // handshake without a connection: a port scan must not fill the table
     return;
   }
   bearer.empty_since = now;
   timers_.schedule(bearer, now + config_.timeouts.idle);
 }
 
-/// What the bearer of a UE goes by: its address, or the prefix of those whose queue it shares.
+/// Returns the address of a UE's bearer: its own, or that of the configured prefix whose UEs share a queue.
 const IpAddress& Registry::queue_of(const IpAddress& ue) const {
   for (const IpPrefix& shared : config_.shared_queues) {
     if (shared.contains(ue)) return shared.address;
@@ -105,7 +108,7 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Some bearer of the UE.
+/// Returns one bearer of the UE, given the address it is stored under.
 BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }
@@ -178,7 +181,7 @@ void Registry::trace(control::LawTrace* trace) {
   if (trace_ != nullptr) set_trace(trace_);
 }
 
-/// Of the bearers of the UE that is traced.
+/// Sets the trace receiver of all bearers of the traced UE.
 void Registry::set_trace(control::LawTrace* trace) {
   const BearerId first = find_bearer(trace_->wanted().ue);
   if (first == flow::no_flow) return;

@@ -17,75 +17,77 @@
 
 namespace sluice::proxy {
 
-/// The connection of a segment that came in on `in`.
+/// Returns the key of the connection of a segment that arrived on `in`.
 [[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
-/// The same of a frame that parse_usual() or parse_usual_syn() took.
+/// Returns the key of a frame that parse_usual() or parse_usual_syn() accepted.
 [[nodiscard]] inline flow::ShortKey key_of_usual(Side in, std::span<const std::uint8_t> frame) {
   const std::uint8_t* const at = frame.data() + packet::usual_frame::addresses_at;
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
 }
 
-/// The shard's connections and bearers, and where they live: which flows are whose, and what of a UE is found by its
-/// address. All address space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
+/// Connections and UE bearers of a shard, with the lookup tables, timers and pools that they need. All address space is
+/// reserved at construction and nothing allocates afterwards. Thread: its shard's.
 class Registry {
  public:
-  /// `secret` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
+  /// Creates empty tables. `secret` keys the hashes, so that outsiders cannot choose colliding connections. `origin`
+  /// must not be later than any time passed in.
   Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
 
-  /// Who the connections are.
+  /// Returns the lookup table from 5-tuple to connection.
   [[nodiscard]] ConnectionTable& connections() { return connections_; }
   [[nodiscard]] const ConnectionTable& connections() const { return connections_; }
-  /// When flows and bearers want to be looked at.
+  /// Returns the timers of flows and bearers.
   [[nodiscard]] Timers& timers() { return timers_; }
+  /// Returns the active policies.
   [[nodiscard]] PoliciesInForce& policies() { return policies_; }
   [[nodiscard]] const PoliciesInForce& policies() const { return policies_; }
+  /// True if the bearer belongs to policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
-  /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
+  /// Creates a flow and adds it to its bearer, which is created if needed. Returns no_id if a limit is reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
     return open(key, connections_.tag_of(key), policy, now);
   }
   FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
-  /// Who the flow is.
+  /// Returns the key of a flow.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
   [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
-  /// The same for who writes it into packets of that IP version, which is the flow's.
+  /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the flow's.
   [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
     return connections_.view_of(flows_.index_of(flow), ip_version);
   }
-  /// There is a place for another flow.
+  /// True if there is a free place for another flow.
   [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
-  /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
+  /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
   void close(FlowId id, Instant now);
 
-  /// One of the UE's bearers, which leads to the others; no_flow when it has none.
+  /// Returns one bearer of the UE, which leads to its siblings; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// The same for the UEs of many reports, their memory fetched ahead. `out` is at least as long as `reports`, and both
-  /// have most_found_at_once at most.
+  /// Looks up the UEs of many reports with prefetching. `out` is at least as long as `reports`, and there are at most
+  /// most_found_at_once of them.
   void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
   static constexpr std::size_t most_found_at_once = flow::KeyBurst::most;
-  /// While this number stands, what was found by UE is still so.
+  /// Version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
-  /// no_id when there is no room.
+  /// Returns the UE's bearer under a policy and creates it if needed, with the measurements of its siblings. Returns
+  /// no_id if there is no free place.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// Who wants to know from now on what the laws of a UE decide; null: nobody.
+  /// Sets the receiver of the controllers' decisions of the traced UE; null stops the trace.
   void trace(control::LawTrace* trace);
-  /// The flow goes to another bearer.
+  /// Moves the flow to another bearer.
   void move(FlowId id, BearerId to);
-  /// A connection of the bearer that passed end to end has gone.
+  /// Handles the end of an end-to-end connection of the bearer.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Looks at the next few bearers that keep more than the sum of what they sent, once in a while: those that have been
-  /// silent for long give it back.
+  /// Scans the next few send histories once per millisecond and frees those of UEs that have been silent for long.
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
-  /// No timer can be due, and let_rest() does not look.
+  /// True if no timer is due and let_rest() has nothing to do.
   [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_rest_; }
-  /// Destroys a bearer that is not in use.
+  /// Destroys a bearer without connections.
   void close_bearer(BearerId id);
 
   [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
@@ -93,17 +95,17 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
-  /// There is something new to tell of the bearer, or of its flows.
+  /// Records that the bearer's status for the Node-B has changed.
   void note_change(BearerId id) { changed_bearers_.insert(id); }
-  /// Of those of which there was, since the last call; visit(bearer, id) is called once for each.
+  /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
   template <typename Visit>
   void take_changed(Visit&& visit) {
     changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
   }
-  /// Nothing that was new of the bearer is any more.
+  /// Clears the record that the bearer's status has changed.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
-  /// Calls visit(flow, id) for the flows of a UE, of which `bearer` is one bearer. None may be closed meanwhile.
+  /// Calls visit(flow, id) for all flows of a UE, given one of its bearers. visit() must not close a flow.
   template <typename Visit>
   void for_each_flow_of(BearerId bearer, Visit&& visit) {
     Bearer* each = &bearers_[bearer];
@@ -119,12 +121,19 @@ class Registry {
   }
 
  private:
+  /// Frees the send histories of silent UEs, a few per call.
   [[gnu::noinline]] void look_for_silent(Instant now);
+  /// Returns one bearer of the UE by its exact address.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
+  /// Returns the address by which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
+  /// Sets the trace receiver of all bearers of the traced UE.
   void set_trace(control::LawTrace* trace);
+  /// Closes an unused bearer, or schedules that for the idle timeout if it has measurements.
   void rest_if_unused(BearerId id, Instant now);
+  /// Adds the flow to the bearer's ring.
   void join(Bearer& bearer, FlowId id);
+  /// Removes the flow from the bearer's ring.
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
@@ -135,11 +144,11 @@ class Registry {
   BearerParts parts_;
   flow::Slab<Bearer> bearers_;
   ConnectionTable connections_;
-  flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry to their ring
+  flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry of their ring
   flow::IdSet changed_bearers_;
   Timers timers_;
-  Instant next_rest_{};          ///< when let_rest() looks again …
-  std::uint32_t rest_next_ = 0;  ///< … and where in the pool
+  Instant next_rest_{};          ///< when the next scan of send histories is due
+  std::uint32_t rest_next_ = 0;  ///< where that scan continues
 };
 
 }  // namespace sluice::proxy

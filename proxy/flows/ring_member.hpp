@@ -4,18 +4,18 @@
 
 namespace sluice::proxy {
 
-/// One of a ring of its own kind; alone at first. T derives from it. Whoever destroys a member takes it out of its ring
-/// before. Thread: its owner's.
+/// Base class of objects linked in a circular list of their kind T; a single object is a list of one. The owner must
+/// call leave_ring() before destroying a member. Thread: its owner's.
 template <typename T>
 class RingMember {
  public:
   RingMember(const RingMember&) = delete;
   RingMember& operator=(const RingMember&) = delete;
 
-  /// The next of the ring; itself when it is the only one.
+  /// Returns the next member; the object itself if it is alone.
   [[nodiscard]] T& sibling() { return static_cast<T&>(*next_); }
   [[nodiscard]] const T& sibling() const { return static_cast<const T&>(*next_); }
-  /// Calls visit(other) for each other one of the ring.
+  /// Calls visit(other) for each other member.
   template <typename Visit>
   void for_each_sibling(Visit&& visit) {
     for (T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
@@ -24,9 +24,9 @@ class RingMember {
   void for_each_sibling(Visit&& visit) const {
     for (const T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
   }
-  /// Enters the ring of which `other` is one; it is alone before.
+  /// Joins the list of `other`. Requires that the object is alone.
   void join_ring(T& other) { next_ = std::exchange(static_cast<RingMember&>(other).next_, this); }
-  /// Leaves the others to themselves.
+  /// Leaves the list; the other members stay linked.
   void leave_ring() {
     RingMember* before = this;
     while (before->next_ != this) before = before->next_;

@@ -11,50 +11,52 @@
 
 namespace sluice::proxy {
 
-/// Of the timers that are due together a call of Shard::advance() runs so many of each kind; packets come before the
-/// rest. A million connections that end at once hold up nobody: so many take less than 100 us to end.
+/// Limit of expired timers of each kind that one call of Shard::advance() runs, because packets must not wait. A
+/// million connections that end at once then delay no packet by more than 100 us per call.
 inline constexpr std::uint32_t most_timers_at_once = 64;
 
-/// When the flows and bearers of a shard next want to be looked at. Thread: the shard's.
+/// Timers of the flows and UE bearers of a shard. Thread: the shard's.
 class Timers {
  public:
-  /// Both outlive it. `origin` is not later than any time passed in.
+  /// Creates idle timers. Both pools outlive this object. `origin` must not be later than any time passed in.
   Timers(flow::Slab<Flow>& flows, flow::Slab<Bearer>& bearers, Instant origin)
       : flows_(flows),
         bearers_(bearers),
         wheel_(flows.capacity() + bearers.capacity(), origin, std::chrono::microseconds(500)) {}
 
-  /// The flow is looked at no later than `when`; an earlier appointment stands.
+  /// Arms the flow's timer at `when` unless an earlier expiry is armed.
   void schedule(Flow& flow, FlowId id, Instant when) {
     if (when >= flow.deadline) return;
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
-  /// It is looked at then, whatever was appointed.
+  /// Re-arms the flow's timer at `when`, whatever was armed.
   void reschedule(Flow& flow, FlowId id, Instant when) {
     flow.deadline = when;
     wheel_.cancel(id);
     wheel_.schedule(id, when);
   }
-  /// The same for a bearer.
+  /// Arms the bearer's timer at `when` unless an earlier expiry is armed.
   void schedule(Bearer& bearer, Instant when) {
     if (when < bearer.wheel_deadline) reschedule(bearer, when);
   }
-  /// `never`: not at all.
+  /// Re-arms the bearer's timer at `when`; `never` disarms it.
   void reschedule(Bearer& bearer, Instant when) {
     bearer.wheel_deadline = when;
     wheel_.schedule(timer_of(bearer.id), when);
   }
-  /// They are gone.
+  /// Disarms the timer of a flow that is removed.
   void forget_flow(FlowId id) { wheel_.cancel(id); }
+  /// Disarms the timer of a bearer that is removed.
   void forget_bearer(BearerId id) { wheel_.cancel(timer_of(id)); }
-  /// Asks the processor to fetch when the bearer is to be looked at.
+  /// Prefetches the timer entry of a bearer.
   void prefetch(BearerId id) const { wheel_.prefetch(timer_of(id)); }
 
-  /// Nothing can be due.
+  /// True if no timer can have expired.
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
+  /// Returns when the next timer may expire.
   [[nodiscard]] Instant next() const { return wheel_.next(); }
-  /// Calls on_flow(id) and on_bearer(id) for what is due, most_timers_at_once of it. They reschedule themselves.
+  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most most_timers_at_once. They re-arm themselves.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
     wheel_.advance(now, most_timers_at_once, [&](std::uint32_t timer) {
@@ -70,7 +72,7 @@ class Timers {
   }
 
  private:
-  /// Flows first, then bearers.
+  /// Returns the wheel index of a bearer's timer, behind those of all flows.
   [[nodiscard]] std::uint32_t timer_of(BearerId id) const { return flows_.capacity() + id; }
 
   flow::Slab<Flow>& flows_;

@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// How long something took, how often: a histogram in microseconds. What took more than 71 minutes counts as that.
+/// Histogram of durations in microseconds. Durations above 71 minutes count as 71 minutes.
 class TimeHistogram {
  public:
   void record(Duration time) {
@@ -26,7 +26,7 @@ class TimeHistogram {
     return *this;
   }
 
-  /// Of microseconds.
+  /// Returns the counts by microseconds.
   [[nodiscard]] const Histogram& counts() const { return counts_; }
   [[nodiscard]] Duration sum() const { return sum_; }
 
@@ -35,13 +35,14 @@ class TimeHistogram {
   Duration sum_{};
 };
 
-/// Times of one group of UEs. None is taken on the packet path: at a report, at a connection's end, or when a snapshot
-/// is made.
+/// Durations of one group of UEs. They are recorded outside the packet path: at reports, at a connection's end, and
+/// when a snapshot is made.
 struct GroupTimes {
-  TimeHistogram feedback_age;     ///< how old the last report had become when the next came
-  TimeHistogram relay_sojourn;    ///< how long what has come from the server waits here for the radio leg
-  TimeHistogram rtt;              ///< smoothed, between here and the UE
-  TimeHistogram flow_completion;  ///< from the split to the last word of the hosts, where both have ended it
+  TimeHistogram feedback_age;   ///< age of the last report when the next one comes
+  TimeHistogram relay_sojourn;  ///< queueing time of data from the server in the relay, towards the radio leg
+  TimeHistogram rtt;            ///< smoothed round trip between the proxy and the UE
+  TimeHistogram
+      flow_completion;  ///< from the split to the last segment of the hosts, for connections that both have closed
 
   GroupTimes& operator+=(const GroupTimes& other) {
     feedback_age += other.feedback_age;
@@ -52,9 +53,9 @@ struct GroupTimes {
   }
 };
 
-/// The treated UEs, then the control group.
+/// Durations of the treated UEs, then of the control group.
 using Times = std::array<GroupTimes, 2>;
-/// Whose times those of a UE are.
+/// Returns the durations of the group that a UE belongs to.
 [[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {
   return times[ordinary ? 1 : 0];
 }
