@@ -1,3 +1,6 @@
+// Windows and delays of the ACKs of connections that pass end to end. EndToEndFlows calls it for each ACK, HeldAcks
+// when a delayed one is forwarded. Invariants: a right edge never moves left (RFC 7323 section 2.4), and a window never
+// exceeds what the host offers.
 #include "proxy/end_to_end/ack_windows.hpp"
 
 #include <algorithm>
@@ -7,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// When reports stay away, what waits goes on with the ACKs that come, so many of the oldest with each. All at once
-/// would be a burst into a queue of which nothing is known.
+/// Without reports, each ACK that arrives releases this many of the oldest delayed ones. Releasing all at once would
+/// send a burst into a queue of unknown length.
 constexpr std::size_t per_ack_without_law = 2;
 
 }  // namespace
@@ -72,15 +75,16 @@ bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return ClockedAcks::watches(flow) || (flow.governed && bearer.lead().windowed());
 }
 
-/// Returns what the law wants, and no less than two segments, because the acknowledgement of a single one is delayed.
-/// The field is rounded down to the unit of the window scale, so the floor is rounded up to it.
+/// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is
+/// rounded down to the unit of the window scale, so the minimum is rounded up to it.
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments);
   const bool clocked = ClockedAcks::watches(flow);
   return std::max(clocked ? clocked_.window(flow, bearer) : flow.governed->window(bearer, ack, now), least);
 }
 
-/// What the law wants; where there is none, or it has just begun, no more than opens by and by.
+/// Returns the controller's window. Without a controller, or shortly after it has started, the window only opens with
+/// acknowledged data.
 Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

@@ -10,27 +10,30 @@
 
 namespace sluice::proxy {
 
-/// What the law of a connection makes of the ACKs that pass: which of them go on, and the window that is written into
-/// them. Keeps nothing of its own. Thread: its shard's.
+/// Applies a connection's controller to the ACKs that pass end to end: which ACKs are forwarded, and the window written
+/// into them. Keeps no state of its own. Thread: its shard's.
 class AckWindows {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   AckWindows(const EndToEndParts& parts, ClockedAcks& clocked) : parts_(parts), clocked_(clocked) {}
 
-  /// Its bearer gives windows, and the flow has no law yet. On a connection that carries data already the law goes on
-  /// from its part of what the link was measured to take.
+  /// Creates the flow's per-flow window controller, because its bearer uses one. On a connection that already carries
+  /// data the controller starts from the flow's part of the measured path capacity.
   void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// An ACK has come from the UE: what goes on of those that wait and of this one.
+  /// Processes an ACK from the UE. Returns which delayed ACKs, this one included, are forwarded.
   [[nodiscard]] control::AckRelease ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
-  /// Computes the window that would be written, and leaves everything as it is.
+  /// Computes and records, in mode observe, the window that would be written, and changes nothing.
   void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
-  /// Writes the window that goes into an ACK. Of ACKs towards the UE only those of a law for both ways are rewritten;
-  /// the other laws know the radio queue, where the UE's own data does not wait.
+  /// Writes the window into an ACK that arrived on `in`. ACKs towards the UE are rewritten only for a controller of
+  /// both directions. The other controllers know only the radio queue, in which the UE's own data does not wait.
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
+  /// True if a controller with feedback sets the flow's window.
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
+  /// Returns the controller's window, at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
+  /// Returns the window for an ACK to the server, limited while the window reopens slowly.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

@@ -1,3 +1,6 @@
+// ACK-based controller for connections that pass end to end: derives ACK samples from segments that pass in both
+// directions. EndToEndFlows calls it for data and ACKs, AckWindows for the window. Invariant: bytes in flight and
+// waiting flows in the bearer's controller equal the sum over observed flows.
 #include "proxy/end_to_end/clocked_acks.hpp"
 
 #include <algorithm>
@@ -5,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// A connection whose UE says nothing for so long while data is under way to it has no use for its part.
+/// After this time without an ACK, a connection with data in flight no longer counts as competing.
 constexpr Duration silence = std::chrono::seconds(2);
 
 bool is_young(const EndToEndFlow& flow, const Bearer& bearer) {
@@ -25,7 +28,7 @@ Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Of a segment that was overtaken nothing is known.
+/// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
 Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
                                     Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
@@ -76,8 +79,8 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
   count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.young);
 }
 
-/// A segment that acknowledges nothing tells of one more that has come, out of turn: by its blocks, or where there are
-/// none by repeating the ACK before it (RFC 5681 section 2).
+/// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
+/// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
 control::PassingFlow::Heard ClockedAcks::hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
                                               Bytes ack, Instant now) {
   const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;

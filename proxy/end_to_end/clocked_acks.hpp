@@ -12,61 +12,71 @@
 
 namespace sluice::proxy {
 
-/// The law by acknowledgements for connections that pass end to end. Feeds the law of each bearer from what the
-/// segments of its connections tell, and makes of the bearer's window the one that goes into a connection's ACKs: its
-/// part of it, and what is on the way from the server meanwhile. Thread: its shard's.
+/// ACK-based controller for connections that pass end to end. Feeds each bearer's controller with their segments, and
+/// computes the window for their ACKs. That is the connection's part of the bearer's window, plus the data in flight
+/// from the server during one control loop delay. Thread: its shard's.
 class ClockedAcks {
  public:
+  /// Reserves places for `most_flows` connections.
   explicit ClockedAcks(std::uint32_t most_flows) : flows_(most_flows) {}
 
-  /// The law is that of what passes end to end under this bearer, too. Where acknowledgements only stand in for reports
-  /// it is not: then an allowance steers, which is nothing for a connection that is not split.
+  /// True if the ACK-based controller applies to the bearer's end-to-end connections. While it only replaces late
+  /// reports it does not, because the other controller's allowance needs split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
     return bearer.lead().listens() && bearer.treatment().can_regulate();
   }
+  /// True if the controller observes this flow.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.clocked != no_id; }
-  /// The flow is watched from now on. Requires that the law governs its bearer and that it is not watched.
+  /// Starts observing the flow. Requires governs(bearer), and that the flow is not observed yet.
   void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// The flow leaves its bearer; nothing where it is not watched.
+  /// Stops observing the flow, because it leaves its bearer. No effect if it is not observed.
   void forget(EndToEndFlow& flow, Bearer& bearer);
 
-  // What follows requires that the flow is watched.
+  // All functions below require that the flow is observed.
 
-  /// A data segment passes towards the UE whose payload ends at position `end`.
+  /// Handles a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// The UE acknowledges up to position `ack`. True when nothing is under way to it any more, so that due() is sooner.
+  /// Handles an ACK of the UE up to position `ack`. Returns true if nothing is left in flight, so due() becomes
+  /// earlier.
   bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack, Instant now);
-  /// The window behind what the UE has acknowledged, of payload.
+  /// Returns the window for the server, in payload bytes behind what the UE has acknowledged.
   [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
-  /// An ACK has gone to the server which tells of a window up to there.
+  /// Handles an ACK just sent to the server, which advertises a window up to `edge`.
   void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
-  /// When the flow stops to count because its UE has been silent; never where it does not count.
+  /// Returns when the flow stops to count as competing, because its UE or server has been silent; `never` if it does
+  /// not count.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// The UE has been silent until due(): until it is heard of again, others have the flow's part.
+  /// Stops counting the flow as competing until the UE acknowledges again, so that other flows get its part.
   void set_aside(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
+  /// Observed state of one end-to-end connection.
   struct Watched {
     Watched(Instant now, const EndToEndFlow& flow);
+    /// Returns the IP bytes of `amount` payload bytes in packets of the largest size seen.
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
+    /// Returns the payload bytes of `wire` IP bytes in packets of the largest size seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
+    /// Returns by how much the ACK with timestamp `ts_value` is late; negative if unknown.
     [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
                                 Duration round_trip);
 
     control::PassingFlow passing;
     control::PeerClock clock;
-    Instant heard;  ///< of the UE
-    Bytes counted;  ///< IP bytes in AckClock::flight()
+    Instant heard;  ///< time of the UE's newest segment
+    Bytes counted;  ///< IP bytes that the controller counts as in flight
     std::uint32_t newest_ts = 0;
-    std::uint16_t payload = 1;  ///< so much of it made …
-    std::uint16_t packet = 1;   ///< … an IP packet of so many bytes: of all that passed the largest
+    std::uint16_t payload = 1;  ///< payload of the largest packet seen
+    std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the newest ACK
-    bool timed = false;         ///< newest_ts is one
-    bool waits = false;         ///< it counts in AckClock::passing …
-    bool young = false;         ///< … as young, too
+    bool timed = false;         ///< newest_ts holds a timestamp
+    bool waits = false;         ///< counted in AckClock::passing as waiting
+    bool young = false;         ///< counted in AckClock::passing as a short flow
   };
 
+  /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
   static void count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool young);
+  /// Returns what a segment of the UE acknowledges for the first time.
   static control::PassingFlow::Heard hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
                                           Bytes ack, Instant now);
 

@@ -1,3 +1,6 @@
+// State of one end-to-end connection: its handshake, and the start of window tracking. EndToEndFlows calls these
+// functions. Invariant: only segments with exact numbers change the handshake (RFC 5961), because anybody can forge a
+// SYN.
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 
 #include <algorithm>
@@ -5,9 +8,10 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::int64_t first_segments = 10;  ///< RFC 6928
+constexpr std::int64_t first_segments =
+    10;  ///< minimum window in segments from which the gradual opening starts, RFC 6928
 
-/// As the SYNs leave it.
+/// Returns the sequence numbers and window edges that follow from both SYNs.
 KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {
@@ -25,7 +29,7 @@ void EndToEndFlow::note_syn(Side in, const SynNote& said) {
   if (in == Side::radio) segment = std::max(said.options.mss, least_segment);
 }
 
-/// Windows in SYNs are never scaled (RFC 7323 section 2.2), and nothing is written into them.
+/// Updates the handshake. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the proxy does not rewrite them.
 void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (phase != EndToEndPhase::syn) return;
   const bool answer = in != initiator;

@@ -14,108 +14,109 @@
 
 namespace sluice::proxy {
 
-/// Where a regulated connection stands.
+/// State of an end-to-end connection.
 enum class EndToEndPhase : std::uint8_t {
-  syn,      ///< a SYN went by …
-  syn_ack,  ///< … and its SYN-ACK: both sides' windows can be read …
-  open,     ///< … and an ACK by which its initiator knows of it: this is no forged SYN
-  closing   ///< both sides have sent a FIN
+  syn,      ///< a SYN was seen
+  syn_ack,  ///< the SYN-ACK was seen, so both window scales are known
+  open,     ///< the initiator has acknowledged the SYN-ACK, so the SYN was not forged
+  closing   ///< both hosts have sent a FIN
 };
 
-/// Why a window opens by and by only, whatever is offered: all at once would be advertised for good, and its sender may
-/// have a congestion window that it was never let use.
+/// Why a window opens only gradually, whatever the host offers. A window cannot be taken back, and the sender may have
+/// a large congestion window that it has never used.
 enum class Opening : std::uint8_t {
-  no,
-  reports_late,  ///< until they are back: by what is acknowledged, as slow start would
-  switched       ///< another law was in force, or it was split: by an eighth of that
+  no,            ///< the window opens freely
+  reports_late,  ///< reports are late: the window opens by what is acknowledged, as in slow start
+  switched  ///< another controller was in force, or the connection was split: it opens by 1/8 of what is acknowledged
 };
 
-/// One direction of the data of a connection that passes end to end, as its segments show it.
+/// One direction of the data of an end-to-end connection, as its segments show it.
 struct DataWay {
   control::StreamPosition position{0};
-  control::AdvertisedWindow window{0};  ///< of the host that the data goes to, in what it acknowledges
-  Bytes sent;                           ///< up to here the data has passed
-  Bytes acked;                          ///< up to here it is acknowledged, whether or not the ACK has gone on
+  control::AdvertisedWindow window{0};  ///< window of the receiving host, as forwarded in its ACKs
+  Bytes sent;                           ///< position behind the last data byte that passed
+  Bytes acked;  ///< position acknowledged by the receiver, whether or not the ACK was forwarded yet
 };
 
-/// A UE that asks for smaller segments is taken to mean this: laws count in segments.
+/// Minimum MSS that is assumed for the controllers, because they count in segments.
 inline constexpr std::uint16_t least_segment = 88;
 
-/// What one side said in its SYN.
+/// Contents of a host's SYN or SYN-ACK.
 struct SynNote {
   tcp::SeqNum isn;
   std::uint16_t window = 0;
   tcp::SynOptions options;
 };
 
-/// What must be known of a connection to track it from its middle on.
+/// State needed to track a connection from its middle on.
 struct KnownConnection {
   flow::FlowKey key;
   BearerId bearer = no_id;
   Side initiator = Side::radio;
-  std::uint8_t dscp = 0;            ///< of its SYN
-  std::uint8_t fins = 0;            ///< who has sent a FIN: bits by Side
-  std::uint8_t unfinished = 0;      ///< as Handshake::unfinished
-  bool running = false;             ///< data has passed
-  std::array<SynNote, 2> syns;      ///< by the Side that said it
-  std::array<tcp::SeqNum, 2> next;  ///< by the Side that the data goes to: all before is acknowledged, or in our care
-  std::array<tcp::SeqNum, 2> edge;  ///< … and the right edge that its sender was told, or more
-  Duration round_trip{};            ///< of the handshake; zero while unknown
+  std::uint8_t dscp = 0;        ///< DSCP of its SYN
+  std::uint8_t fins = 0;        ///< bit per Side: the host has sent a FIN
+  std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
+  bool running = false;         ///< data has passed already
+  std::array<SynNote, 2> syns;  ///< SYNs by the Side of the sending host
+  std::array<tcp::SeqNum, 2>
+      next;  ///< sequence number by receiving Side: everything before it is acknowledged, or delivered by the proxy
+  std::array<tcp::SeqNum, 2> edge;  ///< right edge by receiving Side that was advertised to the sender, or beyond
+  Duration round_trip{};            ///< round trip of the handshake; zero while unknown
 
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
 };
 
-/// A connection that stays end to end while the windows in its ACKs are rewritten and some ACKs wait. Whatever is known
-/// of it may be forgotten at any moment: what its hosts offer is never less than what was written in their names.
+/// A connection that stays end to end, with windows in its ACKs rewritten and some ACKs delayed. Its state may be
+/// dropped at any time, because no window was advertised beyond what the hosts offer.
 struct EndToEndFlow {
   flow::FlowKey key;
-  std::array<DataWay, 2> ways;  ///< by the Side that the data goes to
-  std::array<SynNote, 2> syns;  ///< by the Side that said it
-  std::optional<GovernedFlow> governed;
-  Bytes opening_at;      ///< what was acknowledged when the window began to open
-  Bytes opening_window;  ///< and what window there was
-  packet::Queue held;    ///< ACKs of the UE, oldest first
+  std::array<DataWay, 2> ways;           ///< data state by the Side that the data goes to
+  std::array<SynNote, 2> syns;           ///< SYNs by the Side of the sending host
+  std::optional<GovernedFlow> governed;  ///< per-flow window controller, if the bearer uses one
+  Bytes opening_at;                      ///< position acknowledged when the gradual opening started
+  Bytes opening_window;                  ///< window when the gradual opening started
+  packet::Queue held;                    ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
-  Instant handshake{};  ///< while it is half open: when the newest segment of its handshake passed
-  Duration round_trip{};
-  Duration core_trip{};  ///< of that, between here and the server; zero while unknown
+  Instant handshake{};    ///< during the handshake: when its newest segment passed
+  Duration round_trip{};  ///< round trip of the handshake; zero while unknown
+  Duration core_trip{};   ///< part of round_trip between the proxy and the server; zero while unknown
   BearerId bearer = no_id;
-  EndToEndId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
+  EndToEndId holding_next = no_id;  ///< next in the list of the bearer's flows with delayed ACKs
   EndToEndId holding_previous = no_id;
-  std::uint32_t tracked = no_id;  ///< where what must be known to split it is kept, once that is begun
-  std::uint32_t clocked = no_id;  ///< where it is watched for the law by acknowledgements, while it is (ClockedAcks)
-  std::uint32_t ticket = 0;       ///< of its handshake among those half open
-  std::uint16_t held_count = 0;
-  std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
+  std::uint32_t tracked = no_id;  ///< index of the state for splitting it (SplitCandidates), if any
+  std::uint32_t clocked = no_id;  ///< index of its state in ClockedAcks, if the ACK-based controller observes it
+  std::uint32_t ticket = 0;       ///< serial number among the handshakes in progress
+  std::uint16_t held_count = 0;   ///< number of delayed ACKs
+  std::uint16_t segment = 536;    ///< largest payload to the UE, by the MSS of its SYN
   std::uint8_t duplicate_acks = 0;
-  std::uint8_t fins = 0;        ///< bits by Side
-  std::uint8_t dscp = 0;        ///< of its SYN
-  std::uint8_t unfinished = 0;  ///< as Handshake::unfinished
+  std::uint8_t fins = 0;        ///< bit per Side: the host has sent a FIN
+  std::uint8_t dscp = 0;        ///< DSCP of its SYN
+  std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
   Opening opening = Opening::no;
-  bool running = false;    ///< there was data before its law: that goes on from what is measured
-  bool successor = false;  ///< it is still being handed back by a split connection, under whose name it is found
+  bool running = false;    ///< data passed before the present controller, which therefore starts from measured values
+  bool successor = false;  ///< the handback of its split connection is in progress, and lookups still find that one
   EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;
-  bool splittable = true;    ///< the options of its SYNs are all understood
-  bool was_split = false;    ///< until the policies changed
-  bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
+  bool splittable = true;    ///< all options of its SYNs are known
+  bool was_split = false;    ///< the connection was split before the policies changed
+  bool to_be_split = false;  ///< the policy splits; the connection waits for both directions to be idle
 
-  /// What a host has said in its SYN, or SYN-ACK.
+  /// Records the SYN or SYN-ACK of a host.
   void note_syn(Side in, const SynNote& said);
-  /// What the SYN, or SYN-ACK, of its handshake says; others teach nothing.
+  /// Updates the handshake from a SYN or SYN-ACK with matching numbers; others are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
-  /// Notes whether the checksum of its SYN, or SYN-ACK, was left unfinished; others show nothing.
+  /// Records whether the checksum of its SYN or SYN-ACK was unfinished; segments with other numbers are ignored.
   void note_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
-  /// The SYN, or SYN-ACK, is one of its own by the numbers.
+  /// True if the SYN or SYN-ACK belongs to this connection by its numbers.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
-  /// The reset that ends its handshake is exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
+  /// True if the RST ends its handshake: its numbers are exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
-  /// Both sides have said how their windows are to be read, and the data stands there.
+  /// Starts tracking of both directions, whose window scales and sequence numbers are known.
   void begin(const KnownConnection& known);
-  /// The window opens from what was advertised behind `ack`; with less than a connection may begin with nothing might
-  /// come that opens it.
+  /// Starts the gradual opening of the window from what was advertised behind `ack`. The start value is no less than
+  /// `at_least` and ten segments, because a smaller window might never open.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
-  /// Its handshake is under way, and may never come to an end.
+  /// True during the handshake, which may never complete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }

@@ -1,3 +1,6 @@
+// Table and life cycle of the connections that pass end to end: creation, policy change, timers and removal. Openings,
+// Changeover and Handback create them, Shard calls advance(). Invariant: each connection is counted in exactly one
+// bearer and has one table entry, except a successor, which lookups find after inherit().
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 
 #include <algorithm>
@@ -5,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// After both FINs: late retransmissions have passed by then.
+/// Lifetime after both FINs, in which late retransmissions pass.
 constexpr Duration closing_time = std::chrono::seconds(10);
 
 }  // namespace
@@ -36,9 +39,9 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   return begun.id;
 }
 
-/// A place in the tables; `none` where one of them is full.
+/// Allocates a connection and its table entry; `none` if a table is full.
 EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
-  // Its own first: a bearer that nobody uses would never be looked at again.
+  // The connection is allocated before the bearer, because a bearer without connections would never be removed.
   const EndToEndId id = flows_.emplace();
   if (id == flow::Slab<EndToEndFlow>::none) return none;
   const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
@@ -95,7 +98,7 @@ void EndToEndFlows::inherit(EndToEndId id, Instant now) {
   flow.successor = false;
   --successors_;
   if (!parts_.registry.connections().enter_end_to_end(flow.key, id))
-    return close(id, now);  // cannot be: its name is free by now
+    return close(id, now);  // cannot happen: the key is free by now
   schedule(flow, id);
 }
 
@@ -132,7 +135,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
     if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
     const BearerId to = parts_.registry.bearer_of(flow.key.ue, policy, now);
-    if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
+    if (to == no_id) return;  // no place for another bearer: it keeps its old one and that controller
     --before.end_to_end_count;
     enter_bearer(flow, to);
     const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
@@ -141,7 +144,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   });
 }
 
-/// Its handshake is complete.
+/// Starts the regulated phase, because the handshake is complete.
 void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;
@@ -183,7 +186,7 @@ void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
 }
 
 Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {
-  if (flow.successor) return never;  // who hands it over knows it by its id
+  if (flow.successor) return never;  // removed by the split flow that it succeeds
   switch (flow.phase) {
     case EndToEndPhase::syn:
     case EndToEndPhase::syn_ack:

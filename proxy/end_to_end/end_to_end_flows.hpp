@@ -21,13 +21,12 @@
 
 namespace sluice::proxy {
 
-/// The interception `regulate`: connections pass end to end, the windows in their ACKs are rewritten and ACKs wait as
-/// their law wants it. Nothing is acknowledged on anyone's behalf, nothing is dropped, no payload is touched.
+/// Interception `regulate`: connections pass end to end, windows in their ACKs are rewritten, and ACKs are delayed as
+/// their controller requests. The proxy acknowledges nothing itself, drops nothing and changes no payload.
 ///
 ///  - A right edge never moves left, and a window is never larger than its host offers.
-///  - ACKs leave in the order they came, before anything else that the same host sent after them, and none waits
-///    longer than LawParameters::hold.
-///  - What is damaged, or cannot belong to the connection, passes untouched and teaches nothing.
+///  - ACKs keep their order, precede later segments of the same host, and are delayed at most by LawParameters::hold.
+///  - Damaged segments and segments with implausible numbers pass unchanged and update no state.
 ///
 /// Thread: its shard's.
 class EndToEndFlows {
@@ -37,101 +36,123 @@ class EndToEndFlows {
   using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
 
-  /// Connections, without successors: those are still counted as what they are handed back from.
+  /// Returns the number of connections, except successors, which still count as the flows that they are handed back
+  /// from.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
   void prefetch(EndToEndId id) const { flows_.prefetch(id); }
-  /// Tracks a connection from its first SYN on, which is still to be taken where it has not passed. The oldest
-  /// handshakes make room for it; `none`: a limit is reached by connections.
+  /// Tracks a connection from its first SYN on. A SYN that has not passed yet must be passed to receive() as well. The
+  /// oldest handshakes are displaced if there is no place. Returns `none` if established connections use all places.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Tracks a connection from its middle on, as successor of the one that it is found as until inherit(). `none`:
-  /// there is no room for it. `window`: how far the server may be ahead of the UE at first.
+  /// Tracks a connection from its middle on, as successor of a flow that lookups find until inherit(). `window`: how
+  /// far the server may at first be ahead of the UE. Returns `none` if there is no place.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// The server was told of a window up to there by what the successor is handed back from.
+  /// Records a window up to `edge` that the split connection has advertised to the server during its handback.
   void note_advertised(EndToEndId id, tcp::SeqNum edge);
+  /// Returns the window with which the successor's gradual opening starts.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
-  /// Right edge of the widest window that the host behind `side` was let grant.
+  /// Returns the right edge of the widest window that the host behind `side` was allowed to grant.
   [[nodiscard]] tcp::SeqNum edge_towards(EndToEndId id, Side side) const {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
-  /// What the successor was handed back from is gone: from now on it is found itself.
+  /// Completes a handback: the split flow is gone, so lookups find this connection from now on.
   void inherit(EndToEndId id, Instant now);
-  /// Other treatments are in force: every connection goes to the bearer that they want, whatever waits goes on, and
-  /// its law begins anew from what is under way.
+  /// Activates other policies: every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
+  /// restart from the data in flight.
   void rebind(const Policies& policies, Instant now);
-  /// A segment of the connection came in on `in`; it goes on, now or later. `believed`: its checksum is right.
-  /// `in_need`: packet buffers are short, so nothing is to wait.
+  /// Processes a segment that arrived on `in`, and forwards it now or later. `believed`: its checksum is good.
+  /// `in_need`: packet buffers are low, so no ACK may be delayed.
   void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,
                bool in_need, Instant now);
-  /// Its policy splits: it passes end to end only until that can be done.
+  /// True if its policy splits, so that it passes end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
-  /// It can be from this segment on, which was neither tracked nor received and has a good checksum.
+  /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
+  /// good checksum.
   [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
     return candidates_.may_be_split(flows_[id], in, segment);
   }
-  /// Such a segment of a connection that is to be split and cannot be yet; it is to be taken, too.
+  /// Tracks a segment of a connection that is to be split and cannot be yet. The segment must be passed to receive(),
+  /// too.
   void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
     candidates_.track(flows_[id], in, packet, parsed);
   }
-  /// It is forgotten here because it is split now. What waits goes on; the answer says where its hosts stand.
+  /// Removes the connection, because it is split now. Delayed ACKs are forwarded. Returns the state of its hosts.
   TrackedConnection give_up(EndToEndId id, Instant now);
-  /// The SYN, or SYN-ACK, is one of its own by the numbers: by others a new connection of the same addresses may begin.
+  /// True if the SYN or SYN-ACK belongs to this connection by its numbers; others may start a new connection.
   [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].is_own_syn(in, syn);
   }
-  /// The beginning of a segment passes that cannot be split. Where its numbers are the connection's, that stays end to
-  /// end: nobody knows any more what its hosts have.
+  /// Handles the first fragment of a segment that cannot be split. If its numbers are plausible, the connection stays
+  /// end to end, because it is unknown what its hosts have received.
   void note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
-  /// Returns whether the SYN of the host behind `side` had an unfinished checksum.
+  /// True if the SYN of the host behind `side` had an unfinished checksum.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
     return (flows_[id].unfinished & bit(side)) != 0;
   }
-  /// A SYN, or SYN-ACK, came in on `in` with such a checksum.
+  /// Records the checksum state of a SYN or SYN-ACK that arrived on `in`.
   void note_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
     flows_[id].note_checksum(in, syn, is_unfinished);
   }
-  /// There is something about its SYNs that cannot be split.
+  /// Excludes the connection from splitting, because its SYNs contain something that cannot be split.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
-  /// Its connection was split until the policies changed.
+  /// Records that the connection was split before the policies changed.
   void note_split_before(EndToEndId id) { flows_[id].was_split = true; }
+  /// Returns the policy that the connection belongs to.
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
+  /// Removes the connection and forwards its delayed ACKs.
   void close(EndToEndId id, Instant now);
 
-  /// The bearer has a new report, or has none any more.
+  /// Handles a new report of the bearer, or the end of its reports: releases delayed ACKs accordingly.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
-  /// advance() has nothing to do.
+  /// True if advance() has nothing to do.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
+  /// Runs expired timers, and releases some delayed ACKs if packet buffers are low.
   void advance(Instant now) {
     if (held_.in_need()) [[unlikely]]
       held_.free_some(now);
     wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
   }
+  /// Returns when advance() is due next.
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
 
+  /// Appends at most `limit` connections to `out`, for display.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
+  /// Allocates a connection and its table entry; `none` if a table is full.
   EndToEndId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const AgeRing::Entry& oldest, Instant now);
+  /// Processes a SYN, SYN-ACK or RST.
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
+  /// Completes the handshake if the segment is the initiator's ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
+  /// Starts the regulated phase of a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
+  /// Adds the connection to a bearer.
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
+  /// Updates the data state of the direction in which a segment with payload passes.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
+  /// Feeds a data segment to the ACK-based controller.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
+  /// Processes the acknowledgement of a segment, and forwards or delays the segment.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
+  /// Forwards a segment, and counts it in the bearer if it goes to the UE.
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
+  /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);
+  /// Arms the connection's timer for the earliest of its deadlines.
   void schedule(const EndToEndFlow& flow, EndToEndId id);
+  /// Returns when an idle connection is removed.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;
@@ -141,7 +162,7 @@ class EndToEndFlows {
   AckWindows windows_;
   HeldAcks held_;
   SplitCandidates candidates_;
-  std::uint32_t successors_ = 0;
+  std::uint32_t successors_ = 0;  ///< connections whose handback is in progress
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

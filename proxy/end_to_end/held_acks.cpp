@@ -1,3 +1,6 @@
+// Delayed ACKs of connections that pass end to end: queue, release and maximum delay. EndToEndFlows calls it for ACKs,
+// reports and timers. Invariant: ACKs of a connection leave in order of arrival, each with a window that is rewritten
+// when it leaves.
 #include "proxy/end_to_end/held_acks.hpp"
 
 #include <algorithm>
@@ -6,10 +9,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// Flows looked at before packets get their turn again, while ACKs are to be freed.
+/// Number of flows that one step scans for delayed ACKs before packets are processed again.
 constexpr std::uint32_t free_step = 128;
 
-/// Of an ACK that waits, in its note: where its TCP header begins, what it acknowledges, since when.
+/// Delayed ACK, stored in the packet's note: offset of its TCP header and the position that it acknowledges.
 struct HeldAck {
   packet::PacketNote& note;
   [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }

@@ -10,40 +10,43 @@
 
 namespace sluice::proxy {
 
-/// ACKs of UEs that wait as their law wants it: which flows hold some, when they go on, and that none waits for long.
-/// They leave in the order in which they came, with the window that the law gives when they do. Thread: its shard's.
+/// Delayed ACKs of UEs: which flows have some, when they are forwarded, and the limit of their delay. They are
+/// forwarded in order of arrival, with the window that the controller gives at that time. Thread: its shard's.
 class HeldAcks {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckWindows& windows)
       : flows_(flows), parts_(parts), windows_(windows) {}
 
-  /// An ACK that acknowledges `ack`, its TCP header at `l4_offset`, waits from now on.
+  /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
   void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
             Instant now);
-  /// Those of the flow that the law releases go on.
+  /// Forwards those delayed ACKs of the flow that the controller releases.
   void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
-  /// Those of the flow whose time is up go on.
+  /// Forwards the flow's ACKs that have reached the maximum delay.
   void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
-  /// When the oldest of the flow's is to go on at the latest; never when none waits.
+  /// Returns when the flow's oldest ACK must be forwarded; `never` if none is delayed.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// The bearer has a new report, or has none any more.
+  /// Handles a new report of the bearer, or the end of its reports: releases ACKs of its flows accordingly.
   void on_report(Bearer& bearer, Instant now);
-  /// ACKs wait although packet buffers are short.
+  /// True if ACKs are delayed although packet buffers are low.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.tight(); }
-  /// Goes on with a walk over the flows: what waits takes buffers that others need.
+  /// Continues a scan over the flows that forwards delayed ACKs, because their buffers are needed.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);
 
  private:
+  /// Forwards the flow's oldest delayed ACK.
   void release_front(EndToEndFlow& flow, EndToEndId id, Instant now);
+  /// Adds the flow to its bearer's list of flows with delayed ACKs.
   void join_holding(EndToEndFlow& flow, EndToEndId id);
+  /// Removes the flow from its bearer's list of flows with delayed ACKs.
   void leave_holding(EndToEndFlow& flow, EndToEndId id);
 
   flow::Slab<EndToEndFlow>& flows_;
   EndToEndParts parts_;
   AckWindows& windows_;
-  std::uint32_t waiting_ = 0;     ///< of all connections
-  std::uint32_t next_freed_ = 0;  ///< flow to look at next when they are to be freed
+  std::uint32_t waiting_ = 0;     ///< delayed ACKs of all connections
+  std::uint32_t next_freed_ = 0;  ///< where the scan for low memory continues
 };
 
 }  // namespace sluice::proxy

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// Where connections that pass end to end belong and their packets go; outlives who is given it.
+/// References that the classes for end-to-end connections share; the referenced objects outlive them.
 struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;

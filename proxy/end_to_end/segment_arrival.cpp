@@ -1,4 +1,6 @@
-// What passes end to end: what each segment tells, and whether it goes on now.
+// Receive path of connections that pass end to end: what each segment updates, and whether it is forwarded now or
+// delayed. Shard's forwarder calls EndToEndFlows::receive(). Invariant: only plausible segments with a good checksum
+// (RFC 5961) update state; all others pass unchanged.
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +10,9 @@
 namespace sluice::proxy {
 namespace {
 
+/// Limit of delayed ACKs per connection.
 constexpr std::uint16_t most_held = 256;
+/// Number of duplicate ACKs that indicate a loss (RFC 5681 section 3.2).
 constexpr std::uint8_t duplicates_of_a_loss = 3;
 
 }  // namespace
@@ -58,7 +62,7 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now);
 }
 
-/// It is complete with an ACK that only somebody who has seen the SYN-ACK can know.
+/// Completes the handshake with the initiator's ACK, whose number only a receiver of the SYN-ACK knows.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   const Duration second_half = now - flow.handshake;
@@ -77,7 +81,7 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, con
   static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
   if (!flow.governed) return;
-  // Either way: a share counted in packets is the same for uploads and downloads.
+  // Both directions count, because the payload share of packets is the same for uploads and downloads.
   flow.governed->carried(payload, Bytes(parsed.ip_length));
   if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
@@ -130,7 +134,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
-/// `ip_length`: what stands in the radio queue, when it goes there.
+/// Forwards a segment. `ip_length`: bytes that it occupies in the radio queue, if it goes to the UE.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {
     const Bearer::Whose whose = ClockedAcks::watches(flow) ? Bearer::Whose::ours : Bearer::Whose::others;

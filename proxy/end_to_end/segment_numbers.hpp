@@ -8,24 +8,25 @@
 
 namespace sluice::proxy {
 
-/// So many bytes behind what was acknowledged a segment may begin: a repetition, or one that was overtaken.
+/// Limit in bytes by which a segment may begin before what is acknowledged, as retransmissions and reordered segments
+/// do.
 inline constexpr std::uint32_t most_behind = 1U << 20;
-/// A host may take back a window by so many bytes, and rounds it (RFC 7323 section 2.4); a probe is a byte beyond it.
+/// Limit in bytes beyond the right edge. Hosts may shrink a window by rounding (RFC 7323 section 2.4), and a
+/// zero-window probe is one byte beyond it.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
-/// Positions of the first byte that a segment brings and of what it acknowledges, each in its own direction.
+/// Positions of a segment's first byte and of what it acknowledges, each in its own direction.
 struct SegmentNumbers {
   Bytes seq;
   Bytes ack;
 };
 
-/// Where a segment that came in on `in` lies, by the furthest that was seen in each direction.
+/// Returns the positions of a segment that arrived on `in`, unwrapped by the furthest position seen in each direction.
 [[nodiscard]] SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
 
-/// The receiving host would take it, as far as can be told (RFC 5961): it lies in the window that this one was told, or
-/// not far behind what it has acknowledged, and acknowledges what has passed. A FIN takes a place of its own behind the
-/// last byte. What acknowledges more than has passed is not of this connection, or went another way than its data. A
-/// reset must be exact: behind what has passed, or where the other host stands.
+/// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window
+/// or not far behind what is acknowledged, and acknowledges only data that has passed. A FIN counts as one byte. An RST
+/// must be exact: behind the last data that passed, or at what the other host has acknowledged.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Where its hosts stand by what has passed, and by what was advertised in their names.
+/// Returns the state of the hosts by what has passed and was advertised in their names.
 TrackedConnection connection_of(const EndToEndFlow& flow) {
   TrackedConnection connection;
   const SynNote& first = flow.syn_of(flow.initiator);
@@ -54,7 +54,7 @@ void SplitCandidates::give_up(EndToEndFlow& flow) {
 
 TrackedConnection SplitCandidates::where(const EndToEndFlow& flow) const {
   TrackedConnection connection = tracked_[flow.tracked];
-  // Its hosts' own windows may be wider than what a law let through.
+  // The edge is what was forwarded, because the hosts' own windows may be wider than the controller allowed.
   for (const Side side : both_sides) {
     const DataWay& received = flow.towards(side);
     connection.host(side).edge = tcp::SeqNum(received.position.sequence_at(received.window.edge()));

@@ -9,19 +9,20 @@
 
 namespace sluice::proxy {
 
-/// Connections that pass end to end under a policy that splits: tracked until a moment when they can be. Thread: its
-/// shard's.
+/// End-to-end connections whose policy splits: tracked until they can be split. Thread: its shard's.
 class SplitCandidates {
  public:
+  /// Reserves places for `most_flows` connections.
   explicit SplitCandidates(std::uint32_t most_flows) : tracked_(most_flows) {}
 
-  /// It can be split from this segment on, which was neither tracked nor received and has a good checksum.
+  /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
+  /// good checksum.
   [[nodiscard]] bool may_be_split(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) const;
-  /// Such a segment of a connection that is to be split and cannot be yet.
+  /// Tracks a segment of a connection that is to be split and cannot be yet.
   void track(EndToEndFlow& flow, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
-  /// It stays end to end, or is closed.
+  /// Stops tracking, because the connection stays end to end or is closed.
   void give_up(EndToEndFlow& flow);
-  /// Where its hosts stand, by what has passed and was advertised in their names. Requires that it may be split.
+  /// Returns the state of its hosts by what has passed and was advertised in their names. Requires may_be_split().
   [[nodiscard]] TrackedConnection where(const EndToEndFlow& flow) const;
 
  private:

@@ -1,3 +1,6 @@
+// Tracks a connection that passes between its hosts, so that it can be split later. Released, SplitCandidates and
+// Changeover use it. Invariant: a split starts only from an idle state, in which each host expects the byte that the
+// other one sends next. Plausibility follows RFC 5961, scaling RFC 7323 section 2.2.
 #include "proxy/end_to_end/tracked_connection.hpp"
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 
 namespace sluice::proxy {
 
-/// The window of a segment from that host, in bytes (RFC 7323 section 2.2).
+/// Returns the window of a segment from that host in bytes (RFC 7323 section 2.2).
 std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segment) const {
   const tcp::SynOptions& own = options_of(side);
   const bool scaling = own.has_window_scale && options_of(opposite(side)).has_window_scale;
@@ -46,8 +49,9 @@ TrackedConnection::Heard TrackedConnection::track(Side in, const tcp::Segment& s
   return Heard::more;
 }
 
-/// Numbers are taken from what passes until both hosts agree: each expects the byte that the other one sends next. What
-/// somebody forges on one side agrees with nobody; at worst the connection is not split again.
+/// Takes sequence numbers from segments until both hosts agree: each expects the byte that the other one sends next. A
+/// forged segment on one side matches nothing on the other side. Its worst effect is that the connection stays end to
+/// end.
 TrackedConnection::Heard TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
   if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
   if (segment.flags.syn() || !segment.flags.ack()) return Heard::nothing;
@@ -73,9 +77,9 @@ void TrackedConnection::note(Side in, const tcp::Segment& segment) {
   from.acked = segment.ack;
   from.window = window;
   from.edge = tcp::later(from.edge, segment.ack + window);
-  // What is acknowledged was sent, by whatever way it passed.
+  // acknowledged data was sent, even if it passed on another path
   to.next = tcp::later(to.next, segment.ack);
-  to.unseen = tcp::later(to.unseen, segment.ack);  // must not come to lie ahead when sequence numbers wrap
+  to.unseen = tcp::later(to.unseen, segment.ack);  // keeps `unseen` from lying ahead when sequence numbers wrap
   const bool newer = static_cast<std::int32_t>(segment.ts_value - from.ts_value) > 0;
   if (newer || !from.timed) from.ts_value = segment.ts_value;
   from.timed = true;
