@@ -1,3 +1,7 @@
+// Receive path of connections in transition between split and end to end. The classifier calls it for flows in
+// FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: a
+// segment is delivered either to the proxy's leg or to the host, by its position relative to the handback point
+// (seams.hpp).
 #include "proxy/handback/changeover.hpp"
 
 #include <utility>
@@ -70,8 +74,8 @@ bool Changeover::track_if_released(Arrival& arrival) {
   return true;
 }
 
-/// A connection of an earlier run has no handshake to go by. So the first unfinished segment of a host shows what its
-/// SYN would have, as long as it is not known where the hosts stand.
+/// A connection of an earlier run has no SYN in memory. Until its sequence numbers are known, a host's first unfinished
+/// checksum therefore counts as that of its SYN.
 bool Changeover::is_sound(TrackedConnection& connection, const Arrival& arrival) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(arrival.in) &&
@@ -80,7 +84,7 @@ bool Changeover::is_sound(TrackedConnection& connection, const Arrival& arrival)
   return !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown.leaves_unfinished(arrival.in));
 }
 
-/// Splits a connection that passes from this segment on; false where it has no place.
+/// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
 bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival) {
   const FlowId id = shard_.registry.open(arrival.key(), policy, arrival.now);
   if (id == no_id) return false;
@@ -90,7 +94,7 @@ bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex po
   return true;
 }
 
-/// One that was released; false also where its policy is another now.
+/// Splits a released connection again. Returns false if there is no place, or if its policy no longer splits.
 bool Changeover::split_released(std::uint32_t released, const Arrival& arrival) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(arrival));
@@ -115,7 +119,7 @@ void Changeover::pass_until_split(Arrival& arrival, EndToEndId id) {
     if (split_again(connection, policy, arrival)) {
       shard_.counters.add(Counter::flows_split_by_switch);
       flows_.receive(arrival, shard_.registry.connections().find(arrival.key()));
-    } else {  // cannot be: there is room, and its name is free
+    } else {  // cannot happen: there is a free place, and the key is free
       forwarder_.forward(arrival, Counter::forward_flow_limit);
     }
     return;
@@ -153,9 +157,9 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.mark(flow, id, StreamEvents::all);
-  // The seam has to be set before anything that came behind what cannot be split is looked at.
+  // The handback point must be set before later segments of the same burst are processed.
   flows_.serve_marked(arrival.now);
-  // What it brings lies behind the seam.
+  // The data of this segment lies behind the handback point.
   if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
     released.note_unsplittable(key, in, begun->segment, arrival.now);
   } else if (registry.flow(left).phase == FlowPhase::handing_back) {

@@ -7,33 +7,37 @@
 
 namespace sluice::proxy {
 
-/// Segments of connections that change hands: of those that are being handed back, of those that were released and may
-/// be split again, of those that pass end to end only until they can be split, and segments that cannot be split.
-/// Thread: the shard's.
+/// Receive path of connections in transition: during a handback, released connections that may be split again,
+/// end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
 class Changeover {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   Changeover(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
              Openings& openings)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), openings_(openings) {}
 
-  /// Of a connection that is being handed back.
+  /// Processes a segment of a connection whose handback is in progress.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(Arrival& arrival, FlowId id);
-  /// Of a connection that was released: passes, or is the first one of it that is split again. False when it is of
-  /// none.
+  /// Processes a segment of a released connection: forwards it, or splits the connection again from it on. Returns
+  /// false if the segment belongs to none.
   [[nodiscard]] bool track_released(Arrival& arrival) {
     return flows_.handback().released().size() != 0 && track_if_released(arrival);
   }
-  /// Of a connection that passes end to end although its policy splits: it is split when both directions are quiet.
+  /// Processes a segment of an end-to-end connection whose policy splits: splits it if both directions are idle, else
+  /// forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(Arrival& arrival, EndToEndId id);
-  /// A part of a segment, or one behind IP options, that cannot be split; it is still to pass. Where its numbers are
-  /// those of a connection that is split, that one is handed back.
+  /// Handles a fragment or a segment behind IP options, which the caller forwards. If its numbers are plausible for a
+  /// split connection, that connection is handed back.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const Arrival& arrival);
 
  private:
+  /// Processes a segment of a released connection. Returns false if the segment belongs to none.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(Arrival& arrival);
+  /// True if the segment's checksum is good, or left unfinished by a host that does so.
   [[nodiscard]] bool is_sound(TrackedConnection& connection, const Arrival& arrival) const;
+  /// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival);
+  /// Splits a released connection again from this segment on.
   [[nodiscard]] bool split_released(std::uint32_t released, const Arrival& arrival);
 
   const ShardContext shard_;

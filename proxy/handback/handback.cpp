@@ -8,7 +8,7 @@ namespace sluice::proxy {
 bool Handback::ask(Flow& flow, ReleaseReason reason) const {
   if (reason == ReleaseReason::released_memory && !(flow.terminated() && relay::empty(flow))) return false;
   if (reason == ReleaseReason::none) {
-    // A handback that has begun goes on: its segments are with the other host already. What the policies want stays.
+    // A handback that has begun continues, because its segments were already forwarded. A policy's decision stays.
     if (flow.phase == FlowPhase::split && flow.release_reason != ReleaseReason::released_switch) {
       flow.release_reason = reason;
       exposure_.hold(flow);
@@ -29,9 +29,9 @@ void Handback::advance(Flow& flow, Instant now) {
 void Handback::begin_handback(Flow& flow, Instant now) {
   const Obstacle obstacle = handback::obstacle(flow);
   const bool to_successor = flow.release_reason == ReleaseReason::released_switch;
-  // The server may be ahead of the UE's window then: what lies beyond it the UE drops, and the server repeats.
+  // The server may then be ahead of the UE's window. The UE drops the excess, and the server retransmits it.
   const bool at_once = flow.release_reason == ReleaseReason::released_unsplittable && obstacle != Obstacle::closing;
-  // What the server sends from then on must not overtake what waits here.
+  // Later data of the server must not overtake data that is still unsent here.
   const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
   if (relay::both_legs_closed(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
     handback::advertise_no_more(flow, memory_.unasked(), to_successor ? Bytes{} : memory_.unasked());

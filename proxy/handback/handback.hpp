@@ -10,12 +10,12 @@
 
 namespace sluice::proxy {
 
-/// Split connections that go back to their hosts: asked to leave, led back while they are served, released when nothing
-/// is left here, and tracked from then on. How a connection can change hands in the middle of a transfer stands in
-/// seams.hpp. Thread: the shard's.
+/// Handback of split connections to their hosts: a release is requested, advanced with each service, completed when
+/// nothing is held, and followed by tracking. The mechanism within a transfer is described in seams.hpp. Thread: the
+/// shard's.
 class Handback {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory, const Exposure& exposure,
            const flow::HashKey& secret)
       : shard_(shard),
@@ -24,22 +24,23 @@ class Handback {
         exposure_(exposure),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// The flow is to go for this reason, as soon as its hosts cannot tell; ReleaseReason::none: it is to stay. False
-  /// where nothing changes; otherwise the flow is to be served.
+  /// Requests release of the flow for `reason` as soon as its hosts cannot notice; ReleaseReason::none cancels the
+  /// request. Returns false if nothing changes, else the flow must be served.
   [[nodiscard]] bool ask(Flow& flow, ReleaseReason reason) const;
-  /// A flow that is to go is served: begins its handback, or sees to it that it can be begun.
+  /// Advances the handback of a flow with a release reason, during its service: starts it, or prepares the start.
   void advance(Flow& flow, Instant now);
-  /// Nothing of it is left here: it can be released.
+  /// True if the proxy holds nothing of the connection, so that the flow can be released.
   [[nodiscard]] static bool is_complete(const Flow& flow);
-  /// The flow is about to be forgotten; its connection goes on between its hosts, and is tracked where it may come
-  /// back.
+  /// Releases a flow that is about to be removed. Its connection continues between its hosts, and is tracked if it may
+  /// be split again.
   void release(const Flow& flow, Instant now);
 
-  /// The connections that were released.
+  /// Returns the released connections.
   [[nodiscard]] Released& released() { return released_; }
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
+  /// Starts the handback if nothing prevents it, else stops widening the windows.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

@@ -1,3 +1,6 @@
+// Resets connections that an earlier run of the program had split and whose acknowledged bytes were lost. Shard calls
+// advance() and answer(). Invariant: a journal entry is cleared only when both hosts have confirmed the end or the time
+// is over. A further crash therefore loses none. See RFC 5961 section 3.2 and RFC 9293 section 3.10.7.4.
 #include "proxy/handback/orphans.hpp"
 
 #include <algorithm>
@@ -8,12 +11,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Hosts are asked so many times, a second after the first time, then twice as long after each.
+/// Number of probes of a host: the second follows after one second, each further one after twice the last pause.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
-/// Orphans that one advance() looks at before packets get their turn again.
+/// Number of connections that one advance() scans before packets are processed again.
 constexpr std::uint32_t orphans_at_once = 64;
 
+/// Sends a segment without payload to the host on side `out`; none if the pool is exhausted.
 void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant now, const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();
   if (!frame) {
@@ -26,8 +30,8 @@ void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant n
   shard.queue.push(out, std::move(frame), now);
 }
 
-/// A segment that the host behind `side` cannot take, and has to answer: one that is old. By now its numbers may have
-/// come round to where that one is new; every other time the challenge comes from the other half of all numbers.
+/// Returns a segment that the host behind `side` must answer, because its sequence number is old. After a wrap the same
+/// number may look new, so every other probe uses the opposite half of sequence space.
 tcp::Segment challenge(const Orphan& orphan, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;
@@ -35,7 +39,8 @@ tcp::Segment challenge(const Orphan& orphan, Side side, bool from_the_other_half
   segment.seq = orphan.acknowledged.at(static_cast<std::size_t>(side)) - 1 + (from_the_other_half ? half : 0U);
   segment.ack = orphan.acknowledged.at(static_cast<std::size_t>(opposite(side)));
   segment.window = UINT16_MAX;
-  segment.has_timestamps = orphan.timestamps;  // without, some hosts drop it unanswered (RFC 7323 section 3.2)
+  segment.has_timestamps =
+      orphan.timestamps;  // without timestamps some hosts drop it without an answer (RFC 7323 section 3.2)
   return segment;
 }
 
@@ -49,7 +54,7 @@ Orphans::Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, c
   kept_.reserve(orphans.size());
   for (Orphan& orphan : orphans) {
     static_cast<void>(
-        table_.insert(orphan.key, static_cast<std::uint32_t>(kept_.size())));  // a key that comes twice is one
+        table_.insert(orphan.key, static_cast<std::uint32_t>(kept_.size())));  // a duplicate key is inserted once
     kept_.push_back({std::move(orphan)});
   }
 }
@@ -100,8 +105,8 @@ bool Orphans::answer(std::uint32_t id, Side in, const tcp::Segment& segment, Ins
   }
   constexpr std::uint8_t both = bit(Side::radio) | bit(Side::core);
   const std::uint8_t before = std::exchange(kept.told, static_cast<std::uint8_t>(kept.told | bit(in)));
-  // A reset may be lost on its way: only a host that answers with one of its own has surely heard. Until then a run
-  // after this one must know, too.
+  // A RST may be lost in transit. Only a host that answers with its own RST has certainly received it. Until then the
+  // journal entry stays, because a later run must know, too.
   if (kept.gone == both && !entries_.empty()) entries_[id].state = JournalEntry::unused;
   return kept.told == both && before != both;
 }

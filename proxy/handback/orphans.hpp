@@ -13,52 +13,58 @@
 
 namespace sluice::proxy {
 
-/// Connections that an earlier run of the program had split and that lost bytes with it. Both hosts are to learn soon
-/// that theirs is over, and each believes a reset only at exactly the number that it expects (RFC 5961 section 3.2).
-/// That number is what it acknowledges, so it is asked: a segment that it cannot take has to be answered (RFC 9293
-/// section 3.10.7.4). Whatever else it sends tells as much. Once reset it answers with a reset of its own, and is left
-/// alone; until then the reset may have been lost. Memory is taken at construction. Thread: its shard's.
+/// Crashed connections: an earlier run of the program had split them, and acknowledged bytes were lost with it. Both
+/// hosts must be reset soon. A host accepts a RST only at exactly the sequence number it expects (RFC 5961 section
+/// 3.2), which is the one that it acknowledges. It is therefore sent an unacceptable segment, which it must answer with
+/// an ACK (RFC 9293 section 3.10.7.4); any other segment from it serves as well. A host that answers with a RST is
+/// done, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
+/// shard's.
 class Orphans {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// `entries` is the journal's of `orphans`, one for one, or empty. `keep`: for how long from the first advance() on
-  /// hosts that speak are answered; those that do not are asked in its first seconds only.
+  /// Takes over `orphans`. `entries`: their journal entries in the same order, or empty. `keep`: time from the first
+  /// advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds only.
   Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, const flow::HashKey& secret, Duration keep);
 
-  /// Asks hosts whose turn it is, some at a time, and forgets those whose time is up.
+  /// Probes the next hosts, and removes connections whose time is over.
   void advance(Instant now, const ShardContext& shard);
-  /// When advance() has something to do next; never when nothing is left.
+  /// Returns when advance() is due next; `never` if no connection is left.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }
 
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
+  /// Returns the index of the connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// The segment, a SYN, is of the connection that was: a host that has missed the end of the handshake repeats what it
-  /// answered to it.
+  /// True if the SYN belongs to the crashed connection: a SYN-ACK that is retransmitted, because the last ACK of the
+  /// handshake was lost.
   [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
-  /// Resets the host that has sent this segment, which opens no other connection and goes no farther. True when both
-  /// hosts have been told with it.
+  /// Sends a RST to the host that has sent this segment, which is not forwarded and opens no other connection. Returns
+  /// true if with it both hosts have been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
+  /// Removes the connection and marks its journal entry unused.
   void forget(std::uint32_t id);
 
+  /// One crashed connection and its progress.
  private:
   struct Kept {
     Orphan orphan;
-    std::uint8_t told = 0;  ///< bits of the sides whose host was reset, or has gone by itself
-    std::uint8_t gone = 0;  ///< bits of those whose host has no such connection any more, by its own word
+    std::uint8_t told = 0;  ///< bit per Side: the host was reset, or has sent a RST itself
+    std::uint8_t gone = 0;  ///< bit per Side: the host has answered with a RST, so it has closed the connection
   };
 
+  /// Sends a probe to both hosts, except those that have closed the connection.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
+  /// Ends a round of probes and computes the start of the next one.
   void end_round(Instant now);
 
   std::vector<Kept> kept_;
   std::span<JournalEntry> entries_;
-  flow::FlowTable table_;
+  flow::FlowTable table_;  ///< connections by key
   Duration keep_;
-  std::uint32_t round_ = 0;
-  std::uint32_t cursor_ = 0;  ///< whose turn it is in this round
-  Instant next_{};
-  Instant end_ = never;
+  std::uint32_t round_ = 0;   ///< number of completed rounds of probes
+  std::uint32_t cursor_ = 0;  ///< index of the next connection to probe in this round
+  Instant next_{};            ///< when advance() is due next
+  Instant end_ = never;       ///< when all connections are removed
 };
 
 }  // namespace sluice::proxy

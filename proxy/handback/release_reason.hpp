@@ -6,8 +6,8 @@
 
 namespace sluice::proxy {
 
-/// Why a split connection goes back to plain forwarding: name and text from one line. Two counters have each name:
-/// NAME counts connections, forward_NAME the frames of such a connection that are forwarded afterwards.
+/// Reasons why a split connection is released to plain forwarding: name and text from one line. Each name has two
+/// counters: NAME counts connections, forward_NAME the frames of such a connection forwarded afterwards.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
   X(released_idle, "silent for timeouts.idle")                      \
   X(released_command, "the operator asked for it")                  \
@@ -21,11 +21,11 @@ enum class ReleaseReason : std::uint8_t {
 #define X(name, text) name,
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
-      released_earlier_run,  ///< a run of the program before this one had split it
-  never_split                ///< a handshake that failed, or that nobody waits for any more
+      released_earlier_run,  ///< an earlier run of the program had split it
+  never_split                ///< a handshake that failed or is no longer needed
 };
 
-/// Returns "released_idle"; an empty name for a connection that was not split.
+/// Returns the name, such as "released_idle"; empty for a connection that was not split.
 [[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
   switch (reason) {
     case ReleaseReason::none:
@@ -42,7 +42,7 @@ enum class ReleaseReason : std::uint8_t {
   return "?";
 }
 
-/// Why the proxy sends a reset: name and text from one line.
+/// Reasons why the proxy sends a RST: name and text from one line.
 #define SLUICE_PROXY_RESET_REASONS(X)                                                              \
   X(reset_relayed, "the other host has reset the connection")                                      \
   X(reset_timed_out, "a host did not answer any retransmission")                                   \
@@ -62,7 +62,7 @@ enum class ResetReason : std::uint8_t {
 inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X);  ///< `none` included
 #undef X
 
-/// Returns "reset_stalled"; an empty name for none.
+/// Returns the name, such as "reset_stalled"; empty for none.
 [[nodiscard]] constexpr std::string_view to_string(ResetReason reason) {
   switch (reason) {
     case ResetReason::none:
@@ -76,7 +76,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
   return "?";
 }
 
-/// What keeps a connection here that is to be released: name and text from one line.
+/// Reasons why a connection cannot be released yet: name and text from one line.
 #define SLUICE_PROXY_OBSTACLES(X)                                                                       \
   X(delivering, "bytes acknowledged to one host are still on their way to the other one")               \
   X(reordering, "segments are held that came before their turn")                                        \
@@ -95,7 +95,7 @@ enum class Obstacle : std::uint8_t {
 inline constexpr std::size_t obstacle_count = 1 SLUICE_PROXY_OBSTACLES(X);  ///< `none` included
 #undef X
 
-/// "window"; empty for none.
+/// Returns the name, such as "window"; empty for none.
 [[nodiscard]] constexpr std::string_view to_string(Obstacle obstacle) {
   switch (obstacle) {
     case Obstacle::none:

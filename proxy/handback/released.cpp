@@ -1,3 +1,6 @@
+// Table of released connections, which pass between their hosts and can be split again. Handback adds them, Changeover
+// tracks their segments. Invariant: what was not seen delays the next split, because a retransmission of it would look
+// like new data (RFC 6298 section 5.5).
 #include "proxy/handback/released.hpp"
 
 #include <algorithm>
@@ -9,15 +12,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// As many as a quarter of the flows.
+/// Returns the capacity of the table: a quarter of the flows, at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// No host takes longer to repeat something for the first time.
+/// Upper limit of the time until a host's first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// How long a connection on which so much came that cannot be split stays with its hosts.
+/// Returns how long a connection with `seen` unsplittable segments stays with its hosts.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }
@@ -76,7 +79,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   TrackedConnection& connection = released.connection;
   connection.handshake = flow.handshake;
   connection.initiator = flow.initiator;
-  released.wanted = flow.release_reason != ReleaseReason::released_command;  // an operator's word stands
+  released.wanted = flow.release_reason != ReleaseReason::released_command;  // an operator's release is permanent
   released.unsplittable_seen = flow.unsplittable_seen;
   released.reason = flow.release_reason;
   if (flow.release_reason == ReleaseReason::released_unsplittable)
@@ -100,7 +103,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// False where that one has come back or ended already.
+/// Evicts the entry. Returns false if that connection was split again or has ended already.
 bool Released::forget(const AgeRing::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

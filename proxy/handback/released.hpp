@@ -14,52 +14,58 @@
 
 namespace sluice::proxy {
 
-/// A connection that was split and is its hosts' again.
+/// A connection that was split and now passes between its hosts.
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  std::uint32_t ticket = 0;
-  bool survivor = false;               ///< of an earlier run
-  bool wanted = false;                 ///< it is to be split again when it can be …
-  std::uint8_t unsplittable_seen = 0;  ///< so often it went because of what cannot be split
+  std::uint32_t ticket = 0;            ///< serial number for eviction by age
+  bool survivor = false;               ///< an earlier run had split it
+  bool wanted = false;                 ///< may be split again, as soon as not_before has passed
+  std::uint8_t unsplittable_seen = 0;  ///< releases because of segments that cannot be split
   ReleaseReason reason = ReleaseReason::released_earlier_run;
-  Instant not_before{};  ///< … and no sooner
+  Instant not_before{};  ///< earliest time at which it may be split again
 };
 static_assert(sizeof(ReleasedFlow) <= 256);
 
-/// The connections that were released, tracked while they pass untouched, so that one can be split again. Of a
-/// connection that is older than the proxy the options are not known, and it is not among them. The oldest are
-/// forgotten when there are too many; all memory at construction. Thread: its shard's.
+/// Released connections, tracked while they pass unchanged, so that they can be split again. A connection older than
+/// the proxy is not among them, because its SYN options are unknown. The oldest are evicted when the table is full. All
+/// memory is allocated at construction. Thread: its shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// More of that on one connection makes no difference.
+  /// Upper limit of unsplittable_seen, because the delay does not grow beyond it.
   static constexpr std::uint8_t most_unsplittable = 11;
 
+  /// Reserves places for a quarter of `max_flows` connections, at least 16.
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
-  /// The flow is released. It is wanted back by itself unless an operator has sent it away; after what cannot be split
-  /// not before a second, and twice as long after each further one, up to 17 minutes: hosts whose segments are cut
-  /// again and again are not split again and again. Returns how many others are no longer tracked, since there was no
-  /// place for it.
+  /// Adds a released flow. It may be split again unless an operator has released it. After an unsplittable segment that
+  /// is delayed by one second, doubled for each further release up to 17 minutes. Hosts that regularly send fragments
+  /// are thus rarely split. Returns how many other connections were evicted for it.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
-  /// One that an earlier run had split; wanted back once it is known where its hosts stand, and that nothing is under
-  /// way between them that nobody saw (see note_data()). Returns as the other.
+  /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
+  /// unseen data can be in flight (see note_data()). Returns how many other connections were evicted for it.
   [[nodiscard]] std::uint32_t add(const Survivor& survivor, const RunGap& gap);
-  /// Data has passed on it. What was lost in the gap is repeated, each time after at most twice the time that went by
-  /// since (RFC 6298 section 5.5): a survivor that carries nothing for longer has lost nothing.
+  /// Records that data has passed. Data lost in the gap between the runs is retransmitted after at most twice the time
+  /// since its last transmission (RFC 6298 section 5.5). A connection without data for longer has therefore lost
+  /// nothing.
   void note_data(std::uint32_t id, Instant now);
-  /// What cannot be split has come by. Where it is of one of these, by its numbers, that one's wait begins anew.
+  /// Handles an unsplittable segment. If its numbers are plausible for a released connection, that one's delay
+  /// restarts.
   void note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
+  /// Returns the index of the released connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
+  /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Those of the UE (of all) are wanted back. Looks at every one.
+  /// Permits all released connections of the UE, or of all UEs, to be split again. Scans the whole table.
   void want(const std::optional<IpAddress>& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
+  /// True if the connection may be split again at `now`.
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
+  /// Returns how often the connection was released because of segments that cannot be split.
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
   /// Returns why the connection was released.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
@@ -68,14 +74,15 @@ class Released {
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
-  /// A place under that key, or none; counts whom it took it from.
+  /// Allocates an entry for the key, or returns `none`. Increments `forgotten` for each connection evicted for it.
   [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
+  /// Evicts a connection unless its id was reused. Returns true if one was evicted.
   [[nodiscard]] bool forget(const AgeRing::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   AgeRing ages_;
-  Instant gap_begin_{};
+  Instant gap_begin_{};  ///< when an earlier run was last known to be alive
   std::uint32_t last_ticket_ = 0;
 };
 

@@ -1,3 +1,6 @@
+// Handback points of split connections (see seams.hpp for the method). Handback starts and advances them, Changeover
+// asks judge() for each segment. Invariants: each byte belongs either to the proxy or to the hosts, and a right edge
+// never moves left. See RFC 9293 section 3.8.6 and RFC 7323 section 2.4.
 #include "proxy/handback/seams.hpp"
 
 #include <algorithm>
@@ -9,10 +12,12 @@
 namespace sluice::proxy::handback {
 namespace {
 
+/// True if the leg is closed or is about to be reset.
 bool over(const Leg& leg) {
   return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
 }
 
+/// True if the leg has received a FIN, or is closed.
 bool finished_receiving(const Leg& leg) {
   switch (leg.endpoint.state()) {
     case tcp::State::close_wait:
@@ -26,7 +31,7 @@ bool finished_receiving(const Leg& leg) {
   }
 }
 
-/// By how much the window field of the host behind `side` is to be shifted (RFC 7323 section 2.2).
+/// Returns the window shift of the host behind `side` (RFC 7323 section 2.2).
 unsigned scale(const Flow& flow, Side side) {
   const Handshake& seen = flow.handshake;
   const bool initiator = side == flow.initiator;
@@ -35,12 +40,12 @@ unsigned scale(const Flow& flow, Side side) {
   return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
 }
 
-/// … and by how much it may fall short of what it grants (RFC 7323 section 2.4).
+/// Returns by how much the window field of that host may be rounded down (RFC 7323 section 2.4).
 std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// Neither host was told of more window than the other one takes.
+/// True if neither host has a wider window than the other one accepts.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -48,7 +53,7 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// An acknowledgement as our leg may see it: without what passes behind the seams.
+/// Returns the part of an ACK that concerns the proxy's leg, without what lies behind the handback point.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;
@@ -58,7 +63,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Of the stream that the host behind `side` sends. The last word about its window is the other host's own.
+/// Sets the handback point of the stream that the host behind `side` sends. The final window is what the other host has
+/// granted itself.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.forget_out_of_order();
@@ -118,7 +124,7 @@ void begin(Flow& flow) {
 }
 
 Bytes most_for_successor(const Flow& flow) {
-  constexpr std::int64_t first_segments = 10;  // RFC 6928: with so many a connection may begin
+  constexpr std::int64_t first_segments = 10;  // ten segments, the initial window of RFC 6928
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   return std::max(radio.in_flight(), Bytes(radio.effective_mss() * first_segments));
 }
@@ -136,7 +142,7 @@ tcp::SeqNum make_room(Flow& flow, Bytes most) {
   const Bytes granted(relay::granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
   relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
   const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
-  // It has nothing else to send by: it must not wait until the window is worth a packet by the usual rule.
+  // The server has no other window to send by, so the usual threshold of a window update does not apply.
   if (edge - endpoint.rcv_edge() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
     endpoint.hurry_acknowledgement();
   }
@@ -160,8 +166,8 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// Its numbers are the host's. It sends into the window that it was told, and acknowledges within its own; what it
-/// says when nothing of ours is left for it does not concern us.
+/// True if the segment's numbers are the host's own: it lies in the window advertised to the host, and acknowledges
+/// within the host's own window. Once nothing of the proxy's is unacknowledged, its ACKs do not matter.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();
@@ -177,20 +183,20 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
   Verdict verdict;
   verdict.ours = segment;
   if (segment.flags.rst()) {
-    // Where nothing has passed behind the seam it is as exact for us as for the host; otherwise the host judges it.
+    // Without data behind the handback point the RST is as exact for the leg as for the host, else the host decides.
     verdict.feed = segment.seq == own.rcv_nxt();
     verdict.forward = !verdict.feed;
     return verdict;
   }
   const bool brings = segment.length() != 0;
   if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edge)) {
-    verdict.forward = true;  // the host judges it
+    verdict.forward = true;  // the host decides
   } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
-    verdict.feed = verdict.whole = true;  // our acknowledgement was lost
+    verdict.feed = verdict.whole = true;  // the proxy's ACK was lost
   } else {
     const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
     verdict.forward = brings || segment.ack >= all_of_ours;
-    verdict.feed = !brings || segment.ack > own.snd_una();  // data is no duplicate acknowledgement
+    verdict.feed = !brings || segment.ack > own.snd_una();  // a data segment is no duplicate ACK
     verdict.believed = true;
     verdict.ours = acknowledgement_of(segment, own);
   }

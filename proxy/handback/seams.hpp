@@ -7,62 +7,66 @@
 
 namespace sluice::proxy::handback {
 
-/// Handing a split connection back to its hosts, in the middle of a transfer too. Numbers are the hosts' own, so there
-/// is nothing to translate: each direction gets a seam at what we have acknowledged. Bytes before it are ours: our legs
-/// deliver and repeat them until they are acknowledged. Bytes behind it pass untouched, and so does every
-/// acknowledgement that covers all of ours. When nothing of ours is left the connection needs us no longer.
+/// Handback of a split connection to its hosts, also within a transfer. Sequence numbers are the hosts' own, so nothing
+/// is translated. Each direction gets a handback point (seam) at what the proxy has acknowledged. Bytes before it are
+/// the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are forwarded
+/// unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them are
+/// delivered.
 ///
-/// Why nobody can tell:
-///  - what was acknowledged is delivered, before the flow goes;
-///  - timestamps we sent are the other host's own, none newer than what it had sent: its next ones are not older;
-///  - the right edge of a window stands still until what the other host takes has reached it (Obstacle::window);
-///  - nothing is held out of order, so no sender believes it had been reported something that is forgotten.
+/// The hosts cannot notice it, because:
+///  - every acknowledged byte is delivered before the flow is removed;
+///  - timestamps sent were the other host's own and none was newer than its newest, so its next ones are not older;
+///  - the right edge of a window stays until the other host's own window has reached it (Obstacle::window);
+///  - nothing is held out of order, so no data reported by SACK is discarded.
 
-/// A stop of the proxy would break the connection: a byte or a FIN was acknowledged to one host and not by the other,
-/// or a reset is still on its way. Whatever else is held its sender repeats.
+/// True if a stop of the proxy would break the connection. A byte or FIN is then acknowledged to one host and not by
+/// the other, or a RST is pending. Everything else that is held would be retransmitted by its sender.
 [[nodiscard]] bool breaks_without_us(const Flow& flow);
 
-/// What keeps the flow here: from beginning the handback while it is split, from ending it afterwards.
+/// Returns what prevents the handback of the flow from starting, or, once it has started, from completing.
 [[nodiscard]] Obstacle obstacle(const Flow& flow);
 
-/// Advertises to a host no more than the other one takes, nor than a relay of `from_ue` bytes towards the core and one
-/// of `from_server` towards the radio hold: first step of a flow that is to go.
+/// Limits the window of each host to what the other host accepts, as the first step of a release. The relay holds at
+/// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
-/// Sets the seams. Requires a flow whose legs are both open one way at least, and that nothing is unread.
+/// Sets the handback points and enters FlowPhase::handing_back. Requires that nothing is unread, and that each leg is
+/// open in at least one direction.
 void begin(Flow& flow);
 
-/// How far the server may be ahead of the UE where a flow goes on end to end with a successor. It may be farther while
-/// it is split; handed back so, it would send into the radio queue all that the relay has kept from it.
+/// Returns how far the server may be ahead of the UE when the flow continues with a successor. It may be further ahead
+/// while the flow is split, and would otherwise send all of the excess into the radio queue.
 [[nodiscard]] Bytes most_for_successor(const Flow& flow);
-/// begin() for such a flow: the window advertised to the server stands, the successor opens it.
+/// Sets the handback points of a flow with a successor. The window advertised to the server stays, and the successor
+/// opens it.
 void begin_with_successor(Flow& flow);
-/// Until the successor is alone: advertises more to the server as the UE takes what is ours, `most` bytes between the
-/// two at most. Returns the right edge.
+/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until the successor is alone. At most
+/// `most` bytes are between the two hosts. Returns the right edge.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
-/// What follows the connection behind the seams begins with: what is before them is ours. Requires begin().
+/// Returns the state from which tracking behind the handback points starts: numbers, edges and FINs of each direction.
+/// Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// Everything of ours has arrived and is acknowledged both ways.
+/// True if all bytes held by the proxy are delivered and acknowledged in both directions.
 [[nodiscard]] bool delivered(const Flow& flow);
 
-/// Nothing is held either way, on a connection that both hosts may still use: plain forwarding could take over now, but
-/// for what was advertised as window.
+/// True if nothing is held in either direction and no leg is closed. Plain forwarding could then take over, apart from
+/// the windows advertised.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
-/// What becomes of a segment while the handback lasts.
+/// How a segment is processed during a handback.
 struct Verdict {
-  bool forward = false;   ///< it passes untouched
-  bool feed = false;      ///< our leg is to see `ours`
-  bool whole = false;     ///< with its payload: it repeats what we have acknowledged
-  bool believed = false;  ///< what it tells of what lies behind the seams is the host's own word
-  tcp::Segment ours;      ///< as far as it concerns us
+  bool forward = false;   ///< forward it unchanged
+  bool feed = false;      ///< deliver `ours` to the proxy's leg
+  bool whole = false;     ///< deliver its payload as well, because it retransmits acknowledged bytes
+  bool believed = false;  ///< its numbers are the host's own, so its window behind the handback point is valid
+  tcp::Segment ours;      ///< the part of the segment that concerns the proxy's leg
 };
-/// `edge`: right edge of the widest window that the host behind `in` was told, by whomever. What lies outside the
-/// windows is for the other host to judge, and changes nothing here.
+/// Decides how a segment that arrived on `in` is processed during a handback. `edge`: right edge of the widest window
+/// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
-/// A segment that came in on `in` passes, and is believed: the window that it grants is advertised to the other host.
+/// Records the window of a forwarded and valid segment that arrived on `in` as advertised to the other host.
 void note_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 
 }  // namespace sluice::proxy::handback

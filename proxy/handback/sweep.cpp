@@ -6,7 +6,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Flows that one advance() looks at before packets get their turn again.
+/// Number of flows that one step scans before packets are processed again.
 constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace

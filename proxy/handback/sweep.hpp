@@ -7,18 +7,21 @@
 
 namespace sluice::proxy {
 
-/// A walk over all flows that asks them to go, or to stay, or ends them: some of them at a time, so that packets have
-/// their turn in between. Thread: the shard's.
+/// Incremental scan over all flows that requests their release, cancels it, or ends them. Each step handles some flows,
+/// so that packets are processed in between. Thread: the shard's.
 class Sweep {
  public:
+  /// Creates an idle scan.
   Sweep(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
 
-  /// Begins, instead of what it was at: every flow is asked to go for this reason (ReleaseReason::none: to stay).
+  /// Starts a scan and stops the current one: requests release of every flow for `reason`; ReleaseReason::none cancels
+  /// requests.
   void begin(ReleaseReason reason) { begin(reason, false); }
-  /// Begins likewise: every flow is ended (SplitFlows::end_now).
+  /// Starts a scan that ends every flow (SplitFlows::end_now).
   void begin_to_end() { begin(ReleaseReason::released_drain, true); }
+  /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
-  /// Goes on for some flows.
+  /// Continues the scan with the next flows.
   void go_on(Instant now);
 
  private:
@@ -35,8 +38,8 @@ class Sweep {
   FlowId next_ = 0;
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
-  bool ends_ = false;   ///< none is asked
-  bool again_ = false;  ///< some could not be told for want of a buffer: once more
+  bool ends_ = false;   ///< flows are ended, not requested to be released
+  bool again_ = false;  ///< no buffer was free for the RST of some flows, so the scan repeats
 };
 
 }  // namespace sluice::proxy

@@ -1,3 +1,6 @@
+// Reads the TCP header of fragments and of segments behind IP options. Changeover::on_unsplittable() calls it for
+// packets that parse() did not accept as TCP. Invariant: no byte outside of the packet is read (RFC 8200 section 4, RFC
+// 4302 section 2.2, RFC 791).
 #include "proxy/handback/unsplittable.hpp"
 
 #include <cstddef>
@@ -8,10 +11,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// More extension headers in a row than anybody sends.
+/// Limit of consecutive extension headers, more than any host sends.
 constexpr int most_extensions = 8;
 
-/// Length of an IPv6 extension header (RFC 8200 section 4, RFC 4302 section 2.2); zero for what is none.
+/// Returns the length of an IPv6 extension header (RFC 8200 section 4, RFC 4302 section 2.2); zero for other headers.
 std::size_t extension_length(std::uint8_t type, std::uint8_t length_field) {
   namespace protocol = packet::ip_protocol;
   switch (type) {
@@ -31,12 +34,12 @@ std::size_t extension_length(std::uint8_t type, std::uint8_t length_field) {
   }
 }
 
-/// A fragment header of what does not begin the packet that was cut (RFC 8200 section 4.5).
+/// True if the fragment header belongs to a fragment other than the first (RFC 8200 section 4.5).
 bool is_later_part(std::span<const std::uint8_t> header) {
   return (packet::load_be16(header.data() + 2) & 0xfff8U) != 0;
 }
 
-/// Where TCP begins behind IPv6 extension headers, of which the first is of `type`.
+/// Returns the offset of TCP behind IPv6 extension headers, the first of which has type `type`.
 std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, std::uint8_t type) {
   std::size_t at = 0;
   for (int i = 0; i < most_extensions && extensions.size() - at >= 8; ++i) {
@@ -51,7 +54,7 @@ std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, 
   return std::nullopt;
 }
 
-/// Where TCP begins behind an IPv4 header that was found good; nothing in a later fragment.
+/// Returns the offset of TCP behind a valid IPv4 header; nothing in a later fragment.
 std::optional<std::size_t> tcp_behind_ipv4(const std::uint8_t* ip, std::uint8_t protocol) {
   const bool later_part = (packet::load_be16(ip + 6) & 0x1fffU) != 0;
   if (later_part || protocol != packet::ip_protocol::tcp) return std::nullopt;
