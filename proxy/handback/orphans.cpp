@@ -1,5 +1,4 @@
-// Resets connections that an earlier run of the program had split and whose acknowledged bytes were lost. Shard calls
-// advance() and answer(). Invariant: a journal entry is cleared only when both hosts have confirmed the end or the time
+// Resets connections that an earlier run of the program had split and whose acknowledged bytes were lost. Shard calls advance(), the classifier calls answer(). Invariant: a journal entry is cleared only when both hosts have confirmed the end or the time
 // is over. A further crash therefore loses none. See RFC 5961 section 3.2 and RFC 9293 section 3.10.7.4.
 #include "proxy/handback/orphans.hpp"
 
@@ -39,8 +38,8 @@ tcp::Segment challenge(const Orphan& orphan, Side side, bool from_the_other_half
   segment.seq = orphan.acknowledged.at(static_cast<std::size_t>(side)) - 1 + (from_the_other_half ? half : 0U);
   segment.ack = orphan.acknowledged.at(static_cast<std::size_t>(opposite(side)));
   segment.window = UINT16_MAX;
-  segment.has_timestamps =
-      orphan.timestamps;  // without timestamps some hosts drop it without an answer (RFC 7323 section 3.2)
+  // Without timestamps some hosts drop the segment and do not answer (RFC 7323 section 3.2).
+  segment.has_timestamps = orphan.timestamps;
   return segment;
 }
 
