@@ -1,3 +1,6 @@
+// Tracks the TCP handshake of a connection that is to be split (RFC 9293 section 3.5), and establishes both endpoints
+// when it is complete. Openings calls follow() for each segment. Invariant: only segments with exact numbers advance
+// the handshake, because anybody can forge a SYN (RFC 5961).
 #include "proxy/opening/handshake.hpp"
 
 #include "dataplane/tcp/tick.hpp"
@@ -5,26 +8,28 @@
 namespace sluice::proxy::handshake {
 namespace {
 
-constexpr unsigned ecn_bits = 2;  ///< of the type of service, behind the DSCP
+constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type of service, below the DSCP
 
-/// In the first window of a host whose SYN had this number.
+/// True if the number lies in the first unscaled window of a host with this initial sequence number.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
+/// Tracks a segment of the responder.
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
-  // Data before the handshake is complete here: it was completed without us.
+  // Data from the responder shows that the handshake was completed by unseen segments.
   if (!segment.flags.syn() && segment.payload_len != 0) {
     return is_plausible(flow, opposite(flow.initiator), segment) ? Step::give_up : Step::unrelated;
   }
-  // Its own SYN, without acknowledgement, may cross ours; that shows when the initiator answers it.
+  // A SYN without ACK may be a simultaneous open, which is detected when the initiator answers it.
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
   if (!splittable || segment.payload_len != 0) return Step::give_up;
-  // Counts of marks are of one sender and one receiver: two legs would count apart, and could not be handed back.
+  // Accurate ECN counts marks between one sender and one receiver. Two legs would count separately, and could not be
+  // handed back.
   if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
-  // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
+  // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
   flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.heard;
   flow.handshake.heard = tcp::tick::micro(now);
@@ -35,18 +40,18 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::answered;
 }
 
+/// Tracks a segment of the initiator.
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
   if (segment.flags.syn()) {
     if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
-    // With its acknowledgement it answers a SYN that has crossed it: a simultaneous open.
+    // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.repeated = true;
     return Step::go_on;
   }
-  // Anything but the first number of either side tells of segments that went by unseen: where the hosts stand cannot be
-  // known.
+  // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
@@ -54,11 +59,12 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::complete;
 }
 
+/// Converts a measured round trip; zero stays unknown.
 Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::micro_duration(ticks);
 }
 
-/// Window scaling is on when both sides offered it (RFC 7323 section 2.2).
+/// Returns the window in bytes; it is scaled if both sides have offered the option (RFC 7323 section 2.2).
 std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
   const bool scaling = sender.has_window_scale && receiver.has_window_scale;
   return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
@@ -100,7 +106,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
   const auto note = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
     return SynNote{isn, window, options};
   };
-  constexpr std::uint16_t widest = UINT16_MAX;  // of the first SYN, whose window nobody remembers
+  constexpr std::uint16_t widest = UINT16_MAX;  // assumed for the first SYN, whose window is not stored
   KnownConnection known;
   known.key = key;
   known.bearer = flow.bearer;
@@ -126,7 +132,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
   const std::uint32_t responder_window = seen.responder_window;
 
-  tcp::EstablishedState to_initiator;  // stands for the responder
+  tcp::EstablishedState to_initiator;  // this leg represents the responder
   to_initiator.snd_nxt = responder_next;
   to_initiator.rcv_nxt = initiator_next;
   to_initiator.rcv_edge = initiator_next + responder_window;
@@ -135,14 +141,14 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   to_initiator.snd_window = initiator_window;
   to_initiator.ts_recent = ack.ts_value;
 
-  tcp::EstablishedState to_responder;  // stands for the initiator
+  tcp::EstablishedState to_responder;  // this leg represents the initiator
   to_responder.snd_nxt = initiator_next;
   to_responder.rcv_nxt = responder_next;
   to_responder.rcv_edge = responder_next + initiator_window;
   to_responder.local = seen.initiator_options;
   to_responder.remote = seen.responder_options;
   to_responder.snd_window = responder_window;
-  to_responder.ts_recent = ack.ts_echo;  // the responder's own value, as the initiator echoes it
+  to_responder.ts_recent = ack.ts_echo;  // the responder's own timestamp, as echoed by the initiator
 
   if (!seen.repeated) {
     to_initiator.rtt = measured(seen.initiator_rtt);

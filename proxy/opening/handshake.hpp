@@ -13,47 +13,47 @@
 
 namespace sluice::proxy::handshake {
 
-/// What the endpoints of a connection are configured by, and what their ports carry; by the Side that each faces.
+/// Endpoint configurations and link limits of a connection's two legs, by the Side that each leg faces.
 struct LegConfigs {
   std::array<const tcp::EndpointConfig*, 2> tcp{};
   std::array<packet::LinkLimit, 2> ports{};
 };
 
-/// What a segment of a connection that is not yet split means for it. The segment is forwarded untouched in every case:
-/// the handshake stays the endpoints' own, so refusals, time-outs and options are end to end true.
+/// Result of tracking a segment of a handshake. The segment is forwarded unchanged in every case, so the hosts
+/// negotiate options, refusals and timeouts end to end.
 enum class Step : std::uint8_t {
-  unrelated,  ///< its numbers are not the handshake's: it changes nothing
-  go_on,      ///< it is of the handshake, which proceeds
-  answered,   ///< this is the SYN-ACK
-  complete,   ///< this is the ACK that completes it: split the connection now
-  refused,    ///< a reset ended it: forget the flow
-  give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
+  unrelated,  ///< the numbers do not match the handshake, and the state is unchanged
+  go_on,      ///< the segment belongs to the handshake, which continues
+  answered,   ///< SYN-ACK
+  complete,   ///< ACK that completes the handshake: split the connection now
+  refused,    ///< a RST ended the handshake: remove the flow
+  give_up     ///< a split cannot support it (options, data on a SYN-ACK): remove the flow and forward
 };
 
-/// Remembers the first SYN of a flow that is new.
+/// Initialises a new flow from the first SYN of its connection.
 void begin(Flow& flow, const FirstSyn& syn);
 
-/// Its numbers can be of this handshake, or of what follows it and was not seen: they lie behind the first ones of
-/// their hosts by no more than a window that is not scaled. Of SYNs only those that carry such an acknowledgement.
+/// True if the segment's numbers can belong to this handshake or to unseen segments after it. They lie within one
+/// unscaled window behind the hosts' initial sequence numbers. A SYN is plausible only with a matching ACK.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
-/// Follows a segment that came in on `from`. `splittable`: its options are all understood.
+/// Tracks a segment that arrived on `from`. `splittable`: all of its options are known.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
-/// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
-/// what the responder was, or will be, told. The configurations are by the Side that an endpoint faces.
+/// Establishes both endpoints in the hosts' state after `ack`, the segment that completed the handshake. Its window
+/// field is what the responder has received, or will receive. Configurations are by the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
-/// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
+/// Returns the state for tracking the connection end to end, when only the last ACK of the handshake is missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// Where both endpoints are to stand.
+/// State in which both endpoints are established.
 struct SplitPoint {
-  tcp::EstablishedState to_initiator;  ///< the leg that faces it, in the responder's name
-  tcp::EstablishedState to_responder;
+  tcp::EstablishedState to_initiator;  ///< state of the leg that faces the initiator, in the responder's name
+  tcp::EstablishedState to_responder;  ///< state of the leg that faces the responder, in the initiator's name
 };
 
-/// Puts both endpoints there; from now on the connection is split.
+/// Establishes both endpoints in that state, which makes the connection split.
 void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now);
 
 }  // namespace sluice::proxy::handshake

@@ -1,10 +1,13 @@
+// Cache of unanswered SYNs, and the meaning of segments that follow them. Openings records SYNs and looks up answers.
+// Invariant: a forged SYN cannot change another connection, because each SYN occupies only its own entry (compare the
+// SYN cache of FreeBSD; RFC 4987).
 #include "proxy/opening/newcomers.hpp"
 
 namespace sluice::proxy {
 
 namespace {
 
-/// In the first window of a host whose SYN had this number.
+/// True if the number lies in the first unscaled window of a host with this initial sequence number.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
@@ -74,7 +77,7 @@ void Newcomers::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
-/// False where that one was answered already.
+/// Evicts the entry. Returns false if that SYN was answered already.
 bool Newcomers::forget(const AgeRing::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

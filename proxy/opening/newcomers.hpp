@@ -12,67 +12,71 @@
 
 namespace sluice::proxy {
 
-/// The first SYN of a connection.
+/// First SYN of a connection.
 struct FirstSyn {
   flow::FlowKey key;
-  flow::KeyTag tag{};  ///< of the key
+  flow::KeyTag tag{};  ///< hash tag of the key
   tcp::SeqNum isn;
   tcp::SynOptions options;
   std::uint16_t window = 0;
   Side from = Side::radio;
   std::uint8_t dscp = 0;
-  bool repeated = false;    ///< it came before: times prove nothing (Karn)
-  bool unfinished = false;  ///< its checksum was left to an offload, each time it came
+  bool repeated = false;    ///< a retransmission, so round trips are ambiguous (Karn)
+  bool unfinished = false;  ///< unfinished checksum, left to an offload, in each copy seen
   Instant at{};
-  packet::HeaderTemplate headers;  ///< it came with
+  packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };
 
-/// What a segment that is no SYN means for a handshake of which only a SYN was seen.
+/// Meaning of a segment that is no SYN for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
-  none,     ///< its numbers are not the handshake's
-  accepts,  ///< the SYN-ACK
-  refuses,  ///< a reset by either host
-  crosses,  ///< the SYN-ACK of the host that sent the SYN: a simultaneous open
-  unseen    ///< it tells of segments that went by unseen: where the hosts stand cannot be known any more
+  none,     ///< the numbers do not match the handshake
+  accepts,  ///< SYN-ACK
+  refuses,  ///< RST of either host
+  crosses,  ///< SYN-ACK of the host that has sent the SYN: a simultaneous open
+  unseen    ///< shows that segments passed unseen, so the hosts' state is unknown
 };
+/// Returns what a segment that arrived on `in` means for the handshake of `syn`.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
-/// SYNs that nobody has answered yet. Anybody can forge one, so it changes nothing by itself, and takes no more than
-/// its place here: only when the other host answers it with a SYN-ACK have both agreed on a new connection. The oldest
-/// are forgotten when there are too many, and then the new connection passes unsplit. All memory at construction.
-/// Thread: its shard's.
+/// Cache of unanswered SYNs. Anybody can forge a SYN, so it only occupies an entry here. A connection is created when
+/// the other host answers with a SYN-ACK. The oldest entry is evicted when the cache is full, and its connection then
+/// passes unsplit. All memory is allocated at construction. Thread: its shard's.
 class Newcomers {
  public:
-  /// Of several SYNs of one connection that have different numbers.
+  /// Rule for SYNs of one connection with different sequence numbers.
   enum class Counts : std::uint8_t {
-    first,  ///< … the first counts, as long as its handshake may last
-    newest
+    first,  ///< the first SYN counts, as long as its handshake may last
+    newest  ///< the newest SYN counts
   };
-  /// What became of a SYN.
+  /// Result of recording a SYN.
   enum class Noted : std::uint8_t {
-    yes,
-    displacing,  ///< yes, and an older one was forgotten for it
-    no           ///< another one of its connection counts
+    yes,         ///< recorded
+    displacing,  ///< recorded, and an older SYN was evicted
+    no           ///< rejected: another SYN of the same connection counts
   };
 
-  /// At least one place. `patience`: how long a handshake may last.
+  /// Allocates `places` entries, at least one. `patience`: maximum duration of a handshake.
   Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret);
 
+  /// Records a SYN.
   Noted note(const FirstSyn& syn);
-  /// What is noted of the connection; null when nothing is. Valid until the next call.
+  /// Returns the recorded SYN of the connection, or null. Valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
-  /// The SYN that this SYN-ACK, which came in on `in`, answers, and which is forgotten now; false when there is none.
+  /// Removes the SYN that `syn_ack`, which arrived on `in`, answers, and copies it to `out`. Returns false if there is
+  /// none.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
-  /// Takes what find() has found.
+  /// Removes a SYN that find() has returned.
   void forget(const FirstSyn& noted);
   [[nodiscard]] bool empty() const { return entries_.size() == 0; }
 
  private:
+  /// Recorded SYN with a serial number, which detects reuse of its place.
   struct Entry : FirstSyn {
     Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;
   };
+  /// Evicts the entry unless its place was reused. Returns true if one was evicted.
   bool forget(const AgeRing::Entry& oldest);
   void forget(std::uint32_t id);
 

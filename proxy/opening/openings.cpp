@@ -1,3 +1,6 @@
+// Handshakes of new connections, from the SYN to the split or the decision against it. The classifier calls meet() for
+// unknown connections and track() for tracked handshakes. Invariant: a SYN alone creates no flow, bearer or timer,
+// because anybody can send many; a SYN-ACK does (compare SYN caches, RFC 4987).
 #include "proxy/opening/openings.hpp"
 
 #include <algorithm>
@@ -10,7 +13,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Why a connection that was tracked goes unsplit with this segment.
+/// Returns the counter of the reason why this segment ends tracking for a split.
 Counter reason_to_give_up(const Arrival& arrival) {
   if (arrival.result != packet::ParseResult::tcp) return proxy::counter_of(arrival.result);
   if (!arrival.segment().flags.syn()) return Counter::forward_handshake_unseen;
@@ -19,19 +22,19 @@ Counter reason_to_give_up(const Arrival& arrival) {
   return Counter::forward_simultaneous_open;
 }
 
-/// Why a connection goes unsplit whose SYN was answered so.
+/// Returns the counter of the reason why a connection passes unsplit after this answer to its SYN.
 Counter counter_of(AnswerToSyn answer) {
   if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-/// Returns whether the port may have unfinished checksums and this segment has one.
+/// True if the port may have unfinished checksums and this segment has one.
 bool shows_unfinished(const Arrival& arrival, const ShardConfig& config) {
   return config.accepts_partial_checksums(arrival.in) && is_unfinished(arrival.packet, arrival.parsed);
 }
 
-/// Notes what a segment of the handshake shows of its host's checksums. The initiator's ACK counts too: a host that
-/// finishes that one finishes all.
+/// Records the checksum state of a handshake segment. The initiator's ACK counts as well, because a host that finishes
+/// that one finishes all.
 void note_checksum(const Arrival& arrival, Flow& flow, handshake::Step step, bool unanswered,
                    const ShardConfig& config) {
   using enum handshake::Step;
@@ -39,6 +42,7 @@ void note_checksum(const Arrival& arrival, Flow& flow, handshake::Step step, boo
   flow.handshake.note_checksum(arrival.in, shows_unfinished(arrival, config), step == answered && unanswered);
 }
 
+/// Returns the record of a first SYN.
 FirstSyn first_syn_of(const Arrival& arrival, const ShardConfig& config) {
   const tcp::Segment& segment = arrival.segment();
   return {.key = arrival.key(),
@@ -89,14 +93,14 @@ std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) cons
   return std::nullopt;
 }
 
-/// Forwards a segment of a connection that goes unsplit for this reason from here on.
+/// Forwards a segment, and records why its connection passes unsplit from now on.
 void Openings::forward_unsplit(Arrival& arrival, Counter reason) {
   unsplit_.note(arrival.key(), arrival.tag, reason, arrival.now);
   forwarder_.forward(arrival, reason);
 }
 
-/// Forwards a segment that is no first SYN, of a connection that is not split: under the reason that its handshake
-/// gave.
+/// Forwards a segment, other than a first SYN, of a connection without state. The reason is the one recorded during its
+/// handshake.
 void Openings::forward_unknown(Arrival& arrival) {
   const std::optional<Counter> reason = unsplit_.find(arrival.key(), arrival.tag, arrival.now);
   forwarder_.forward(arrival, reason.value_or(Counter::forward_mid_flow));
@@ -107,7 +111,7 @@ void Openings::meet(Arrival& arrival) {
   if (!first_syn && meet_answer(arrival)) return;
   if (const auto reason = reason_not_to_note(arrival)) {
     if (*reason == Counter::forward_mid_flow) return forward_unknown(arrival);
-    // What the address says holds for each segment, and a damaged one says nothing.
+    // A decision by address applies to each segment anyway, and the contents of a damaged segment are unreliable.
     const bool lasting = *reason != Counter::forward_not_ue && *reason != Counter::forward_handshake_damaged;
     if (first_syn && lasting) return forward_unsplit(arrival, *reason);
     return forwarder_.forward(arrival, *reason);
@@ -121,21 +125,22 @@ void Openings::meet(Arrival& arrival) {
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
 
-/// The UE waits for an answer, which will meet its radio queue. A SYN from outside shows nobody waiting.
+/// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not,
+/// because it does not show that a user waits.
 void Openings::expect(const Arrival& arrival) {
   const BearerId id = shard_.registry.find_bearer(arrival.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_young(arrival.now);
 }
 
-/// Of a connection that nothing is known of. Another number than that of a SYN before is noted apart: who forges one
-/// takes nothing from the true one.
+/// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
+/// separately, so that a forged SYN cannot displace the genuine one.
 void Openings::note(const FirstSyn& first) {
   const Newcomers::Noted noted = first_syns_.note(first);
   if (noted == Newcomers::Noted::no) newcomers_.note(first);
   if (noted == Newcomers::Noted::displacing) shard_.counters.add(Counter::handshakes_displaced);
 }
 
-/// A segment of a connection of which at most SYNs have been seen. True when it has been passed on.
+/// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
 bool Openings::meet_answer(Arrival& arrival) {
   if (first_syns_.empty() && newcomers_.empty()) return false;
   const flow::FlowKey key = arrival.key();
@@ -167,7 +172,7 @@ bool Openings::meet_answer(Arrival& arrival) {
   return false;
 }
 
-/// Both hosts have agreed on a connection, and this SYN-ACK is the word of the second one.
+/// Creates the connection that both hosts have now agreed on: this SYN-ACK answers `first`.
 void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
@@ -185,7 +190,7 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   forward_unsplit(arrival, Counter::forward_flow_limit);
 }
 
-/// Things may have changed since the SYN was noted.
+/// Returns why the connection is not created. Conditions may have changed since the SYN was recorded.
 std::optional<Counter> Openings::reason_not_to_begin(const Treatment& treatment) const {
   if (treatment.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -193,7 +198,7 @@ std::optional<Counter> Openings::reason_not_to_begin(const Treatment& treatment)
   return std::nullopt;
 }
 
-/// Tracks the connection that this SYN opens, to be split; no_id where a limit is reached.
+/// Creates the flow of a connection that is to be split; no_id if a limit is reached.
 FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
   if (id == no_id) return no_id;
@@ -221,7 +226,7 @@ bool Openings::meet_newcomer(Arrival& arrival) {
   return true;
 }
 
-/// Of a connection that is not split.
+/// Removes all state of a connection that is not split.
 void Openings::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
@@ -233,7 +238,7 @@ void Openings::forget(const flow::FlowKey& key, Instant now) {
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
 }
 
-/// A flow for a handshake; no_id where a table is full of connections.
+/// Allocates a flow for a handshake; no_id if a table is full of connections.
 FlowId Openings::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_room()) flows_.make_room(now);
@@ -265,7 +270,7 @@ void Openings::track(Arrival& arrival, FlowId id) {
   follow(arrival, id);
 }
 
-/// The segment is whole.
+/// Advances the handshake. Requires that the segment's checksum is good.
 void Openings::follow(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = arrival.result == packet::ParseResult::tcp;
@@ -305,7 +310,7 @@ void Openings::follow(Arrival& arrival, FlowId id) {
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
 
-/// This is the last word of the handshake.
+/// Splits the connection, because this segment is the last ACK of its handshake.
 void Openings::split(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = arrival.segment();
@@ -319,7 +324,7 @@ void Openings::split(Arrival& arrival, FlowId id) {
     forwarder_.forward(arrival, Counter::forward_handshake);
     return;
   }
-  // The responder still waits for the handshake's last word.
+  // The responder still waits for the last ACK of the handshake.
   if (bare) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     LegOutput(flow, opposite(arrival.in), bearer.counts() ? &bearer : nullptr, shard_)
@@ -328,7 +333,7 @@ void Openings::split(Arrival& arrival, FlowId id) {
   flows_.receive(arrival, id);
 }
 
-/// The policies have changed since its SYN: it is not to be split any more.
+/// Tracks the connection end to end, because the policies have changed since its SYN and it is no longer split.
 void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
@@ -342,8 +347,8 @@ void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
   }
 }
 
-/// A window advertised cannot be taken back: the last word of the handshake must not advertise more than the relay
-/// holds.
+/// Limits the window of the handshake's last ACK to what the relay may hold, because an advertised window cannot be
+/// taken back.
 bool Openings::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

@@ -13,60 +13,78 @@
 
 namespace sluice::proxy {
 
-/// Connections that begin: a SYN is noted, its answer opens the connection, the last word of the handshake splits it.
-/// What passes meanwhile is the hosts' own, so refusals, time-outs and options are end to end true. Thread: the
+/// Handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and the last ACK splits it.
+/// All segments pass unchanged meanwhile, so the hosts negotiate options, refusals and timeouts end to end. Thread: the
 /// shard's.
 class Openings {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
            const flow::HashKey& secret);
 
-  /// While it drains no connection is split that is not yet.
+  /// Starts or stops draining. While the proxy drains, no further connection is split.
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
-  /// Connections may be split: the proxy does not drain, and has memory for them.
+  /// True if connections may be split: the proxy is not draining and has memory for them.
   [[nodiscard]] bool welcomes() const { return !draining_ && !flows_.memory().refuses_flows(); }
 
-  /// A segment of a connection of which at most SYNs were seen.
+  /// Processes a segment of a connection of which at most SYNs were seen.
   void meet(Arrival& arrival);
-  /// A SYN whose numbers are not those of the connection that its addresses name: it is noted, and is still to pass. A
-  /// SYN-ACK that answers such a one: the old connection is over, a new one begins. True when it has been passed on.
+  /// Processes a SYN or SYN-ACK whose numbers do not match the connection with its addresses. A SYN is recorded and
+  /// still has to be forwarded. A SYN-ACK that answers such a SYN replaces the old connection by a new one. Returns
+  /// true if the segment was forwarded.
   [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(Arrival& arrival);
-  /// Of a connection whose handshake is tracked.
+  /// Processes a segment of a connection whose handshake is tracked.
   [[gnu::noinline]] void track(Arrival& arrival, FlowId id);
-  /// The connection with this key goes unsplit for this reason, under which its later segments are counted.
+  /// Records why the connection with this key passes unsplit. Its later segments are counted under that reason.
   void note_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
     unsplit_.note(key, shard_.registry.connections().tag_of(key), reason, now);
   }
 
  private:
+  /// True if the address belongs to a configured UE prefix, or none is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
+  /// Returns why a segment does not start tracking of a connection, if so.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
+  /// Returns why an answered SYN does not create a connection, if so.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const Treatment& treatment) const;
+  /// Forwards a segment and records why its connection passes unsplit.
   void forward_unsplit(Arrival& arrival, Counter reason);
+  /// Forwards a segment of a connection without state, counted under the recorded reason.
   void forward_unknown(Arrival& arrival);
+  /// Records a first SYN.
   void note(const FirstSyn& first);
+  /// Starts the short-flow period of the UE that has sent a SYN.
   void expect(const Arrival& arrival);
+  /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
   [[nodiscard]] bool meet_answer(Arrival& arrival);
+  /// Creates the connection whose SYN this SYN-ACK answers.
   void begin_answered(Arrival& arrival, const FirstSyn& first);
+  /// Creates a flow in the handshake phase; no_id if a limit is reached.
   [[nodiscard]] FlowId begin(const FirstSyn& first, PolicyIndex policy, Instant now);
+  /// Allocates a flow for a handshake, displacing the oldest handshakes if necessary.
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
+  /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const AgeRing::Entry& oldest, Instant now);
+  /// Removes all state of a connection that is not split.
   void forget(const flow::FlowKey& key, Instant now);
+  /// Advances the handshake by a segment with a good checksum.
   void follow(Arrival& arrival, FlowId id);
+  /// Splits the connection, because this segment completes its handshake.
   void split(Arrival& arrival, FlowId id);
+  /// Tracks the connection end to end, because its policy no longer splits.
   void leave_end_to_end(Arrival& arrival, FlowId id);
+  /// Limits the window of the handshake's last ACK to what the relay may hold. Returns true if it was changed.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
 
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
-  Newcomers first_syns_;  ///< of connections that nothing else is known of
-  Newcomers newcomers_;   ///< that name a connection which is known, or one of those with another number
-  UnsplitConnections unsplit_;
-  HalfOpen half_open_;
+  Newcomers first_syns_;  ///< SYNs of connections without any other state
+  Newcomers newcomers_;   ///< SYNs for addresses of a known connection, or with another number than a recorded SYN
+  UnsplitConnections unsplit_;  ///< why connections pass unsplit
+  HalfOpen half_open_;          ///< limit of handshakes in progress
   bool draining_ = false;
 };
 
