@@ -9,33 +9,35 @@
 
 namespace sluice::proxy {
 
-/// The policies in force in a shard, and what connections still go by that began under earlier ones. Thread: the
-/// shard's.
+/// Active policies of a shard, and what connections that began under earlier ones still use. Thread: the shard's.
 class PoliciesInForce {
  public:
-  /// Both outlive it; policies until others were put in their place and no bearer is left of them.
+  /// Activates the first policies. Both arguments outlive this object, but policies only until they are replaced and no
+  /// bearer refers to them.
   PoliciesInForce(const Policies& first, tcp::DisturbanceStore& disturbances);
 
-  /// From now on these are in force. Bearers of the old ones are to be left and closed; until then there may be twice
-  /// as many, and one that finds no room stays.
+  /// Activates other policies. Bearers of the old ones must then be left and closed. Until that is done there may be
+  /// twice as many bearers, and a flow for which no bearer is free keeps its old one.
   void exchange(const Policies& policies);
+  /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
-  /// Which they are; a bearer that began under others has another number.
+  /// Returns the number of the active policies, which differs from that of bearers created under earlier ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// Some bearer may have to know of connections that are young: under these, or those that are left from before.
+  /// True if some bearer may need to know its short flows, under the active policies or earlier ones.
   [[nodiscard]] bool minds_young() const { return minds_young_; }
-  /// What endpoints of connections that begin now go by. They keep it when policies are exchanged; one that has
-  /// outlived 65 535 exchanges goes by that of newer ones.
+  /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
+  /// replacements a number is reused, and a connection that old uses a newer configuration.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
 
  private:
+  /// Activates policies under the current number.
   void enforce(const Policies& policies);
 
   const Policies* current_ = nullptr;
   tcp::DisturbanceStore& disturbances_;
   std::uint16_t generation_ = 1;
   bool minds_young_ = false;
-  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< by generation
+  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< endpoint configurations by number of the policies
 };
 
 }  // namespace sluice::proxy

@@ -7,6 +7,7 @@
 namespace sluice::proxy {
 namespace {
 
+/// True if the list is empty or one of its prefixes contains the address.
 bool covers(const std::vector<IpPrefix>& prefixes, const IpAddress& address) {
   return prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
                                          [&](const IpPrefix& prefix) { return prefix.contains(address); });
@@ -31,7 +32,7 @@ PolicyIndex Policies::first_match(const ConnectionView& connection) const {
 
 bool Policies::in_control_group(const IpAddress& ue) const {
   if (control_group <= 0) return false;
-  constexpr flow::HashKey known{0x51ce0000a11ce5edU, 0};  // the same UEs after every start
+  constexpr flow::HashKey known{0x51ce0000a11ce5edU, 0};  // a fixed key selects the same UEs after every restart
   constexpr double two_to_the_53rd = 9007199254740992.0;
   flow::FlowKey key;
   key.ue = ue;

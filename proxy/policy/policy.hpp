@@ -10,14 +10,14 @@
 
 namespace sluice::proxy {
 
-/// Both ends included.
+/// Range of ports, both ends included.
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
   bool operator==(const PortRange&) const = default;
 };
 
-/// What a policy is chosen by: of the SYN that opens a connection.
+/// Properties of a connection's SYN by which its policy is chosen.
 struct ConnectionView {
   IpAddress ue;
   IpAddress server;
@@ -25,41 +25,45 @@ struct ConnectionView {
   std::uint8_t dscp = 0;
 };
 
-/// A treatment for the connections that it matches. A list that is empty matches everything.
+/// Settings for the connections that match all lists. An empty list matches everything.
 struct Policy {
   std::vector<IpPrefix> ue;
   std::vector<IpPrefix> server;
-  std::vector<PortRange> ports;  ///< of the server
+  std::vector<PortRange> ports;  ///< ports of the server
   std::vector<std::uint8_t> dscp;
   Treatment treatment;
 
+  /// True if the connection matches every list.
   [[nodiscard]] bool matches(const ConnectionView& connection) const;
 };
 
+/// Position of a policy in Policies::list; the list's length for the default.
 using PolicyIndex = std::uint16_t;
 
-/// All treatments in force at a time: the first policy that matches decides, then the default. Immutable; a switch
-/// puts another one in its place.
+/// Complete set of policies: the first one that matches a connection decides, else the default. Immutable; a switch
+/// replaces the whole set.
 struct Policies {
-  Treatment otherwise;
+  Treatment otherwise;  ///< settings of connections that match no policy
   std::vector<Policy> list;
   double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
-  tcp::EndpointConfig legs;  ///< of connections that are split while this is in force
+  tcp::EndpointConfig legs;  ///< endpoint configuration of connections split under these policies
 
-  /// The position of the policy in the list; its length for the default.
+  /// Returns the position of the first matching policy, or the length of the list for the default.
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const {
     return list.empty() ? PolicyIndex{0} : first_match(connection);
   }
+  /// Returns the settings of the policy at a position.
   [[nodiscard]] const Treatment& treatment(PolicyIndex index) const {
     return index < list.size() ? list[index].treatment : otherwise;
   }
-  /// Whether a UE belongs to the control group: the same on every shard, at every start.
+  /// True if the UE belongs to the control group. A fixed hash decides, so the result is the same on every shard and
+  /// after every restart.
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
-  /// Some connections are steered by the Node-B's reports.
+  /// True if Node-B reports or ACKs steer the connections of some policy.
   [[nodiscard]] bool needs_feedback() const;
-  /// Under some of them bearers have to know of connections that are young.
+  /// True if bearers of some policy need to know their short flows.
   [[nodiscard]] bool minds_young() const;
-  /// Every connection is forwarded untouched.
+  /// True if every connection is forwarded unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:

@@ -19,8 +19,8 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   shard_.queue.flush(now);
 }
 
-/// A split connection that is not to be split any more is handed back to its hosts when that can be. One that is not
-/// split yet finds out with the end of its handshake.
+/// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back when
+/// that is possible. For a handshake that is decided by its last ACK.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;
@@ -29,7 +29,7 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   const PolicyIndex policy = registry.policies().current().choose({key.ue, key.server, key.server_port, dscp});
   Bearer& before = registry.bearer(flow.bearer);
   const BearerId to = registry.bearer_of(key.ue, policy, now);
-  if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
+  if (to == no_id) return;  // no place for another bearer: it keeps its old one and that controller
   flows_.leave(flow, id, before);
   before.load.change(flow.share, {});
   registry.move(id, to);

@@ -5,19 +5,20 @@
 
 namespace sluice::proxy {
 
-/// Puts other policies in force on a running shard: every connection finds its new bearer and goes on under the new
-/// law. Thread: the shard's.
+/// Activates other policies on a running shard: every connection moves to its new bearer and continues under the new
+/// controller. Thread: the shard's.
 class PolicySwitch {
  public:
-  /// What it is given outlives it.
+  /// Keeps references to its arguments, which outlive it.
   PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, BearerService& bearers,
                Forwarder& forwarder)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
 
-  /// `policies` outlives the shard.
+  /// Activates `policies`, which outlive the shard. Takes time in proportion to the number of connections.
   void apply(const Policies& policies, Instant now);
 
  private:
+  /// Moves a flow to the bearer of its new policy, and requests or cancels its release accordingly.
   void rebind(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;

@@ -15,15 +15,15 @@
 
 namespace sluice::proxy {
 
-/// What is done with TCP connections besides the laws of control/window_laws.hpp: configuration name and text from one
-/// line.
+/// The proxy's own modes: configuration name and text from one line. The other modes are the per-flow window
+/// controllers of control/window_laws.hpp.
 #define SLUICE_OWN_MODES(X)                                                         \
   X(bypass, "bypass", "forward untouched")                                          \
   X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
   X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer") \
   X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
 
-/// The modes: our own, then one for each law of windows.
+/// How connections are processed: the proxy's own modes, then one for each per-flow window controller.
 enum class Mode : std::uint8_t {
 #define X(name, key, text) name,
   SLUICE_OWN_MODES(X)
@@ -33,11 +33,13 @@ enum class Mode : std::uint8_t {
 #undef X
 };
 
+/// Configuration name and description of a mode.
 struct ModeText {
   Mode mode;
   std::string_view key;
   std::string_view text;
 };
+/// Name and description of each mode, indexed by Mode.
 inline constexpr std::array mode_table = {
 #define X(name, key, text) ModeText{Mode::name, key, text},
     SLUICE_OWN_MODES(X)
@@ -46,44 +48,46 @@ inline constexpr std::array mode_table = {
         SLUICE_WINDOW_LAWS(X)
 #undef X
 };
+/// Returns the configuration name of a mode.
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   return mode_table[static_cast<std::size_t>(mode)].key;
 }
 
-/// The law of windows that a mode is; nothing for our own modes.
+/// Returns the per-flow window controller of a mode; nothing for a mode without one.
 [[nodiscard]] constexpr std::optional<control::WindowLaw> window_law_of(Mode mode) {
   constexpr std::size_t own = mode_table.size() - control::window_law_table.size();
   const auto number = static_cast<std::size_t>(mode);
   if (number < own) return std::nullopt;
   return static_cast<control::WindowLaw>(number - own);
 }
-/// What the Node-B reports may decide what is sent.
+/// True if Node-B reports or the UE's ACKs can limit what is sent in this mode.
 [[nodiscard]] constexpr bool needs_feedback(Mode mode) {
   return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
 }
 
-/// Where the SMVS law is computed.
+/// Where the SMVS law is computed, and from what.
 enum class LawPlace : std::uint8_t {
-  nodeb,  ///< the allowance comes in the report (the paper's way)
-  proxy,  ///< the report brings the measurements, the proxy computes
-  acks    ///< no report is needed: the UE's acknowledgements bring the measurements (control/ack_clocked_window.hpp)
+  nodeb,  ///< the Node-B reports the allowance, as in the paper
+  proxy,  ///< the Node-B reports measurements, and the proxy computes the allowance
+  acks    ///< ACK-based controller, which needs no report (control/ack_clocked_window.hpp)
 };
 
-/// What follows from the place of the law for a whole deployment; how a bearer is steered by it: AllowanceLaw.
+/// Properties that follow from the place of the law. AllowanceLaw implements the law itself.
 struct LawPlaceTraits {
-  bool needs_reports = true;  ///< they bring the allowance, or what it is computed from
+  bool needs_reports = true;  ///< reports contain the allowance, or the measurements for it
 };
+/// Returns the properties of a place of the law.
 [[nodiscard]] constexpr LawPlaceTraits traits_of(LawPlace place) {
   return {place != LawPlace::acks};
 }
 
-/// What steers a bearer whose law needs reports while these are late.
+/// What limits a bearer with a report-based controller while reports are late.
 enum class WithoutReports : std::uint8_t {
-  congestion_control,  ///< the ordinary one of each connection
-  acks                 ///< the law by acknowledgements
+  congestion_control,  ///< ordinary congestion control of each connection
+  acks                 ///< the ACK-based controller
 };
 
-/// SMVS as the proxy applies it.
+/// Settings of SMVS in the proxy.
 struct SmvsMode {
   LawPlace law = LawPlace::nodeb;
   control::SmvsParameters parameters;
@@ -91,63 +95,67 @@ struct SmvsMode {
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::AckClockedParameters acks;
-  /// Flows that have sent less than this go before the others of their bearer; 0 = no preference.
+  /// Bytes up to which a flow is a short flow, which is served before the others of its bearer; 0 = no priority.
   Bytes short_flow{256 * 1024};
-  /// … and while one of them is waited for beside others this share of the law's reference is left, 0 … 1.
+  /// Factor for the controller's queue target while a short flow is active beside downloads, 0 … 1.
   double young_reference = 0.5;
 };
 
-/// How a connection is got hold of.
+/// How the proxy intercepts connections.
 enum class Intercept : std::uint8_t {
-  automatic,  ///< split where the mode can be, regulate otherwise
-  split,      ///< two connections, one on each side
-  regulate    ///< one connection end to end; windows are rewritten and ACKs wait in passing
+  automatic,  ///< split if the mode supports it, else regulate
+  split,      ///< the proxy terminates TCP: one connection to each host
+  regulate    ///< the connection stays end to end; windows in its ACKs are rewritten and ACKs delayed
 };
+/// True if the mode can be applied to split connections.
 [[nodiscard]] constexpr bool can_split(Mode mode) {
   const auto law = window_law_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
-/// SMVS can by the law by acknowledgements alone: an allowance is nothing that could be told to a server.
+/// True if the mode can be applied to end-to-end connections. SMVS can only with the ACK-based controller, because an
+/// allowance cannot be advertised to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = window_law_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
 }
 
-/// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
+/// Settings of a policy: the mode, and the parameters of every controller that it may use.
 struct Treatment {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  Mode observed = Mode::smvs;  ///< whose decisions mode observe computes; one that needs feedback
-  SmvsMode smvs;               ///< the path to the Node-B, the second loop and the fallback in it hold for every law
-  control::LawParameters laws;
+  Mode observed = Mode::smvs;   ///< mode whose decisions mode observe computes; it needs feedback
+  SmvsMode smvs;                ///< path to the Node-B, receive window and fallback in it apply to every controller
+  control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
+  /// True in mode observe, which computes decisions without applying them.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
-  /// The mode whose law runs.
+  /// Returns the mode whose controller runs.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
-  /// The Node-B's reports decide what is sent. The share of a buffer whose size is configured needs none.
+  /// True if the controller needs Node-B reports. A controller that only divides a buffer of configured size needs
+  /// none.
   [[nodiscard]] bool needs_reports() const {
     if (mode == Mode::smvs) return traits_of(smvs.law).needs_reports;
     const auto window_law = window_law_of(mode);
     const bool told_all = window_law && control::text_of(*window_law).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// The acknowledgements of its UEs are listened to: they steer always, or while reports are late.
+  /// True if the UEs' ACKs feed the ACK-based controller, which steers always or while reports are late.
   [[nodiscard]] bool listens() const {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
-  /// The law gives way to young flows.
+  /// True if the controller lowers its queue target for short flows.
   [[nodiscard]] bool minds_young() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.young_reference < 1;
   }
-  /// The law can do with connections that pass end to end.
+  /// True if the controller can be applied to end-to-end connections.
   [[nodiscard]] bool can_regulate() const {
     return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == LawPlace::acks);
   }
-  /// Connections pass end to end under a law.
+  /// True if connections stay end to end under a controller.
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }
-  /// Connections are ended on both sides. Where neither, they are left alone.
+  /// True if connections are split. If this and regulates() are both false, connections pass unchanged.
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
