@@ -1,3 +1,6 @@
+// Split connections under the ACK-based controller: builds ACK samples, and divides the bearer's window among its
+// flows. The pure-ACK path and the slow path call `hear()`, sending calls room() and sync(), cut-through calls
+// room_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows' shares.
 #include "proxy/steering/ack_steering.hpp"
 
 #include <algorithm>
@@ -10,17 +13,20 @@ namespace sluice::proxy {
 
 namespace {
 
-/// If a connection's packets queue longer than twice what is usual for its UE, and this, its bottleneck is elsewhere.
+/// Queueing delay by which a flow must exceed twice the usual one of its UE to be considered limited by another
+/// bottleneck.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Such a connection may have this times its rate, times its least round trip and the time above, in flight, and so
-/// many segments more.
+/// Limit of bytes in flight for such a flow: this factor times its rate times the sum of its minimum RTT and the delay
+/// above, plus some segments.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
+/// True if the flow has sent less than smvs.short_flow bytes.
 bool is_young(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
 }
 
+/// Restarts the estimate of the peer's clock, and returns the delay by the new one.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::PeerClock& clock, Instant now, std::uint32_t ticks,
                                                   Duration most) {
   clock = control::PeerClock{};
@@ -62,7 +68,7 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   return news;
 }
 
-/// What the flow has under way. Mostly it is known.
+/// Updates the flow's bytes in flight, which mostly are unchanged.
 inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock& clock) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -74,7 +80,7 @@ inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock&
   clock.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Whether it waits, and is young. Mostly that is as before.
+/// Updates whether the flow waits and is short, which mostly is unchanged.
 inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                       AckClock& clock) {
   const bool young_waits = waits && is_young(flow, bearer);
@@ -86,8 +92,8 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
 }
 
 /// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
-/// as a thin link behind a hot spot, would fill that queue with the window of all flows. So it gets what keeps its own
-/// bottleneck busy, and the others get the rest. Bytes::max() if nothing but the window limits the flow.
+/// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
+/// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
 inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                          const AckClock& clock) {
   if (bearer.load.moving_flows <= 1) [[likely]]
@@ -95,7 +101,7 @@ inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, c
   return room_beside_others(share, flow, clock);
 }
 
-/// The same for one of several flows.
+/// Returns the same limit as room_elsewhere() for one of several flows.
 Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckClock& clock) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::AckClockedWindow& law = clock.law();
@@ -103,7 +109,7 @@ Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, cons
   const Duration least = endpoint.least_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
   const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
-  // Round trips of the endpoint include what acknowledgements wait for the uplink; those of the law do not.
+  // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
   if (took - least <= 2 * (common + law.greatest_late()) + queued_elsewhere) return Bytes::max();
   const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
   const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
@@ -111,7 +117,7 @@ Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, cons
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Returns room_elsewhere(): a flow that has none does not wait for the window.
+/// Returns room_elsewhere(). A flow without such room does not count as waiting for the window.
 inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
   follow_flight(share, flow, clock);
   const Bytes elsewhere = room_elsewhere(share, flow, bearer, clock);
@@ -160,7 +166,7 @@ Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Byt
   clock.resume(now);
   const Bytes room = lesser(room_elsewhere(share, flow, bearer, clock), clock.room(now));
   const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
-  // Nobody asks who waits until it no longer does.
+  // The waiting state is updated only if the flow has to wait, because it is not read before.
   if (waiting <= 1 && room >= least) [[likely]]
     return room;
   follow_waits(share, true, flow, bearer, clock);
@@ -175,8 +181,8 @@ void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 }
 
 /// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
-/// never be sent. During a drain segments leave in pairs, because the UE may delay the acknowledgement of a single one,
-/// and its round trip would not be the path's.
+/// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
+/// would then not be the path's.
 Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                 const Flow& flow, const AckClock& clock, Instant now) {
   const bool in_pairs = clock.law().draining();

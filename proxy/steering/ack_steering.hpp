@@ -16,79 +16,87 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// What one flow may send in its turn while others of the bearer wait.
+/// Bytes that one flow may send per round while other flows of its bearer wait.
 inline constexpr Bytes turn{2 * 1500};
-/// What young flows have together of a window while older ones wait, too: those that have sent less than
-/// SmvsMode::short_flow.
+/// Share of a window for all short flows together while other flows wait, too. A flow is short below
+/// SmvsMode::short_flow bytes sent.
 inline constexpr double share_of_the_young = 0.8;
 
-/// The part of a window that one of `waiting` flows has, of which `young` are young. All of one age have the same, and
-/// no young one has less than an older one. Requires that itself it is among them.
+/// Returns the part of `window` for one of `waiting` flows, of which `young` are short. Flows of one kind get equal
+/// parts, and a short flow no less than another one. Requires that the flow itself is counted.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young);
 
-/// Connections of a bearer that have a use for more of its window: those that are split and have a backlog, and those
-/// that pass end to end and whose servers it holds back.
+/// Numbers of flows that compete for a bearer's window: split ones with unsent data, and end-to-end ones whose servers
+/// the window limits.
 struct Contenders {
   std::uint32_t all = 0;
-  std::uint32_t young = 0;  ///< … of these
+  std::uint32_t young = 0;  ///< how many of `all` are short flows
 };
+/// Returns the flows that compete for the bearer's window.
 [[nodiscard]] Contenders contenders_for(const Bearer& bearer);
-/// What every acknowledgement of a bearer's UE tells alike; the rest is the connection's. Requires that it listens.
+/// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires lead().listens().
 [[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
 
-/// Returns how much later than at best the newest segment of a peer has come by `clock`, negative where that is
-/// unknown: PeerClock::late(), but for a lateness that the round trip refutes. A peer whose clock was set back says
-/// that each of its acknowledgements has waited for so much longer, for minutes, and the law would keep as much more in
-/// the radio queue, before everybody who shares it. Such a clock begins again, as one of which nothing is known.
-/// Refuted is a wait for the uplink that is longer than the round trip of which it is a part. `round_trip`: zero where
-/// unknown.
+/// Returns by how much the peer's newest segment is late by its timestamps, negative while unknown, as
+/// PeerClock::late() does. A delay longer than the round trip that contains it is impossible. After such a value the
+/// clock estimate restarts: a clock that was set back would otherwise show a constant delay for minutes, and the
+/// controller would fill the shared radio queue accordingly. `round_trip`: zero while unknown.
 [[nodiscard]] Duration possible_lateness(control::PeerClock& clock, const control::AckClockedWindow& law, Instant now,
                                          std::uint32_t ticks, Duration round_trip);
 
-/// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none
-/// that waits has more than its part while another one wants it. The young have the larger part: what somebody waits
-/// for is short more often than not. Knows what of a bearer's flight is each flow's. Thread: the shard's.
+/// Feeds each bearer's ACK-based controller with the ACKs of its split connections, and divides its window among them.
+/// A waiting flow gets at most its part while another one waits. Short flows get the larger part, because users mostly
+/// wait for short transfers. Keeps each flow's bytes in flight. Thread: the shard's.
 class AckSteering {
  public:
+  /// Reserves address space for `most_flows` flows.
   explicit AckSteering(std::size_t most_flows) : shares_(most_flows) {}
 
-  /// What the flow has under way has changed, perhaps: an acknowledgement, a loss, a timeout, a segment sent.
+  /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
   [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
-  /// The UE has acknowledged. Requires that the bearer listens.
+  /// Processes an ACK from the UE. Requires that the bearer uses ACKs.
   [[gnu::noinline]] void hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
-  /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
+  /// Returns how many IP bytes the flow may send now. `beyond_its_part`: the flow may also use what others leave.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);
-  /// The same for data that has just come and goes on at once, if there is room for a segment of `least` IP bytes: it
-  /// is one of those who wait. Where there is, note_passed() follows.
+  /// Returns how many IP bytes of data just received may be forwarded at once, if at least `least`. The flow counts as
+  /// waiting. If data is forwarded, call note_passed() next.
   [[nodiscard]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
-  /// It has gone on, and nothing of the flow waits to.
+  /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
   void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
-  /// The flow waits, and is young.
+  /// True if the flow waits for the window and is short.
   [[nodiscard]] bool young_waits(FlowId id) { return shares_[id].young_waits != 0; }
-  /// The flow leaves its bearer.
+  /// Removes the flow's contributions, because it leaves its bearer.
   void forget(FlowId id, Bearer& bearer);
 
  private:
+  /// Largest value of Share::flight.
   static constexpr std::uint32_t most_flight = (1U << 30) - 1;
 
+  /// Contribution of one flow to its bearer's ACK-based controller.
   struct Share {
-    std::uint32_t flight : 30 = 0;      ///< IP bytes
-    std::uint32_t waits : 1 = 0;        ///< it counts in AckClock::waiting() …
-    std::uint32_t young_waits : 1 = 0;  ///< … and in AckClock::young_waiting()
-    std::uint32_t payload = 0;          ///< what `flight` was worked out from
+    std::uint32_t flight : 30 = 0;      ///< IP bytes in flight
+    std::uint32_t waits : 1 = 0;        ///< counted in AckClock::waiting()
+    std::uint32_t young_waits : 1 = 0;  ///< counted in AckClock::young_waiting()
+    std::uint32_t payload = 0;          ///< payload bytes from which `flight` was computed
     control::PeerClock clock;
   };
+  /// Updates the flow's bytes in flight.
   static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
+  /// Updates whether the flow waits and whether it is short.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  /// Returns how much more the flow may have in flight if its bottleneck is not the radio; Bytes::max() if it is.
   [[nodiscard]] static Bytes room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                             const AckClock& clock);
+  /// Computes room_elsewhere() for one of several flows.
   [[nodiscard, gnu::noinline]] static Bytes room_beside_others(const Share& share, const Flow& flow,
                                                                const AckClock& clock);
+  /// Updates bytes in flight and waiting state, and returns room_elsewhere().
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  /// Returns how much of `room` the flow may send while it shares the window.
   [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                           const Flow& flow, const AckClock& clock, Instant now);
-  flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens
+  flow::LazyArray<Share> shares_;  ///< contributions by FlowId; no memory where no bearer uses ACKs
 };
 
 }  // namespace sluice::proxy

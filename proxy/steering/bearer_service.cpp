@@ -1,3 +1,6 @@
+// Node-B reports and bearer timers: runs each bearer's controller and distributes its send budget to the flows. Shard
+// passes reports, omission notices and expired timers. Invariant: all bearers of a UE receive each accepted report
+// once, because they share its radio queue.
 #include "proxy/steering/bearer_service.hpp"
 
 #include <algorithm>
@@ -9,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
-/// all its siblings under SMVS.
+/// Returns the bearer's part of what SMVS grants for the whole queue: its waiting flows over those of all siblings
+/// under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -21,13 +24,13 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// SMVS goes by reports, each of them a step of the law.
+/// True if SMVS steers by reports, so that each report is a step of the law.
 bool takes_steps(const Bearer& bearer) {
   return bearer.lead().window_source() == tcp::WindowSource::allowance && !bearer.lead().clocked();
 }
 
-/// After a report that was applied: the steps are too long from now on, the link empties the full buffer within one (Ts
-/// ≥ Bmax/b̄).
+/// Returns true if an applied report shows for the first time that the period is too long: the link empties the full
+/// buffer within it (Ts ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.treatment().smvs.parameters.buffer;
@@ -35,13 +38,14 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.reported()->step_watch.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// Likewise: the link varies faster than the steps tell from now on (Ts ≥ Tb/2).
+/// Returns true if an applied report shows for the first time that the period is too long for the link's variation (Ts
+/// ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.reported()->variation.look(last.service_rate, last.queue > Bytes{});
 }
 
-/// Calls visit(flow, id) for the bearer's flows, the one that was served least recently first.
+/// Calls visit(flow, id) for the bearer's flows, starting with the one served least recently.
 template <typename Visit>
 void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   FlowId id = bearer.first_flow;
@@ -52,6 +56,7 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
+/// Returns the status of one bearer, without its siblings.
 control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status;
   status.ue = bearer.ue();
@@ -66,7 +71,7 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   return status;
 }
 
-/// Of a bearer and its siblings together.
+/// Returns the status of a bearer and its siblings together.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status = own_status_of(bearer);
   bearer.for_each_sibling([&status](const Bearer& other) {
@@ -81,7 +86,7 @@ control::feedback::BearerStatus status_of(const Bearer& bearer) {
 }  // namespace
 
 void BearerService::on_reports(std::span<const ReportArrival> reports, Instant now) {
-  if (reports.size() == 1) {  // nothing to fetch meanwhile
+  if (reports.size() == 1) {  // a single report needs no prefetching
     on_report(reports[0], shard_.registry.find_bearer(reports[0].bearer.ue), now);
     return;
   }
@@ -92,8 +97,8 @@ void BearerService::on_reports(std::span<const ReportArrival> reports, Instant n
   }
 }
 
-/// Each report is of another UE, whose memory is cold: it is fetched while those before are worked on. A bearer leads
-/// to its flow, which is fetched once the bearer is there.
+/// Processes reports with prefetching, because each belongs to another UE whose memory is not cached. A bearer contains
+/// the index of its flow, which is prefetched when the bearer itself is cached.
 void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -111,13 +116,13 @@ void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now
     }
     for (; flows_fetched < std::min(i + flows_ahead, reports.size()); ++flows_fetched)
       prefetch_flow(ids[flows_fetched]);
-    // What a report sets off may have closed a bearer that was found.
+    // Processing of a report may have closed a bearer that was looked up before.
     const bool stands = registry.bearer_changes() == changes;
     on_report(reports[i], stands ? ids[i] : registry.find_bearer(reports[i].bearer.ue), now);
   }
 }
 
-/// Its law, and the flow that is next in turn.
+/// Prefetches the bearer's controller, and the flow that is served next.
 void BearerService::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
@@ -146,7 +151,7 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
   shard_.queue.flush(now);
 }
 
-/// The UE may have been left out before this report.
+/// Handles the interval before this report, in which the UE may have been omitted.
 void BearerService::hear_of_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const LeavingSender* const sender = senders_.find(first.reports().last().sender);
@@ -163,7 +168,7 @@ void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
   for (const SenderWord& word : words) senders_.hear(word, now);
 }
 
-/// False when the report is stale, which it then is for all of the UE's bearers.
+/// Returns false if the report is stale, which then holds for all bearers of the UE.
 bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.lead().steered();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
@@ -193,7 +198,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
   return true;
 }
 
-/// Servers that were left without a window may get one again.
+/// Serves flows whose server has no window, because the report may open it.
 void BearerService::serve_shut(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.shut) flows_.mark(flow, id, StreamEvents::to_radio);
@@ -244,7 +249,7 @@ void BearerService::on_due(BearerId id, Instant now) {
 }
 
 void BearerService::reschedule(BearerId id, Instant now) {
-  // Nearly always a report has put the deadline off: the bearer is not looked at for that.
+  // The timer wheel is updated only here, because most expiries are superseded by a report.
   Bearer& bearer = shard_.registry.bearer(id);
   const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
   shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
@@ -292,7 +297,7 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance(now) != before) {
         sent_any = true;
-        // Its window towards the server, its timers and its share follow.
+        // The flow's window to the server, its timers and its share have to be updated.
         flows_.mark(flow, id, StreamEvents::to_radio);
         bearer.first_flow = next;
       }
@@ -302,17 +307,17 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
   return sent_any && bearer.lead().window_source() == tcp::WindowSource::allowance;
 }
 
-/// After a report: windows may have grown, so every flow that waits is served.
+/// Serves every flow with unsent data, because a report may have opened per-flow windows.
 void BearerService::serve_windowed(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.mark(flow, id, StreamEvents::to_radio);
   });
-  // The next one is first in turn.
+  // The next report starts with another flow.
   if (bearer.flow_count > 0) bearer.first_flow = shard_.registry.flow(bearer.first_flow).bearer_next;
   flows_.serve_marked(now);
 }
 
-/// Of several bearers of a UE the entry to their ring speaks for all.
+/// Reports one entry per UE: the entry of a bearer ring represents all its members.
 void BearerService::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});

@@ -5,13 +5,13 @@
 #include "proxy/relay/leg_output.hpp"
 
 namespace sluice::proxy {
-/// The flow's law, made when it is first asked.
+/// Returns the flow's controller and creates it on first use.
 GovernedFlow* FlowWindows::law_of(Flow& flow, Bearer& bearer) {
   if (flow.governed == no_id) {
     const Leg& radio = flow.leg(Side::radio);
     const control::LawStart start{radio.endpoint.least_rtt(), segment_on_wire(radio)};
     flow.governed = laws_.emplace(bearer, registry_.key_of(flow), start);
-    if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
+    if (flow.governed == no_id) return nullptr;  // cannot happen: there is a place for every flow
     laws_[flow.governed].on_sent(bearer, flight_on_wire(radio));
   }
   return &laws_[flow.governed];

@@ -7,28 +7,29 @@
 
 namespace sluice::proxy {
 
-/// Split connections under a law that gives each flow a window: it bounds what is in flight towards the UE beside the
-/// congestion window, as the window of an ACK does in the law's paper. Thread: the shard's.
+/// Per-flow window controllers of split connections. The window limits bytes in flight to the UE beside the congestion
+/// window, as the window of an ACK does in the paper. Thread: the shard's.
 class FlowWindows {
  public:
-  /// `registry` outlives it.
+  /// Reserves places for `max_flows` controllers. `registry` outlives it.
   FlowWindows(const Registry& registry, std::uint32_t max_flows) : registry_(registry), laws_(max_flows) {}
 
-  /// Tells the flow's law what the UE has acknowledged and the Node-B has reported since the flow was served last.
+  /// Feeds the flow's controller with what the UE has acknowledged and the Node-B has reported since the last service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
-  /// What may be sent now so that no more than the window is in flight, as IP bytes.
+  /// Returns how many IP bytes may be sent now within the window.
   [[nodiscard, gnu::noinline]] Bytes room(Flow& flow, Bearer& bearer, Instant now);
-  /// Segments of so many IP bytes went towards the UE. Nothing where the flow has no law.
+  /// Records `bytes` IP bytes of segments sent to the UE; no effect if the flow has no controller.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
     if (flow.governed != no_id) [[unlikely]]
       note_sent(flow, bearer, bytes);
   }
-  /// Feedback takes over on a running flow: its law goes on from the flow's part of what the path was measured to hold.
+  /// Starts the controller of a flow that already carries data, from the flow's part of the measured path capacity.
   void begin(Flow& flow, Bearer& bearer, Instant now);
-  /// The flow ends, or has another bearer from now on.
+  /// Removes the controller, because the flow ends or moves to another bearer.
   void forget(Flow& flow, Bearer& bearer);
 
  private:
+  /// Returns the flow's controller and creates it on first use; null if there is no place.
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
   [[gnu::noinline]] void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 

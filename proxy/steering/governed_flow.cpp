@@ -1,3 +1,6 @@
+// Adapter between a per-flow window controller (control/window_laws.hpp) and a connection: converts sent totals to
+// positions and the reported queue to payload. FlowWindows uses it for split connections, AckWindows for end-to-end
+// ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
 #include "proxy/steering/governed_flow.hpp"
 
 #include <algorithm>
@@ -50,7 +53,8 @@ void GovernedFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// The queue in what positions count: a buffer of 20 packets holds 20 segments and not the bytes of their headers too.
+/// Returns the queue in the unit that positions count: a buffer of 20 packets holds 20 segments, without the bytes of
+/// their headers.
 control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;
@@ -65,7 +69,7 @@ control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// What the UE has acknowledged has left the queue, whatever the last report could know.
+/// Returns the flow's positions. What the UE has acknowledged has left the queue, even if the last report is older.
 control::FlowView GovernedFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

@@ -10,59 +10,66 @@
 
 namespace sluice::proxy {
 
-/// No law's window is taken for less: without an acknowledgement under way none would ever open it.
+/// Minimum window in segments, whatever a controller decides. Without an ACK in flight no window would ever open.
 inline constexpr std::int64_t least_window_segments = 2;
 
-/// A connection under a law of windows, in the direction towards the UE: where it stands in the UE's radio queue, and
-/// the law. What a position is decides who owns it: where the connection passes end to end, a byte of the stream
-/// (control::StreamPosition); where it is split, a byte that was put on the wire, repetitions and headers included, and
-/// "acknowledged" is what is no longer in flight. Thread: its shard's.
+/// A connection under a per-flow window controller, in the direction to the UE: its position in the radio queue, and
+/// the controller. The owner decides what a position counts. End to end it is a byte of the stream
+/// (control::StreamPosition). For a split connection it is an IP byte sent, retransmissions included, and
+/// "acknowledged" means no longer in flight. Thread: its shard's.
 class GovernedFlow {
  public:
-  /// `start` is what the law begins with; position 0 is what is sent next.
+  /// Creates the controller from `start`. Position 0 is the next byte to be sent.
   GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
-  /// Data up to position `end` went towards the UE just now and is counted in bearer.sent().
+  /// Records data up to position `end`, which was just sent to the UE and is counted in bearer.sent().
   void on_sent(const Bearer& bearer, Bytes end);
-  /// A position counts payload, and so much of it makes a packet of so many bytes in the queue. Of all that are told
-  /// the largest counts. Never told where positions count packets.
+  /// Records that `payload` bytes take `packet` bytes in the queue; the largest packet counts. Only for owners whose
+  /// positions count payload.
   void carried(Bytes payload, Bytes packet);
-  /// The UE acknowledges up to position `ack`.
+  /// Processes the UE's acknowledgement up to position `ack`. Returns which delayed ACKs are released.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
-  /// Takes up a report that has come since the last call; nothing when there is none.
+  /// Processes a report that has come since the last call; without one nothing is released.
   control::AckRelease on_report(Bearer& bearer, Instant now);
-  /// An ACK has gone to the server, with `window` in it.
+  /// Records that an ACK for `ack` with this `window` was forwarded to the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
-  /// The law's window after `ack`.
+  /// Returns the controller's window behind position `ack`.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
-  /// The law begins, or begins again, on a connection that runs: `window` is its part of the path without the queue.
+  /// Starts or restarts the controller on a connection that carries data. `window` is its part of the path capacity
+  /// without queueing.
   void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
-  /// The round trip was seen to be this; the shortest counts.
+  /// Records a round-trip sample; the minimum counts.
   void measured(Duration round_trip);
-  /// The flow is no longer one of those that share the queue.
+  /// Removes the flow from those that share the queue.
   void leave(Bearer& bearer);
 
+  /// Returns the position up to which the UE has acknowledged.
   [[nodiscard]] Bytes acked() const { return acked_; }
+  /// Returns the position up to which data was sent.
   [[nodiscard]] Bytes sent() const { return sent_; }
+  /// Returns which controller this is.
   [[nodiscard]] control::WindowLaw law() const { return law_.which(); }
 
  private:
+  /// Returns the flow's positions in the radio queue.
   [[nodiscard]] control::FlowView view(Bearer& bearer);
+  /// Returns the radio queue in the unit that positions count.
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
+  /// Calls the controller and records the call in the bearer's trace, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(const Bearer& bearer, const Arguments&... arguments);
 
   control::FlowLaw law_;
-  flow::FlowKey whose_;
-  control::QueueMarks marks_;
-  control::GwaFlowCount::Mark mark_;
+  flow::FlowKey whose_;               ///< key of the connection
+  control::QueueMarks marks_;         ///< maps totals of bytes sent to the UE to positions of this flow
+  control::GwaFlowCount::Mark mark_;  ///< entry of this flow in the count of active flows
   Bytes acked_;
   Bytes sent_;
-  Duration round_trip_;
-  Bytes payload_{1};           ///< positions per …
-  Bytes packet_{1};            ///< … bytes in the queue
-  std::uint32_t reports_ = 0;  ///< of the bearer, that were applied
+  Duration round_trip_;        ///< minimum round trip; zero while unknown
+  Bytes payload_{1};           ///< payload bytes of the largest packet; positions count payload
+  Bytes packet_{1};            ///< IP bytes of the largest packet
+  std::uint32_t reports_ = 0;  ///< number of the bearer's reports that were processed
 };
 static_assert(sizeof(GovernedFlow) <= 672, "beside each connection under a law of windows");
 

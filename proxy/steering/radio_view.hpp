@@ -7,17 +7,18 @@
 
 namespace sluice::proxy {
 
-/// What the second loop goes by of a bearer.
+/// Inputs of the second loop (the server's receive window) from a UE bearer.
 struct RadioView {
-  control::OnWire<Bytes> error;  ///< in the radio queue and on the way there, less what belongs there
-  control::OnWire<Rate> mean;    ///< Bearer::mean_rate()
-  control::OnWire<Rate> best;    ///< the highest of the last seconds, where acknowledgements tell; zero elsewhere
+  control::OnWire<Bytes> error;  ///< bytes in the radio queue and in flight to it, less their target
+  control::OnWire<Rate> mean;    ///< mean rate of the link, Bearer::mean_rate()
+  control::OnWire<Rate> best;    ///< highest rate of the last seconds under the ACK-based controller, else zero
 };
 
-/// By what the last report said, and what was sent since: what is in the radio queue and on the way there, less b̄ over
-/// the round trip to the Node-B and the reference of SMVS. Nothing under other laws.
+/// Returns the error of the radio queue by the last report and the bytes sent since. That is what is in the queue and
+/// in flight to it, less b̄ times the round trip to the Node-B, less the SMVS reference. Zero for other controllers.
 [[nodiscard]] Bytes reported_error(const Bearer& bearer);
 
+/// Returns the inputs of the second loop from reports or, under the ACK-based controller, from ACKs.
 [[nodiscard]] inline RadioView radio_view_of(const Bearer& bearer) {
   if (!bearer.lead().clocked())
     return {control::OnWire(reported_error(bearer)), control::OnWire(bearer.mean_rate()), {}};

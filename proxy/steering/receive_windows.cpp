@@ -1,3 +1,6 @@
+// Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
+// (the second loop of the paper, control/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
+// Invariants: a right edge never moves left, and no window exceeds the quota of RelayMemory.
 #include "proxy/steering/receive_windows.hpp"
 
 #include <algorithm>
@@ -13,14 +16,14 @@ namespace {
 using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
 using SlidingCalls = control::TracedLaw<control::Smvs>;
 
-/// Who the law of a connection is in a trace.
+/// Returns the identity of a connection's controller for the trace.
 template <typename Parameters>
 control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
-/// Until a host has sent something, the window that the handshake itself gave it is as good as ours, and an update
-/// would be a packet for nothing; unless it is too small to begin with.
+/// True if the window needs an update. Until a host has sent data, the window of the handshake is sufficient, unless it
+/// is below two segments. An earlier update would be a useless packet.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).heard) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
@@ -28,36 +31,37 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < relay::least_window;
 }
 
-/// What window the host behind `in` may be given: no more than the other one takes itself, until it has shown that it
-/// sends more. A connection that carries little can so be handed back at any time.
+/// Returns the window for the host behind `in`: no more than the other host accepts, until this one has sent as much. A
+/// connection with little data can thus be handed back at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Larger steps cost nothing where the UE's acknowledgements clock the law. By reports they take up to 0.7 % of a link
-/// whose server is 120 ms away, where two segments take 0.1.
+/// Returns how large a window change must be to be advertised by itself. Larger steps cost nothing under the ACK-based
+/// controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, two segments 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.lead().clocked() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
+/// Changes the flow's mark that its server has no window.
 [[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
   const FlowShare before = flow.share;
   flow.share.shut = shut;
   bearer.load.change(before, flow.share);
 }
 
-/// Whether the server is left without a window: reports then decide when it gets one.
+/// Records whether the server has no window, in which case the next report triggers an update.
 void note_shut(Flow& flow, Bearer& bearer, bool shut) {
   if (flow.share.shut != shut) [[unlikely]]
     change_shut(flow, bearer, shut);
 }
 
-/// A server that starts again with ten segments is back before the relay has sent so much.
+/// Time for which relayed data must last so that a server's restart with ten segments does not matter.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// Returns true if what the relay holds for the UE lasts long enough at the rate of its link. Such a server is not kept
-/// going, because on a slow link that alone exceeds what the link carries.
+/// True if the data held for the UE lasts longer than a restart of the server at the link's rate. Such a server is not
+/// kept going, because on a slow link two segments now and then exceed what the link carries.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();
@@ -102,8 +106,8 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
     exposure_.open_window(flow, Side::core, first(bearer, Side::core) - held);
     return;
   }
-  // A radio that takes all that comes at once, and then waits for more, tells no rate. What the server shows to need
-  // bounds it for as long, as where nothing steers.
+  // A radio link that takes all data at once and then waits for more gives no rate. Until one is known, the server's
+  // measured demand limits the window, as without a controller.
   const bool sliding = loop->sliding != no_id;
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
   const Bytes wanted = !told     ? memory_.need(flow, bearer, Side::core, held, now)
@@ -112,12 +116,12 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes most = limit - held;
   const Bytes room = std::min(most, wanted - held);
   exposure_.open_window(flow, Side::core, keep_going(flow, bearer, *loop, room, most, now), updates_of(bearer));
-  // With nothing under way nothing of this flow's own would bring it back here. The steps of the sliding mode are
-  // those of the reports.
+  // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
+  // reports.
   note_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Two segments now and then, in place of no window at all.
+/// Returns `room`, or two segments now and then instead of a closed window.
 Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                  Instant now) {
   const Bytes few = few_segments(flow);
@@ -129,7 +133,7 @@ Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& l
   return room;
 }
 
-/// None while the connection carries little: its first window is all it takes.
+/// Returns null while the connection carries little, because its first window is sufficient.
 ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.treatment().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -142,7 +146,7 @@ ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer
   return &loop;
 }
 
-/// What the second loop advertises to the server by its balance.
+/// Returns the window for the server by the balance of the second loop.
 Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
@@ -152,7 +156,7 @@ Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, contr
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),
              control::OnWire(radio.best.amount() * part)};
   }
-  // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
+  // Unacknowledged data at the UE belongs to the first loop; the second one covers unsent data only.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
                                                .advertised = advertised,
                                                .radio_error = radio.error,
@@ -171,7 +175,7 @@ Bytes ReceiveWindows::traced_advance(const Flow& flow, const Bearer& bearer, con
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
-/// What the second loop advertises to the server by its sliding mode. Between two steps nothing is added.
+/// Returns the window for the server by the sliding-mode law. Between two steps nothing is added.
 Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
