@@ -21,9 +21,10 @@ class Lead {
   /// optional, the shorter one wins. `doubted`: true if ACKs contradict the reports, which are then not used.
   void compare(const Treatment& treatment, Duration by_reports, Duration by_acks, bool doubted);
 
-  /// True if the mode allows feedback (reports or ACKs) to limit what is sent.
+  /// True if the mode uses feedback (reports or ACKs) and the UE is not in the control group.
   [[nodiscard]] bool steerable() const { return steerable_; }
-  /// True if the controller's only inputs are reports, or the ACK-based substitute while reports are late.
+  /// True if the controller needs reports. While they are late, congestion control or the ACK-based controller replaces
+  /// it.
   [[nodiscard]] bool needs_reports() const { return needs_reports_; }
   /// True while reports arrive in time.
   [[nodiscard]] bool heeds_reports() const { return heeds_reports_; }

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Sequence of reports about one UE: which Node-B's are accepted, which are new, and the newest one. Thread: the
-/// shard's.
+/// Sequence of reports about one UE: from which Node-B they are accepted, which are new, and the newest one. Thread:
+/// the shard's.
 class ReportStream {
  public:
   /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
@@ -94,7 +94,7 @@ class LeavingSender {
 
  private:
   SenderWord word_;
-  Duration time_before_{};  ///< sender's time of the notice period before the newest
+  Duration time_before_{};  ///< sender's time of the period before the newest notice
   Instant heard_;
   Instant doubted_;  ///< when the newest gap in its datagrams was detected
 };

@@ -43,7 +43,7 @@ class ClockedAcks {
   [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Handles an ACK just sent to the server, which advertises a window up to `edge`.
   void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
-  /// Returns when the flow stops to count as competing, because its UE or server has been silent; `never` if it does
+  /// Returns when the flow stops counting as competing, because its UE or server has been silent; `never` if it does
   /// not count.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
   /// Stops counting the flow as competing until the UE acknowledges again, so that other flows get its part.

@@ -8,8 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::int64_t first_segments =
-    10;  ///< minimum window in segments from which the gradual opening starts, RFC 6928
+constexpr std::int64_t first_segments = 10;  ///< initial window of RFC 6928, where a gradual opening starts
 
 /// Returns the sequence numbers and window edges that follow from both SYNs.
 KnownConnection from_the_start(EndToEndFlow& flow) {

@@ -135,7 +135,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
     if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
     const BearerId to = parts_.registry.bearer_of(flow.key.ue, policy, now);
-    if (to == no_id) return;  // no place for another bearer: it keeps its old one and that controller
+    if (to == no_id) return;  // no place for another bearer: the flow keeps its old one
     --before.end_to_end_count;
     enter_bearer(flow, to);
     const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();

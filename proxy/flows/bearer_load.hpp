@@ -13,7 +13,7 @@ struct FlowShare {
   std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
   std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; 0 without a limit
   bool moving : 1 = false;         ///< a controller steers the server's window, and the UE has yet to acknowledge data
-  bool shut : 1 = false;           ///< the server has no window, so the next report must trigger an update
+  bool shut : 1 = false;           ///< the server has no window, or a law in steps sets it: the next report updates it
   bool young : 1 = false;          ///< short flow: below SmvsMode::short_flow bytes sent, and not over
 
   static constexpr std::uint32_t most_exposed = (1U << 29) - 1;  ///< largest value of `exposed`

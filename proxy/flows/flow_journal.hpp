@@ -80,7 +80,8 @@ struct RunGap {
   Instant end;
 };
 
-/// Reads an entry of a lost connection. Returns nothing if the entry is unused or invalid, because files are untrusted.
+/// Reads an entry in state even or exposed. Returns nothing if it is in another state or invalid, because files are
+/// untrusted.
 [[nodiscard]] std::optional<Orphan> read(const JournalEntry& entry);
 /// Reads an entry in state even. Returns nothing if it is in another state or invalid.
 [[nodiscard]] std::optional<Survivor> read_survivor(const JournalEntry& entry);

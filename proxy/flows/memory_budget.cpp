@@ -10,7 +10,7 @@ namespace {
 
 /// Minimum reserve for receiving and forwarding, however small the pool.
 constexpr std::uint32_t least_reserve = 64;
-/// Divisor of the budget below which memory is low.
+/// Memory is low when no more than this fraction (1/8) of the budget is left.
 constexpr std::int64_t tight_share = 8;
 
 /// Returns the buffers of the pool that the ports leave.

@@ -123,7 +123,7 @@ class Registry {
  private:
   /// Frees the send histories of silent UEs, a few per call.
   [[gnu::noinline]] void look_for_silent(Instant now);
-  /// Returns one bearer of the UE by its exact address.
+  /// Returns one bearer of the UE, given the address under which it is stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   /// Returns the address by which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;

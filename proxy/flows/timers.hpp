@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// Limit of expired timers of each kind that one call of Shard::advance() runs, because packets must not wait. A
+/// Limit of expired timers of one timer wheel that one call of Shard::advance() runs, because packets must not wait. A
 /// million connections that end at once then delay no packet by more than 100 us per call.
 inline constexpr std::uint32_t most_timers_at_once = 64;
 

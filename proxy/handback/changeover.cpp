@@ -1,7 +1,7 @@
 // Receive path of connections in transition between split and end to end. The classifier calls it for flows in
-// FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: a
-// segment is delivered either to the proxy's leg or to the host, by its position relative to the handback point
-// (seams.hpp).
+// FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: each
+// byte is delivered either by the proxy's leg or by forwarding, depending on its position relative to the handback
+// point (seams.hpp).
 #include "proxy/handback/changeover.hpp"
 
 #include <utility>

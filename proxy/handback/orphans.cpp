@@ -1,5 +1,7 @@
-// Resets connections that an earlier run of the program had split and whose acknowledged bytes were lost. Shard calls advance(), the classifier calls answer(). Invariant: a journal entry is cleared only when both hosts have confirmed the end or the time
-// is over. A further crash therefore loses none. See RFC 5961 section 3.2 and RFC 9293 section 3.10.7.4.
+// Resets connections that an earlier run of the program had split and whose acknowledged bytes were lost. Shard calls
+// advance(), the classifier calls answer(). Invariant: a journal entry is cleared only when both hosts have confirmed
+// the end or the time is over. A further crash therefore loses none. See RFC 5961 section 3.2 and RFC 9293 section
+// 3.10.7.4.
 #include "proxy/handback/orphans.hpp"
 
 #include <algorithm>

@@ -16,8 +16,8 @@ namespace sluice::proxy {
 /// Crashed connections: an earlier run of the program had split them, and acknowledged bytes were lost with it. Both
 /// hosts must be reset soon. A host accepts a RST only at exactly the sequence number it expects (RFC 5961 section
 /// 3.2), which is the one that it acknowledges. It is therefore sent an unacceptable segment, which it must answer with
-/// an ACK (RFC 9293 section 3.10.7.4); any other segment from it serves as well. A host that answers with a RST is
-/// done, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
+/// an ACK (RFC 9293 section 3.10.7.4); any other segment from it serves as well. Only a host that answers with a RST is
+/// left alone, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
 /// shard's.
 class Orphans {
  public:
@@ -44,8 +44,8 @@ class Orphans {
   /// Removes the connection and marks its journal entry unused.
   void forget(std::uint32_t id);
 
-  /// One crashed connection and its progress.
  private:
+  /// One crashed connection and its progress.
   struct Kept {
     Orphan orphan;
     std::uint8_t told = 0;  ///< bit per Side: the host was reset, or has sent a RST itself

@@ -20,7 +20,7 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
 /// Upper limit of the time until a host's first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// Returns how long a connection with `seen` unsplittable segments stays with its hosts.
+/// Returns how long a connection that was released `seen` times because of unsplittable segments stays with its hosts.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }

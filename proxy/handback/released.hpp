@@ -39,9 +39,9 @@ class Released {
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
-  /// Adds a released flow. It may be split again unless an operator has released it. After an unsplittable segment that
-  /// is delayed by one second, doubled for each further release up to 17 minutes. Hosts that regularly send fragments
-  /// are thus rarely split. Returns how many other connections were evicted for it.
+  /// Adds a released flow. It may be split again unless an operator has released it. After a release because of an
+  /// unsplittable segment this is delayed by one second, doubled for each further release, up to 17 minutes.
+  /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted for it.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
   /// unseen data can be in flight (see note_data()). Returns how many other connections were evicted for it.

@@ -12,7 +12,7 @@
 
 namespace sluice::proxy {
 
-/// Reasons why connections with a visible handshake pass unsplit, so that their segments are counted under that reason.
+/// Reasons why connections whose handshake was seen pass unsplit, so that their segments are counted under that reason.
 /// Each key maps to one set of four entries. A full set replaces its least recently used entry, and an entry unused for
 /// `keep` is invalid. All memory is allocated at construction. Thread: its shard's.
 class UnsplitConnections {

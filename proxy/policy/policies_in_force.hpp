@@ -21,23 +21,23 @@ class PoliciesInForce {
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
-  /// Returns the number of the active policies, which differs from that of bearers created under earlier ones.
+  /// Returns the generation of the active policies, which differs from that of bearers created under earlier ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
   /// True if some bearer may need to know its short flows, under the active policies or earlier ones.
   [[nodiscard]] bool minds_young() const { return minds_young_; }
   /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
-  /// replacements a number is reused, and a connection that old uses a newer configuration.
+  /// replacements a generation number is reused, and a connection that old uses a newer configuration.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
 
  private:
-  /// Activates policies under the current number.
+  /// Activates policies under the current generation number.
   void enforce(const Policies& policies);
 
   const Policies* current_ = nullptr;
   tcp::DisturbanceStore& disturbances_;
   std::uint16_t generation_ = 1;
   bool minds_young_ = false;
-  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< endpoint configurations by number of the policies
+  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< endpoint configurations by generation
 };
 
 }  // namespace sluice::proxy

@@ -59,7 +59,7 @@ struct Policies {
   /// True if the UE belongs to the control group. A fixed hash decides, so the result is the same on every shard and
   /// after every restart.
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
-  /// True if Node-B reports or ACKs steer the connections of some policy.
+  /// True if the mode of some policy uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
   /// True if bearers of some policy need to know their short flows.
   [[nodiscard]] bool minds_young() const;

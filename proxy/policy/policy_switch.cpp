@@ -20,7 +20,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
 }
 
 /// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back when
-/// that is possible. For a handshake that is decided by its last ACK.
+/// that is possible. For a connection in its handshake, the last ACK decides.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;
@@ -29,7 +29,7 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   const PolicyIndex policy = registry.policies().current().choose({key.ue, key.server, key.server_port, dscp});
   Bearer& before = registry.bearer(flow.bearer);
   const BearerId to = registry.bearer_of(key.ue, policy, now);
-  if (to == no_id) return;  // no place for another bearer: it keeps its old one and that controller
+  if (to == no_id) return;  // no place for another bearer: the flow keeps its old one
   flows_.leave(flow, id, before);
   before.load.change(flow.share, {});
   registry.move(id, to);

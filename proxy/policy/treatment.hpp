@@ -60,7 +60,7 @@ inline constexpr std::array mode_table = {
   if (number < own) return std::nullopt;
   return static_cast<control::WindowLaw>(number - own);
 }
-/// True if Node-B reports or the UE's ACKs can limit what is sent in this mode.
+/// True if the mode uses feedback: Node-B reports or the UE's ACKs.
 [[nodiscard]] constexpr bool needs_feedback(Mode mode) {
   return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
 }

@@ -37,8 +37,8 @@ void Exposure::allow(Flow& flow, Bearer& bearer) const {
   for (const Side in : {Side::radio, Side::core}) {
     std::uint32_t& exposed = own.at(static_cast<std::size_t>(in));
     const Bytes other_way(own.at(static_cast<std::size_t>(opposite(in))));
-    // What the other host has acknowledged is always acknowledged in turn. A bearer at its limit thus makes ACKs end to
-    // end and stalls no flow.
+    // What the other host has acknowledged is always acknowledged in turn. A bearer at its limit thus only stops
+    // acknowledging ahead, and no flow stalls.
     const Bytes of_bearer = limits_.exposure_per_bearer
                                 ? std::max(Bytes(exposed), *limits_.exposure_per_bearer - of_others - other_way)
                                 : unbounded;

@@ -38,8 +38,8 @@ class LegOutput final : public tcp::Output {
   void pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame, Instant now);
   /// Returns the IP bytes queued by pass().
   [[nodiscard]] Bytes passed() const { return passed_; }
-  /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes, or 0 if no buffer is free
-  /// or the port cannot carry it.
+  /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes. Returns 0 if no buffer is
+  /// free, the device still holds `payload`, or the port cannot carry the length.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
   /// Writes and queues a pure ACK. Returns its IP bytes, or 0 if no buffer is free.
@@ -68,7 +68,8 @@ class LegOutput final : public tcp::Output {
   }
   /// Records the reason of a reset in the frame, for captures.
   [[gnu::cold, gnu::noinline]] void note_reset(const packet::Packet& frame, const tcp::Segment& reset) const;
-  /// Returns a frame for `segment`: the payload's own, or a new one without payload. Empty if none is available.
+  /// Returns a frame for `segment`: the payload's own, or a new one without payload. Empty if the pool is exhausted or
+  /// the device still holds the payload.
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;

@@ -33,8 +33,8 @@ class RelayMemory {
   [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > plenty_;
   }
-  /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() would not change.
-  /// Until the next measurement the window opens by what the other host acknowledges.
+  /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called
+  /// again yet. Until the next measurement the window opens by what the other host acknowledges.
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
@@ -54,8 +54,8 @@ class RelayMemory {
   void forget(Flow& flow);
 
   /// True if received payload is kept. With little memory left, out-of-order data is refused, because it may be held
-  /// for long. With none left, a connection that already holds two segments is refused too. Refused payload is never
-  /// acknowledged, so its sender retransmits it.
+  /// for long. With none left, connections that already hold two segments are refused too, and with half of the reserve
+  /// used all connections. Refused payload is never acknowledged, so its sender retransmits it.
   [[nodiscard]] bool keeps(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.tight() || keeps_though_tight(flow, in, segment);
   }

@@ -100,7 +100,7 @@ template <Side in>
 }
 
 /// Delivers the rest of a train after its first segment, which has updated the headers and scheduled the flow. Only the
-/// checksum, the link headers and the window remain to be checked. Returns 0 if the first segment filled a hole,
+/// checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new data,
 /// because those behind it may then take the cut-through.
 template <Side in>
 inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> packets,

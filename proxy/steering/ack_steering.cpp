@@ -16,8 +16,8 @@ namespace {
 /// Queueing delay by which a flow must exceed twice the usual one of its UE to be considered limited by another
 /// bottleneck.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Limit of bytes in flight for such a flow: this factor times its rate times the sum of its minimum RTT and the delay
-/// above, plus some segments.
+/// Limit of bytes in flight of a flow with another bottleneck: this factor × its rate × (its minimum RTT +
+/// queued_elsewhere), plus segments_elsewhere.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
@@ -68,7 +68,7 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   return news;
 }
 
-/// Updates the flow's bytes in flight, which mostly are unchanged.
+/// Updates the flow's bytes in flight. Usually they have not changed.
 inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock& clock) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -80,7 +80,7 @@ inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock&
   clock.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits and is short, which mostly is unchanged.
+/// Updates whether the flow waits and is short. Usually that has not changed.
 inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                       AckClock& clock) {
   const bool young_waits = waits && is_young(flow, bearer);

@@ -249,7 +249,8 @@ void BearerService::on_due(BearerId id, Instant now) {
 }
 
 void BearerService::reschedule(BearerId id, Instant now) {
-  // The timer wheel is updated only here, because most expiries are superseded by a report.
+  // The timer is moved at once, because nearly always a report has postponed the deadline. The bearer need not be
+  // visited at the old one.
   Bearer& bearer = shard_.registry.bearer(id);
   const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
   shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
