@@ -1,6 +1,7 @@
-// Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard
-// and BearerService call serve_marked() and on_due(); receive paths only schedule. Invariant: the journal is written
-// before anything leaves that acknowledges, and the flow's share in its bearer is correct after each service.
+// Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard,
+// classifier and BearerService call serve_marked(), Shard calls on_due(); receive paths only schedule. Invariant: the
+// journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after each
+// service.
 #include "proxy/split/split_flows.hpp"
 
 #include <algorithm>
