@@ -50,7 +50,7 @@ BANNED = {
 BANNED_RE = [(re.compile(r"\b(?:" + k + r")\b", re.I), v) for k, v in BANNED.items()]
 
 COMMENT = re.compile(r"^(?P<before>.*?)(?P<mark>///<|///|//)(?!/)\s?(?P<text>.*)$")
-NOT_PROSE = re.compile(r"NOLINT|clang-format|^[-=*─]+$|^\s*$")
+NOT_PROSE = re.compile(r"NOLINT|clang-format|^namespace [\w:]+$|^[-=*─]+$|^\s*$")
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|cf|vs|Fig|Eq|sec|No|al|etc|approx|resp)\.$", re.I)
 
 
