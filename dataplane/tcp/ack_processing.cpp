@@ -3,11 +3,11 @@
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
-// What acknowledgements do to the sending half.
+// Effect of acknowledgements on the sending half.
 
 namespace sluice::tcp {
 
-/// The slow path. Returns false when the segment is not to be looked at any further.
+/// Processes the ACK of a segment on the slow path. Returns false if the rest of the segment must be ignored.
 bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
@@ -20,7 +20,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const bool repeats = is_duplicate_ack(segment);
   bits_.heard = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
-  if (closed && send_.outstanding()) disturb();            // what was refused is to be sent again
+  if (closed && send_.outstanding()) disturb();            // the refused data is retransmitted later
   if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_.una);
@@ -51,7 +51,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (closed && snd_.wnd != 0 && send_.outstanding()) repeat_refused(now);
   const bool reduced = bits_.use_ecn && heed_echo(segment, event);
   if (paced()) follow_model(event);
-  // What is to be sent again waits for the congestion window, whatever new data waited for before the timeout.
+  // After a timeout, retransmissions are limited by the congestion window, so the window counts as used.
   if (repairing == Recovery::timeout && send_.to_retransmit() != 0) event.cwnd_limited = true;
   if (!reduced && window_may_grow(event, repairing))
     congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
@@ -59,16 +59,17 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   return bits_.state != State::closed;
 }
 
-/// Not while a fast recovery shapes the window, nor after a mark. What is only sacked is a sign of loss, and does not
-/// count before the hole is filled; but where the path is known to reorder it is waited for (RFC 8985 section 6.2), and
-/// what arrives meanwhile says of the path what an acknowledgement would say.
+/// True if the congestion window may grow: not during fast recovery, which shapes the window itself, and not after an
+/// ECN mark. SACKed bytes alone are a sign of loss and do not count before the hole is filled. On a path known to
+/// reorder they do count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
 bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.modelled() || bits_.reduced) return false;
   if (repairing == Recovery::fast || bits_.recovery == Recovery::fast) return false;
   return event.acked != 0 || (reordering_.seen() && bits_.recovery == Recovery::none);
 }
 
-/// RFC 5681 section 2. One with a closed window answers what it refused.
+/// True for a duplicate ACK (RFC 5681 section 2). With a closed window it is no duplicate, because it answers a refused
+/// segment.
 bool Endpoint::is_duplicate_ack(const Segment& segment) const {
   return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
          snd_.wnd != 0 && std::uint32_t{segment.window} << bits_.snd_shift == snd_.wnd;

@@ -1,3 +1,8 @@
+// The parts of an Endpoint that belong to no single direction: writing to the send queue, moving data between the two
+// endpoints of a relay, and the switch between congestion control and an allowance. Called by the owner of a
+// connection: the relay of the proxy and the hosts of the emulator. write() gives every payload its sequence number, so
+// the send queue is always contiguous.
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,7 +13,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// Data comes where there was nothing to send although there was room: what follows is sent at the writer's pace.
+/// Marks the delivery-rate samples as application-limited because data is written while nothing waited and the window
+/// had space. The writer then sets the pace.
 [[gnu::cold, gnu::noinline]] void note_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
                                                std::uint32_t full) {
   if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
@@ -50,7 +56,7 @@ void Endpoint::write(packet::Packet&& payload) {
   send_.push(std::move(payload));
 }
 
-/// Some payload would find room behind the one before it.
+/// True if some payload of `more` fits into the buffer of the payload before it.
 inline bool Endpoint::would_join(const packet::Queue& more) const {
   const std::uint32_t most = most_joined();
   std::uint32_t before = send_.unsent() ? send_.back().note().payload_len : most;

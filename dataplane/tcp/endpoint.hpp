@@ -23,12 +23,13 @@
 
 namespace sluice::tcp {
 
-/// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation but what its DisturbanceStore does. Lives
-/// in place; closed when constructed.
+/// One TCP connection as a value (RFC 9293). Closed when constructed, and not movable. Reads no clock, does no I/O, and
+/// allocates no memory itself; only its DisturbanceStore may.
 ///
-/// Three doors: receive() takes a segment in, emit() sends whatever is due, next_deadline() says when on_timer() must
-/// be called (followed by emit()). Nothing is sent but by emit(), so a caller decides once per burst. Payload stays in
-/// the packets it came in, linked through their notes. Not thread-safe; EndpointConfig must outlive the connection.
+/// receive() takes one segment, emit() sends everything that is due, and next_deadline() returns when on_timer() must
+/// be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can process a burst of
+/// segments and send once. Received payload stays in its packets, which are linked through their notes. Not
+/// thread-safe. EndpointConfig must outlive the connection.
 class Endpoint {
  public:
   Endpoint() = default;
@@ -36,181 +37,197 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // --- opening: from closed; room, timestamp and window source set before are kept ---
+  // --- opening: from closed; receive room, timestamp and window source that were set before are kept ---
 
-  /// Active open: emit() sends the SYN with `iss` and `ours`.
+  /// Opens actively: the next emit() sends the SYN with initial sequence number `iss` and the options `ours`.
   void connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Passive open, in answer to `syn`: emit() sends the SYN-ACK, with those of `ours` that the SYN offered too.
+  /// Opens passively, in answer to `syn`: the next emit() sends the SYN-ACK with those of `ours` that the SYN offered
+  /// too.
   void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Straight to established. The receive room is what was advertised until set_receive_room() says otherwise.
+  /// Enters ESTABLISHED directly, without a handshake. The receive room is the window already advertised until
+  /// set_receive_room() changes it.
   void establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now);
 
   // --- receiving ---
 
-  /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
-  /// payload_sum set; its checksum has been verified and nobody else holds the buffer. It is empty afterwards: what
-  /// is not kept is dropped. Returns is_plausible(segment), as it was before. `news`, where given, is told what the
-  /// segment acknowledges, when that is anything.
+  /// Processes one segment. Returns the value that is_plausible(segment) had before the call. `payload` is empty, or
+  /// holds exactly segment.payload_len bytes with note().payload_len and payload_sum set. Its checksum has been
+  /// verified and no other reference to the buffer exists. `payload` is empty afterwards, because bytes that are not
+  /// kept are dropped. If `news` is not null and the segment acknowledges data, `news` is filled with what it
+  /// acknowledges.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
-  /// The same of a segment without payload that acknowledges something on a connection that is not repairing,
-  /// reordering or closing anything. False, and nothing has happened, where it is not such a one.
+  /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
+  /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
+  /// not qualify.
   bool hear(const Segment& segment, Instant now, AckNews* news = nullptr);
-  /// Whether a segment brings the next data and no other news, on a connection that is not repairing, reordering or
-  /// closing anything, and whose window is open.
+  /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
+  /// connection must be established, without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
-  /// Takes the payloads of a train (packet::follows()) whose first segment takes_next() and which advertised() has room
-  /// for; `last` is the last segment. receive() would do the same with each of them.
+  /// Takes the payloads of a train (packet::follows()) whose first segment fulfils takes_next() and whose bytes fit
+  /// advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
   void receive_train(const Segment& last, std::span<packet::Packet> payloads, Instant now);
-  /// Takes one segment whose payload there was no memory for: all it tells is heard, its payload counts as lost on the
-  /// way. Returns the same.
+  /// Processes one segment whose payload could not be stored for lack of memory: its header counts, its payload is
+  /// treated as lost on the path. Returns is_plausible() as receive() does.
   bool receive_without_payload(const Segment& segment, Instant now, AckNews* news = nullptr);
-  /// Its numbers are the peer's: it begins in the window or not far behind RCV.NXT (where repetitions begin), has no
-  /// older timestamp, and acknowledges what is outstanding or repeats the newest acknowledgement. A reset: it is exact.
-  /// Whoever cannot see the connection does not hit that (RFC 5961 section 1), so what concerns more than this segment
-  /// (headers, idleness) may be learned from it. Not in a handshake.
+  /// True if the segment's numbers fit this connection, which a sender that cannot observe it is unlikely to guess (RFC
+  /// 5961 section 1). A caller may then use more of the segment than its data, such as its IP header. The sequence
+  /// number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions begin. The
+  /// timestamp is not older than TS.Recent. The segment acknowledges outstanding data or repeats the newest
+  /// acknowledgement. A reset must carry exactly RCV.NXT. Always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
-  /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
-  /// before a reset stays readable.
+  /// Removes and returns the next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle.
+  /// Data received before a reset stays readable.
   [[nodiscard]] packet::Packet read();
-  /// The peer's FIN arrived and every byte before it was read.
+  /// True if the peer's FIN arrived and every byte before it was read.
   [[nodiscard]] bool peer_finished() const { return bits_.fin_received && in_order_.empty(); }
-  /// Bytes beyond the first unread one that we are willing to hold (so with everything read: beyond RCV.NXT). Stays in
-  /// force: the right edge follows as data is read. The edge is max(old edge, first unread + room), fixed whenever an
-  /// acknowledgement is sent, and never retracted. An update is scheduled when it can move by min(2 MSS, room / 2)
-  /// (RFC 9293 section 3.8.6.2.2; see WindowUpdates) or away from a closed window. Default 65535.
+  /// Sets how many bytes beyond the first unread one the endpoint accepts, 0 to 2^30; the default is 65535. The right
+  /// edge of the window becomes max(old edge, first unread byte + room) whenever an ACK is sent. The edge thus follows
+  /// as data is read and is never retracted. A window update is scheduled when the edge can move by min(2 MSS, room /
+  /// 2). From a closed window, any useful move schedules one (RFC 9293 section 3.8.6.2.2). `updates` changes that
+  /// threshold.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
-  /// There is room for `bytes` more than there was, which is nothing that the peer need be told by itself. False, and
-  /// nothing has happened, where set_receive_room() has to say: where it is worth telling, where the peer has used half
-  /// of its window and may soon wait for more, where there was perhaps less than no room, and under other WindowUpdates
-  /// than sparing ones.
+  /// Adds `bytes` to the receive room without a window update. Returns false and changes nothing if set_receive_room()
+  /// must be called instead, because a window update may be due. That is so if the peer has used half of its window,
+  /// the room is zero, or the edge can move far enough. Other WindowUpdates than `sparing` always return false.
   bool regain_room(std::uint32_t bytes);
-  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself.
+  /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
+  /// data then triggers no ACK by itself.
   void hold_acknowledgements();
-  /// From now on what is received is acknowledged again without being asked.
+  /// Ends hold_acknowledgements(): received data is acknowledged automatically again, at once if some was held back.
   void acknowledge_freely();
   [[nodiscard]] bool holds_acknowledgements() const { return bits_.acks_held; }
-  /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
+  /// Acknowledges received data up to `limit` with the next emit(). Requires hold_acknowledgements().
   void acknowledge_up_to(SeqNum limit);
-  /// What the peer was told, or is told next, that we have.
+  /// Returns the acknowledgement number that the peer has been sent, or is sent with the next emit().
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// What the next segment to the peer acknowledges. By its bits, as later() chooses.
+  /// Returns the acknowledgement number of the next segment to the peer. Selects raw bits for the reason given at
+  /// later().
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_held ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
-  /// Something was received and not acknowledged yet.
+  /// True if received data is not acknowledged yet, or an ACK is due for another reason.
   [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
-  /// The next data that comes in is acknowledged at once (RFC 5681 section 4.2), or something before it.
+  /// True if the next data segment is acknowledged at once (RFC 5681 section 4.2), or an ACK is due already.
   [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
-  /// An acknowledgement that waits to be worth a segment goes out with the next emit().
+  /// Sends a delayed ACK with the next emit() instead of waiting for its timer.
   void hurry_acknowledgement() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
-  /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here, or
-  /// whether its window is still closed (section 3.8.6.1). True once for each. Only where the configuration
-  /// leaves the answers to the owner: answer_keepalive().
+  /// Returns true once for each keep-alive of the peer while nothing is in flight here (RFC 9293 section 3.8.4). Also
+  /// returns true for each probe of a closed window (section 3.8.6.1). Only used if EndpointConfig::answers_keepalives
+  /// is false; the owner then answers with answer_keepalive().
   [[nodiscard]] bool take_keepalive() {
     const bool asked = bits_.keepalive_pending;
     bits_.keepalive_pending = false;
     return asked;
   }
-  /// We are here: an acknowledgement goes out with the next emit().
+  /// Answers a keep-alive or a window probe: an ACK leaves with the next emit().
   void answer_keepalive() { bits_.ack_now = true; }
-  /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
+  /// True if the peer has announced urgent data that was not read yet. The urgent data ends before urgent_end() (RFC
+  /// 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
   [[nodiscard]] SeqNum urgent_end() const { return disturbance().rcv_up; }
-  /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
-  /// none.
+  /// Returns when the first out-of-order segment that is held arrived, which is how long its hole has been open.
+  /// Returns never if none is held.
   [[nodiscard]] Instant out_of_order_since() const {
     return disturbed() ? disturbance().reassembly.waits_since() : never;
   }
-  /// Somebody else has advertised a window up to there to the peer: what lies in it is in the window. Never moves back.
+  /// Records that another component has advertised a window up to `edge` to the peer, so data up to there is inside the
+  /// window. Never moves the edge back.
   void note_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
-  /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
+  /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
+  /// permits.
   void forget_out_of_order() {
     if (disturbed()) disturb().reassembly.clear();
   }
 
   // --- sending ---
 
-  /// Appends to the send queue: all note().payload_len bytes at the end of the packet; payload_sum must be set. Takes
-  /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
+  /// Appends to the send queue the note().payload_len bytes at the end of the packet, at the next sequence numbers.
+  /// Requires payload_sum. Drops the packet if finish() was called or the connection cannot send any more.
   void write(packet::Packet&& payload);
-  /// What read() and write() in turn come to, for all that `from` has in order, except that it goes on taking room of
-  /// the window of `from`: this endpoint holds it now, and set_receive_room() says when there is room again. Under
-  /// prompt WindowUpdates the peer is told as if it had been read, and then it takes room; else nobody is told, since
-  /// nothing has become free. Both are on the fast path, and what `from` receives has the same place in sequence space
-  /// as what is written here.
+  /// Moves all in-order data of `from` to this endpoint's send queue; equivalent to read() and write() in turn. The
+  /// bytes still count against the receive window of `from`, because this endpoint holds them now, until
+  /// set_receive_room() grants space again. No window update is sent for them, except under prompt WindowUpdates, where
+  /// one may be scheduled first. Requires that both endpoints are on the fast path and that received and written data
+  /// have the same sequence numbers.
   void take_over(Endpoint& from);
 
-  // --- cut-through: data of `from`, the other endpoint of a relay, goes on to this one's peer in its frame (pass.cpp)
+  // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
+  // endpoint's peer in its own frame (pass.cpp)
 
-  /// A segment that `from` takes next may go on at once: neither endpoint holds anything that goes before it, both are
-  /// on the fast path, and the windows allow it.
+  /// True if the data segment, the next in order for `from`, can be forwarded to this endpoint's peer without being
+  /// queued. Both endpoints are on the fast path, neither holds data that precedes it, and the windows allow it.
   [[nodiscard]] bool may_pass(const Endpoint& from, const Segment& segment, Instant now);
-  /// How many bytes may, where one may.
+  /// Returns how many bytes can be forwarded at once, provided that may_pass() is true.
   [[nodiscard]] Bytes passage(const Endpoint& from) const;
-  /// Such segments are passed on now, by pass() for each and end_passing() with the outermost of them and their number;
-  /// those behind the first are of its train (packet::follows()) and fit passage(). That is what receive(), take_over()
-  /// and emit() come to in turn, but that segments keep their frames and PSH flags. Returns what their headers are to
-  /// say (write_passed()).
+  /// Begins the forwarding of a run of segments: pass() follows for each and end_passing() with the first, the last and
+  /// their number. Every segment after the first continues its train (packet::follows()), and all fit passage().
+  /// Equivalent to receive(), take_over() and emit() in turn, except that segments keep their frames and PSH flags.
+  /// Returns the header fields to rewrite in each frame (write_passed()).
   [[nodiscard]] PassedHeader begin_passing();
-  /// The caller sends `frame`, whose note() has payload_len and payload_sum, which is kept here to be repeated.
+  /// Keeps a reference to `frame`, which the caller sends, for retransmission. Its note() must have payload_len and
+  /// payload_sum.
   void pass(const Segment& segment, packet::Packet&& frame, Instant now);
-  /// The acknowledgement by `from` goes out with its next emit().
+  /// Ends the forwarding of `count` segments. The ACK of `from` leaves with its next emit().
   void end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
-  /// Payload of this size may: a segment takes it, and it is not so little that what follows may be joined to it.
+  /// True if a payload of this size can be forwarded: it fits one segment, and it is too large to be joined with the
+  /// data that follows it.
   [[nodiscard]] bool passes_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }
 
-  /// FIN after everything written.
+  /// Sends a FIN after everything that was written.
   void finish();
-  /// Urgent data ends before `end`, which may lie beyond what was written: the peer is told with everything that leaves
-  /// until it has acknowledged so much, at once if there is nothing else (RFC 9293 section 3.8.5). Never moves back.
+  /// Announces to the peer that urgent data ends before `end`, which may lie beyond what was written. Every segment
+  /// carries the urgent pointer until the peer has acknowledged up to `end`; an ACK carries it at once if nothing else
+  /// is due (RFC 9293 section 3.8.5). `end` never moves back.
   void announce_urgent(SeqNum end);
-  /// Asks the peer whether it is there, as a keep-alive does; whatever comes from it is the answer. Nothing follows
-  /// when none comes. Does nothing while something is outstanding: that asks already.
+  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer runs for it. Does nothing while
+  /// data is outstanding, because its acknowledgement is expected in any case.
   void send_keepalive();
-  /// Drops everything queued for sending; the next emit() sends a RST and closes.
+  /// Drops all data queued for sending. The next emit() sends a RST and closes the connection.
   void abort();
 
-  /// Sends everything due: retransmissions, new data, FIN, acknowledgements, probes. Returns the IP bytes of the data
-  /// segments sent. Data segments (retransmissions too) are sent only while their wire size fits `allowance`, whatever
-  /// the window source; segments without data never count. What the output refuses stays due. Who gives an allowance
-  /// decides how fast to send: pacing then keeps nothing back.
+  /// Sends everything due: retransmissions, new data, FIN, ACKs and probes. Returns the IP bytes of the data segments
+  /// sent. Data segments, including retransmissions, are sent only while their IP packet size fits `allowance`,
+  /// whatever the window source. Segments without data do not count against it. What the output refuses stays due. With
+  /// a finite allowance the caller sets the rate, so the endpoint does not pace.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
-  /// The same where something may be due (nothing_to_emit() has said so).
+  /// Sends everything due, as emit() does, but without its early exit. Intended for callers that have called
+  /// nothing_to_emit() themselves.
   Bytes emit_due(Instant now, Output& output, Bytes allowance);
-  /// An open connection that is not repairing, reordering, probing or closing anything.
+  /// True if the connection is established and there is no loss, reordering, probe or pending FIN.
   [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
-  /// emit() is certain to do nothing. Cheap; false proves nothing.
+  /// True if emit() is certain to do nothing. Cheap to compute; false does not mean that something is due.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
     if (bits_.ack_now || now >= rcv_.ack_deadline) return false;
     return bits_.on_fast_path ? !send_.unsent() : is_over();
   }
-  /// Both FINs are acknowledged, or the connection has ended otherwise: all that can still be sent is an
-  /// acknowledgement.
+  /// True if both FINs are acknowledged or the connection has ended otherwise, so only an ACK can still be sent.
   [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
-  /// Both FINs are acknowledged.
+  /// True if both FINs are acknowledged.
   [[nodiscard]] bool has_finished() const {
     return bits_.state == State::time_wait ||
            (bits_.state == State::closed && bits_.close_reason == CloseReason::finished);
   }
-  /// The peer may still send data: it has sent no FIN, and is not gone.
+  /// True if the peer may still send data, because it has sent no FIN and the connection is not closed.
   [[nodiscard]] bool expects_data() const { return !bits_.fin_received && bits_.state != State::closed; }
-  /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
+  /// True if emit() has something to send. Under WindowSource::allowance a sufficient allowance is assumed.
   [[nodiscard]] bool wants_to_send(Instant now) const;
-  /// There is lost or unsent data that the windows would allow now.
+  /// True if there is lost or unsent data and the windows allow it to be sent now.
   [[nodiscard]] bool can_send_now() const {
     return !(bits_.on_fast_path && !send_.unsent()) && finds_something_to_send();
   }
 
   // --- time ---
 
-  /// Does what is due at `now`; may be called early or late. The caller then calls emit().
+  /// Handles the timers that have expired at `now`; a call before or after the deadline is harmless. The caller then
+  /// calls emit().
   void on_timer(Instant now);
-  /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
+  /// Returns the deadline of the earliest armed timer, or the time when pacing releases the next burst; never if there
+  /// is none.
   [[nodiscard]] Instant next_deadline() const {
     const Instant timers = lesser(timer_deadline_, rcv_.ack_deadline);
     if (bits_.on_fast_path || !paced()) [[likely]]
@@ -218,29 +235,31 @@ class Endpoint {
     return lesser(timers, pacing_deadline());
   }
 
-  /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
+  /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
-  /// Switches what limits the sender, on a running connection. Back to congestion control starts from `seed_cwnd`
-  /// (at least two segments), in congestion avoidance; BBR takes it for the bandwidth-delay product.
+  /// Switches what limits the sender while the connection runs. A switch back to congestion control starts in
+  /// congestion avoidance with `seed_cwnd` bytes, at least two segments. BBR takes `seed_cwnd` as the bandwidth-delay
+  /// product.
   void set_window_source(WindowSource source, Bytes seed_cwnd);
 
-  /// Drops all packets held.
+  /// Drops all packets that the endpoint holds.
   void release_queues();
 
-  /// A segment of ours that begins there is outstanding: the least that a router's quote has to be (RFC 5927).
+  /// True if sequence number `quoted` lies in data that is outstanding. That is the minimum check for the segment that
+  /// an ICMP error quotes (RFC 5927).
   [[nodiscard]] bool is_outstanding(SeqNum quoted) const {
     return bits_.state >= State::established && quoted >= snd_.una && quoted < snd_.nxt;
   }
-  /// A router says that it carries no segments with more than `payload` bytes (RFC 1191, 8201), of one of ours that
-  /// begins at `quoted`. Believed when that one is outstanding and the size is news; what was larger is sent again,
-  /// cut. Never below least_payload. The caller then calls emit(). Returns whether it was believed. After ten minutes
-  /// at least larger segments are tried again (RFC 1191 section 6.3), one at a time, in a search (RFC 8899
-  /// section 5.3).
+  /// Applies a path MTU that a router reported in an ICMP error (RFC 1191, RFC 8201). The path carries at most
+  /// `payload` bytes per segment; the error quotes a segment of this endpoint at `quoted`. Returns true if the report
+  /// is accepted, which requires that the quoted segment is outstanding and larger segments are in use. Larger segments
+  /// are then marked lost and retransmitted in pieces of at least least_payload bytes. The caller then calls emit().
+  /// After 687 s at least (RFC 1191 section 6.3), larger segments are probed one at a time (RFC 8899 section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
-  /// Our own port carries another size from now on: `port_mss` as in EstablishedState, `peer_mss` as the peer has
-  /// announced it. What is sent from now on fits, repetitions too. The caller then calls emit().
+  /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer has announced
+  /// it. Everything sent from now on fits, including retransmissions. The caller then calls emit().
   void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
-  static constexpr std::uint32_t least_payload = 512;  ///< no router may make us send less
+  static constexpr std::uint32_t least_payload = 512;  ///< bytes; no ICMP error imposes a smaller segment
 
   // --- observers ---
 
@@ -249,58 +268,60 @@ class Endpoint {
   [[nodiscard]] SeqNum snd_una() const { return snd_.una; }
   [[nodiscard]] SeqNum snd_nxt() const { return snd_.nxt; }
   [[nodiscard]] SeqNum rcv_nxt() const { return rcv_.nxt; }
-  /// What the peer may still send of the window it was told.
+  /// Returns how many bytes the peer may still send into the window it was advertised.
   [[nodiscard]] Bytes advertised() const {
     const std::int32_t open = rcv_.edge - rcv_.nxt;
     return Bytes(open > 0 && (bits_.on_fast_path || expects_data()) ? open : 0);
   }
-  /// Right edge of the window advertised to the peer.
+  /// Returns the right edge of the window advertised to the peer.
   [[nodiscard]] SeqNum rcv_edge() const { return rcv_.edge; }
-  /// The peer's window in bytes, from SND.UNA.
+  /// Returns the peer's window in bytes, counted from SND.UNA.
   [[nodiscard]] Bytes snd_window() const { return Bytes(snd_.wnd); }
   [[nodiscard]] Bytes cwnd() const { return Bytes(congestion_.cwnd()); }
   [[nodiscard]] Bytes ssthresh() const { return Bytes(congestion_.ssthresh()); }
   [[nodiscard]] WindowSource window_source() const { return bits_.window_source; }
-  /// Sequence space sent and not acknowledged: SND.NXT - SND.UNA.
+  /// Returns the sequence space that is sent and not acknowledged: SND.NXT - SND.UNA.
   [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_.nxt - snd_.una); }
-  /// Bytes written and never sent.
+  /// Returns the bytes that were written and never sent.
   [[nodiscard]] Bytes unsent() const { return Bytes(std::max(snd_.end - snd_.nxt, 0)); }
-  /// unacknowledged() and unsent() together.
+  /// Returns the sum of unacknowledged() and unsent().
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
-  /// RFC 6675 pipe.
+  /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
-  /// Smoothed round-trip time; zero before the first measurement.
+  /// Returns the smoothed round-trip time; zero before the first measurement.
   [[nodiscard]] Duration srtt() const { return rtt_.srtt(); }
-  /// The least round-trip time of late, which is the path's without its queues; zero before the first measurement.
+  /// Returns the recent minimum of the round-trip time, an estimate of the path without queues; zero before the first
+  /// measurement.
   [[nodiscard]] Duration least_rtt() const { return rtt_.least(); }
-  /// The retransmission timeout with its present backoff.
+  /// Returns the retransmission timeout including its current backoff.
   [[nodiscard]] Duration rto() const;
-  /// Largest payload of a segment we send: the peer's MSS, or what path or port carry, less our options (RFC 6691).
+  /// Returns the largest payload of a segment sent: the minimum of the peer's MSS, the path and the local port, less
+  /// TCP options (RFC 6691).
   [[nodiscard]] std::uint32_t effective_mss() const { return mtu_.mss; }
-  /// Newest TSval heard from the peer; 0 without timestamps.
+  /// Returns the newest TSval received from the peer; 0 without timestamps.
   [[nodiscard]] std::uint32_t newest_ts_value() const { return rcv_.newest_ts; }
   [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
   /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
   [[nodiscard]] std::uint32_t take_losses();
   [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
-  /// In-order bytes not read yet.
+  /// Returns the number of in-order bytes that were not read yet.
   [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
-  /// Segments are held that came before their turn.
+  /// True if out-of-order segments are held.
   [[nodiscard]] bool reassembling() const { return disturbed() && !disturbance().reassembly.empty(); }
-  /// It keeps a Disturbance.
+  /// True if the endpoint holds a Disturbance, the state that only recovery, reordering and urgent data need.
   [[nodiscard]] bool disturbed() const { return send_.disturbance() != nullptr; }
-  /// Options both sides agreed on.
+  /// True if both sides agreed on the option in the handshake.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
   [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
   [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
 
  private:
-  // disturbance.cpp
+  // --- defined in disturbance.cpp ---
   [[nodiscard]] const Disturbance& disturbance() const {
     return disturbed() ? *send_.disturbance() : Disturbance::none();
   }
-  /// Made where there was none.
+  /// Returns the Disturbance of this connection and takes one from the store if there is none.
   Disturbance& disturb() { return disturbed() ? *send_.disturbance() : begin_disturbance(); }
   [[gnu::cold, gnu::noinline]] Disturbance& begin_disturbance();
   void drop_disturbance() {
@@ -310,13 +331,13 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void end_disturbance();
   void calm_down();
   [[nodiscard]] bool is_calm() const;
-  /// The send queue for whoever marks its packets.
+  /// Returns the send queue for a change of its scoreboard, which requires a Disturbance.
   SendQueue& scoreboard() {
     disturb();
     return send_;
   }
 
-  // handshake.cpp
+  // --- defined in handshake.cpp ---
   void reset_connection(const EndpointConfig& config, SeqNum iss);
   [[gnu::cold, gnu::noinline]] void forget_connection();
   void negotiate(const SynOptions& ours, const SynOptions& theirs, std::uint16_t port_mss = UINT16_MAX);
@@ -332,7 +353,7 @@ class Endpoint {
   [[nodiscard]] std::uint32_t initial_window() const;
   void emit_handshake(Instant now, Output& output);
 
-  // segment_arrival.cpp
+  // --- defined in segment_arrival.cpp ---
   [[nodiscard]] bool is_expected(const Segment& segment) const;
   [[nodiscard]] bool answers_all(const Segment& segment) const;
   [[nodiscard]] bool answers_in_order(const Segment& segment) const;
@@ -349,7 +370,7 @@ class Endpoint {
   void receive_late_syn(const Segment& segment, Instant now);
   void challenge(Instant now);
 
-  // receive_data.cpp
+  // --- defined in receive_data.cpp ---
   void accept_data(const Segment& segment, packet::Packet&& payload, Instant now);
   void accept_payload(SeqNum seq, packet::Packet&& payload, Instant now);
   void append_in_order(packet::Packet&& payload);
@@ -357,7 +378,7 @@ class Endpoint {
   void accept_out_of_order(packet::Packet&& payload);
   [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();
-  /// The owner keeps back the acknowledgement of data that is in order.
+  /// True if the owner withholds the acknowledgement of data that is in order.
   [[nodiscard]] bool holding_back() const { return bits_.acks_held && rcv_.last_ack_sent != rcv_.nxt; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(std::uint32_t segments, Instant now);
@@ -370,7 +391,7 @@ class Endpoint {
   void let_pass(std::uint32_t before, std::uint32_t last);
   [[nodiscard]] std::uint16_t advertise();
 
-  // ack_processing.cpp
+  // --- defined in ack_processing.cpp ---
   void acknowledge(SeqNum ack, Instant now, AckNews* news);
   bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
@@ -379,7 +400,7 @@ class Endpoint {
   [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;
   [[nodiscard]] bool window_may_grow(const AckEvent& event, Recovery repairing) const;
   [[nodiscard]] PathView path(Instant now) const;
-  /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
+  /// Returns `pipe` of RFC 6675. Without SACK each duplicate ACK stands for one segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
     if (repair_.duplicate_acks == 0 || ignores_duplicates()) [[likely]]
       return send_.in_flight();
@@ -388,7 +409,7 @@ class Endpoint {
   }
   [[nodiscard]] SeqNum window_edge() const { return snd_.una + snd_.wnd; }
 
-  // recovery.cpp
+  // --- defined in recovery.cpp ---
   void recover(AckEvent& event, const Delivery& delivery);
   void recover_by_time(AckEvent& event, const Delivery& delivery);
   void count_losses(const AckEvent& event);
@@ -401,8 +422,8 @@ class Endpoint {
     return bits_.recovery == Recovery::none && config_ != nullptr && config_->classic_reno;
   }
   void on_partial_ack(AckEvent& event);
-  /// Without SACK nothing tells which segments are missing, and under an allowance no congestion window bounds what is
-  /// repeated blindly.
+  /// True if retransmission has to guess: without SACK the missing segments are unknown, and under an allowance no
+  /// congestion window limits the retransmissions.
   [[nodiscard]] bool repairs_blindly() const {
     return bits_.window_source == WindowSource::allowance && !bits_.use_sack;
   }
@@ -412,15 +433,16 @@ class Endpoint {
   void repeat_what_is_missing(std::uint32_t segments, AckEvent& event);
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
-  /// RFC 6582 section 3.2 step 3: of the partial acknowledgements of a recovery only the first restarts the timer, so
-  /// that a window with many holes is not repaired at one per round trip. Under an allowance it is not in any case.
+  /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
+  /// it only for the first one of a recovery. Otherwise a window with many holes is repaired at one hole per round
+  /// trip. Under an allowance without SACK every one restarts it.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < repair_.point && !repairs_blindly();
   }
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
 
-  // path_mtu.cpp
+  // --- defined in path_mtu.cpp ---
   void shrink_segments(std::uint32_t payload, Instant now);
   void suspect_black_hole(Instant now);
   [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Output& output, Bytes allowance);
@@ -435,27 +457,27 @@ class Endpoint {
   [[nodiscard]] bool only_larger_lost() const;
   void end_search(Instant now);
 
-  // urgent.cpp
+  // --- defined in urgent.cpp ---
   void take_urgent_pointer(const Segment& segment);
   [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
   void settle_urgent();
 
-  // accurate_ecn.cpp
-  /// The counters of a connection whose hosts agreed on accurate feedback; null on others.
+  // --- defined in accurate_ecn.cpp ---
+  /// Returns the counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
   [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
   void mark_accurately(const AccurateEcn& state, Segment& segment) const;
   void emit_accurate_answer(Instant now, Output& output);
   void count_mark(const Segment& segment);
   bool heed_count(AccurateEcn& state, const Segment& segment, const AckEvent& event);
 
-  // ecn.cpp
+  // --- defined in ecn.cpp ---
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
   [[gnu::cold, gnu::noinline]] void cwr_stays_due(const Segment& segment);
   void heed_mark(const Segment& segment);
   bool heed_echo(const Segment& segment, const AckEvent& event);
   void reduce_at_once(const AckEvent& event);
 
-  // tail_probe.cpp
+  // --- defined in tail_probe.cpp ---
   [[nodiscard]] bool may_probe_tail() const;
   [[nodiscard]] Duration probe_timeout() const;
   void on_probe_timeout(Instant now);
@@ -463,7 +485,7 @@ class Endpoint {
   void judge_tail_probe(const Segment& segment, const AckEvent& event);
   [[gnu::noinline]] void arm_retransmit_slow(Instant now);
 
-  // spurious.cpp
+  // --- defined in spurious.cpp ---
   [[nodiscard]] bool judges_repairs() const { return config_->takes_back && !config_->classic_reno; }
   void suspect_timeout();
   void copy_went_out();
@@ -478,12 +500,12 @@ class Endpoint {
     return bits_.recovery == Recovery::timeout && bits_.doubt != Doubt::none;
   }
 
-  // timers.cpp
+  // --- defined in timers.cpp ---
   void arm(Timer timer, Instant deadline);
   void arm_retransmit(Instant now);
   void disarm(Timer timer);
 
-  // persist.cpp
+  // --- defined in persist.cpp ---
   void on_persist();
   [[nodiscard]] bool window_closed() const { return snd_.wnd == 0 && bits_.state >= State::established; }
   [[nodiscard]] bool must_guard_refused() const;
@@ -496,18 +518,19 @@ class Endpoint {
   [[nodiscard]] bool small_window_will_do() const;
   [[gnu::cold, gnu::noinline]] bool split_for_window();
 
-  // emit.cpp
+  // --- defined in emit.cpp ---
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   [[nodiscard]] bool sends_plainly() const;
   [[gnu::noinline]] Bytes emit_troubled(Instant now, Output& output, Bytes allowance);
-  /// Decides whether the fast paths apply. Called wherever what keeps them from it may have ended; what begins such a
-  /// thing clears bits_.on_fast_path. Where the connection is not open, and nothing has to be put away, they do not.
+  /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
+  /// starts such a condition clears bits_.on_fast_path itself. The fast paths never apply to a connection that is not
+  /// established.
   void settle() {
     bits_.on_fast_path = false;
     if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out) settle_open();
   }
   void settle_open();
-  /// Nothing that was agreed on or configured keeps the connection from the fast paths.
+  /// True if no negotiated option and no configuration excludes the fast paths.
   [[nodiscard]] bool may_go_fast() const { return !bits_.small_path && !paced() && !uses_accurate_ecn(); }
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
@@ -519,8 +542,9 @@ class Endpoint {
   void emit_fin(Instant now, Output& output);
   [[nodiscard]] bool fin_can_go() const;
 
-  // emit_data.cpp
-  /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
+  // --- defined in emit_data.cpp ---
+  /// Returns the largest payload, in bytes, that several writes may share in one buffer. That is one segment; on paths
+  /// with tiny segments it is least_joined, and the payload is cut again when it is sent.
   [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
@@ -538,7 +562,7 @@ class Endpoint {
   void restart_after_idle(Instant now);
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
 
-  // paced.cpp
+  // --- defined in paced.cpp ---
   [[nodiscard]] bool paced() const { return config_ != nullptr && config_->paced != nullptr; }
   [[nodiscard, gnu::cold]] Instant pacing_deadline() const;
   [[nodiscard]] bool held_by_pacing(Instant now) const;
@@ -551,10 +575,10 @@ class Endpoint {
   void note_burst(Instant now, Bytes sent, Bytes allowance);
   void restart_model(Instant now);
   void undo_model();
-  /// What is told of each segment that is lost; nothing where none is wanted.
+  /// Returns the delivery-rate sampler that is notified of each lost segment; null if no samples are taken.
   [[nodiscard]] DeliveryRate* samples() const;
 
-  // close.cpp
+  // --- defined in close.cpp ---
   void receive_fin(Instant now);
   void fin_acknowledged(Instant now);
   [[gnu::noinline]] void fin_went_out();
@@ -572,21 +596,22 @@ class Endpoint {
   static constexpr std::uint8_t copies_unknown = UINT8_MAX;
   static constexpr std::uint32_t most_blindly_repeated = UINT8_MAX;  ///< segments
   static constexpr std::uint8_t most_duplicates_due = 31;
-  /// Segments of less than SendQueue::small bytes in flight. A further one waits for an acknowledgement, and is joined
-  /// by what is written meanwhile: Nagle's rule (RFC 9293 section 3.7.4) with more than one segment, to spare buffers.
+  /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
+  /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
+  /// than one segment, because tiny payloads waste buffers.
   static constexpr std::uint8_t most_small = 128;
-  static constexpr std::uint32_t least_joined = 1024;     ///< bytes; payloads that wait are joined up to this at least
-  static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
-  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough: 100 ms
+  static constexpr std::uint32_t least_joined = 1024;  ///< bytes; waiting payloads are joined up to this size at least
+  static constexpr std::uint8_t backoff_limit = 16;    ///< doublings beyond which timeout() does not grow
+  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough, 100 ms between challenge ACKs
 
-  // What every segment touches comes first. The order leaves no padding: what ends in the middle of a word is followed
-  // by what needs no more than the rest of it.
+  // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a
+  // word is followed by one that fits the rest of it.
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
   EndpointBits bits_;
-  std::uint16_t last_challenge_ = 0;  ///< tick::rough
+  std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, tick::rough
   SendState snd_;
-  SeqNum fin_seq_;  ///< the peer's FIN, once fin_known
+  SeqNum fin_seq_;  ///< sequence number of the peer's FIN, valid with fin_known
   [[no_unique_address]] ReceiveState rcv_;
   packet::Queue in_order_;
   Instant timer_deadline_ = never;
@@ -594,7 +619,7 @@ class Endpoint {
   ReorderingWindow reordering_;
   RepairState repair_;
   PathMtuState mtu_;
-  std::uint16_t ts_recent_at_ = 0;  ///< when it was heard, tick::slow
+  std::uint16_t ts_recent_at_ = 0;  ///< when ts_recent was received, tick::slow
   [[no_unique_address]] CongestionControl congestion_;
   std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
   EndpointCounters counters_;

@@ -7,72 +7,73 @@
 #include "dataplane/tcp/state.hpp"
 #include "dataplane/units/time.hpp"
 
-// What an Endpoint keeps, by owner. Each part is as a new connection wants it when it is `{}`.
+// State of an Endpoint, one struct per group of functions. The value `{}` of each is that of a new connection.
 
 namespace sluice::tcp {
 
-/// From `reorder` on something is outstanding (RFC 8985 section 8: one timer, in this order as things get worse).
+/// The one timer that is armed, in order of escalation (RFC 8985 section 8). From `reorder` on, data is outstanding.
 enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
 enum class Recovery : std::uint8_t { none, fast, timeout };
-/// Whether a repair was needed: no doubt, or no longer; nothing was repeated yet; the first copy was sent; it was
-/// answered (RFC 5682, after timeouts only).
+/// Progress of the test whether a retransmission was spurious. `none`: no test runs. `copy_due`: nothing was
+/// retransmitted yet. `copy_sent`: the first retransmission was sent. `copy_answered`: it was acknowledged (RFC 5682,
+/// after timeouts only).
 enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
 
-/// What one endpoint counts. All but `retransmitted` stop at their limit.
+/// Counters of one endpoint. All except `retransmitted` saturate.
 struct EndpointCounters {
-  std::uint32_t retransmitted = 0;    ///< segments sent again
-  std::uint16_t duplicate_acks = 0;   ///< received
-  std::uint16_t out_of_order = 0;     ///< segments that came before their turn
-  std::uint16_t discarded = 0;        ///< segments whose data was old, beyond the window or beyond memory
+  std::uint32_t retransmitted = 0;    ///< segments retransmitted
+  std::uint16_t duplicate_acks = 0;   ///< duplicate ACKs received
+  std::uint16_t out_of_order = 0;     ///< segments received out of order
+  std::uint16_t discarded = 0;        ///< segments with data that was old, beyond the window or beyond memory
   std::uint16_t timeouts = 0;         ///< retransmission timeouts
-  std::uint16_t fast_recoveries = 0;  ///< loss recoveries that did not need the timer
-  std::uint16_t tail_probes = 0;      ///< segments sent to learn of a lost tail (RFC 8985 section 7)
+  std::uint16_t fast_recoveries = 0;  ///< loss recoveries without a timeout
+  std::uint16_t tail_probes = 0;      ///< tail loss probes sent (RFC 8985 section 7)
 };
 
-/// Sending (RFC 9293 section 3.3.1).
+/// Send sequence variables (RFC 9293 section 3.3.1).
 struct SendState {
   SeqNum una;
   SeqNum nxt;
-  SeqNum end;                   ///< of what was written; the FIN's place
+  SeqNum end;                   ///< end of what was written, which is the sequence number of the FIN
   SeqNum wl1;                   ///< sequence number of the segment that last updated the window
   std::uint32_t wnd = 0;        ///< peer's window, bytes
-  std::uint32_t max_wnd = 0;    ///< largest it ever was
-  std::uint32_t last_sent = 0;  ///< last new data segment, tick::fine
+  std::uint32_t max_wnd = 0;    ///< largest value of `wnd` so far, bytes
+  std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::fine
 };
 
-/// Receiving (RFC 9293 section 3.3.1), and when the peer is to be acknowledged.
+/// Receive sequence variables (RFC 9293 section 3.3.1) and the delayed-ACK timer.
 struct ReceiveState {
-  Instant ack_deadline = never;  ///< of an acknowledgement that is delayed
+  Instant ack_deadline = never;  ///< deadline of a delayed ACK
   SeqNum nxt;
   SeqNum edge;           ///< right edge of the window advertised
-  SeqNum last_ack_sent;  ///< with acks_held as far as the owner lets
+  SeqNum last_ack_sent;  ///< acknowledgement number sent last; with acks_held, the limit that the owner allows
   std::uint32_t unread = 0;
   std::uint32_t ts_recent = 0;
   std::uint32_t newest_ts = 0;
 };
 
-/// Repairing what was lost.
+/// State of loss recovery.
 struct RepairState {
-  SeqNum point;                      ///< RFC 6675 RecoveryPoint; with tail_out the end of what the probe asks for
-  std::uint16_t duplicate_acks = 0;  ///< in a row
-  /// With SACK: copies sent by the last repair and not known to have been duplicates. Without, under an allowance: how
-  /// many segments from the front on are repeated at a time; see Endpoint::repeat_what_is_missing().
+  SeqNum point;                      ///< RFC 6675 RecoveryPoint; with tail_out, SND.NXT when the probe was sent
+  std::uint16_t duplicate_acks = 0;  ///< consecutive duplicate ACKs
+  /// With SACK: retransmissions of the last recovery that are not known to be spurious. Without SACK, under an
+  /// allowance: how many segments from SND.UNA on are retransmitted at once; see Endpoint::repeat_what_is_missing().
   std::uint8_t copies = 0;
-  std::uint8_t retries = 0;  ///< transmissions in a row without an answer
+  std::uint8_t retries = 0;  ///< consecutive transmissions without an answer
 };
 
-/// How large segments may be.
+/// Limits of the segment size, in bytes of payload.
 struct PathMtuState {
-  std::uint16_t mss = 536;          ///< effective
-  std::uint16_t full_mss = 536;     ///< what the handshake agreed on and our own port carries
-  std::uint16_t port = UINT16_MAX;  ///< payload that our own port carries, whatever was agreed on
-  std::uint16_t local_mss = 536;    ///< what we announce
+  std::uint16_t mss = 536;          ///< effective segment size
+  std::uint16_t full_mss = 536;     ///< size that the handshake agreed on and the local port carries
+  std::uint16_t port = UINT16_MAX;  ///< size that the local port carries, whatever the handshake agreed on
+  std::uint16_t local_mss = 536;    ///< MSS that this endpoint announces
 };
 
-/// Flags and small numbers of all owners. Bits of one owner would not fill their bytes: together they fit ten. No
-/// number lies across the end of a byte: the order sees to that.
+/// Flags and small numbers of all groups, packed into 10 bytes because separate bit-fields per group leave padding. The
+/// order keeps every field inside one byte.
 struct EndpointBits {
-  // The connection, and what was agreed on.
+  // Connection and negotiated options.
   State state : 4 = State::closed;
   Timer timer : 3 = Timer::none;
   bool on_fast_path : 1 = false;  ///< the fast paths apply, see settle()
@@ -81,8 +82,8 @@ struct EndpointBits {
   bool use_scale : 1 = false;
   bool use_ecn : 1 = false;
   std::uint8_t snd_shift : 4 = 0;  ///< peer's window scale
-  std::uint8_t rcv_shift : 4 = 0;  ///< ours
-  // The owner's wishes, which a new connection keeps.
+  std::uint8_t rcv_shift : 4 = 0;  ///< window scale of this endpoint
+  // Settings of the owner, kept for the next connection.
   WindowUpdates window_updates : 2 = WindowUpdates::sparing;
   WindowSource window_source : 1 = WindowSource::congestion_control;
   // Sending.
@@ -90,39 +91,39 @@ struct EndpointBits {
   bool cwnd_limited : 1 = false;
   bool syn_due : 1 = false;
   bool probe_due : 1 = false;
-  bool split_due : 1 = false;  ///< SWS override: send what the small window takes
+  bool split_due : 1 = false;  ///< SWS override: send the part of a segment that the small window takes
   bool cwr_due : 1 = false;    ///< the next new data carries CWR
-  bool reduced : 1 = false;    ///< the window was reduced for an echo; up to the recovery point no second time
+  bool reduced : 1 = false;    ///< the window was reduced for an ECN echo; no second reduction before RecoveryPoint
   // Receiving.
   bool ack_now : 1 = false;
   bool acks_held : 1 = false;             ///< the owner decides what is acknowledged
   std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
-  bool ece_due : 1 = false;               ///< the peer is told of congestion until it answers with CWR
+  bool ece_due : 1 = false;               ///< ECE is set in every ACK until the peer answers with CWR
   bool urgent_in : 1 = false;             ///< the peer has announced urgent data that was not read yet
-  std::uint8_t duplicates_due : 5 = 0;    ///< acknowledgements owed, without SACK, for segments out of order
-  bool keepalive_pending : 1 = false;     ///< the peer's keep-alive waits for the owner
-  // Repairing.
+  std::uint8_t duplicates_due : 5 = 0;    ///< duplicate ACKs due for out-of-order segments, without SACK
+  bool keepalive_pending : 1 = false;     ///< a keep-alive or window probe of the peer awaits the owner's answer
+  // Loss recovery.
   Recovery recovery : 2 = Recovery::none;
   Doubt doubt : 2 = Doubt::none;
-  bool retransmit_first : 1 = false;  ///< the next retransmission does not wait for cwnd
+  bool retransmit_first : 1 = false;  ///< the next retransmission ignores cwnd
   std::uint8_t backoff : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
-  bool partially_acked : 1 = false;   ///< a fast recovery without SACK has seen a partial acknowledgement
-  bool heard : 1 = false;             ///< the peer was, since the retransmission timer expired
-  bool tail_due : 1 = false;          ///< a loss probe is to be sent (RFC 8985 section 7)
-  bool tail_out : 1 = false;          ///< and it was, and was not answered
-  bool tail_repeated : 1 = false;     ///< it repeated old data
+  bool partially_acked : 1 = false;   ///< a fast recovery without SACK has received a partial acknowledgement
+  bool heard : 1 = false;             ///< the peer has sent a segment since the retransmission timer expired
+  bool tail_due : 1 = false;          ///< a tail loss probe is due (RFC 8985 section 7)
+  bool tail_out : 1 = false;          ///< a tail loss probe was sent and is not answered
+  bool tail_repeated : 1 = false;     ///< the tail loss probe retransmitted old data
   // Closing.
   CloseReason close_reason : 3 = CloseReason::none;
   bool fin_wanted : 1 = false;
   bool fin_sent : 1 = false;
   bool fin_due_again : 1 = false;  ///< the FIN must be retransmitted
-  bool fin_known : 1 = false;      ///< the peer's FIN was seen, perhaps before its turn
-  bool fin_received : 1 = false;   ///< and taken in order
+  bool fin_known : 1 = false;      ///< the peer's FIN was received, perhaps out of order
+  bool fin_received : 1 = false;   ///< the peer's FIN was received in order
   bool reset_due : 1 = false;
   // Path MTU discovery.
-  bool trying_larger : 1 = false;    ///< a segment larger than mss is out, to see whether it arrives
-  bool small_path : 1 = false;       ///< what waits may be larger than a segment: it is cut when it is sent
-  std::uint8_t search_step : 2 = 0;  ///< of the search for a larger size: by how much of the way it is tried
+  bool trying_larger : 1 = false;    ///< a probe segment larger than mss is in flight
+  bool small_path : 1 = false;       ///< queued payloads may exceed one segment and are cut when they are sent
+  std::uint8_t search_step : 2 = 0;  ///< step of the search for a larger size; step n tries 1/2^n of the distance
   std::uint8_t shrunk_at : 6 = 0;    ///< when segments became smaller or the last search ended, tick::slow
 };
 static_assert(sizeof(EndpointBits) == 10);

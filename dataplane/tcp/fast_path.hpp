@@ -6,11 +6,12 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/tcp/tick.hpp"
 
-// Members that every segment of an undisturbed connection runs through, defined inline for the files that share them.
+// Inline members of Endpoint that every segment on the fast path runs through, shared by several .cpp files.
 
 namespace sluice::tcp {
 
-/// RFC 7323 section 4.3: what is echoed is the timestamp of the segment that the last acknowledgement waited for.
+/// Stores the timestamp to echo: that of the segment at the left edge of what the last ACK covered (RFC 7323 section
+/// 4.3).
 inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
@@ -28,10 +29,10 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
   in_order_.push_back(std::move(payload));
 }
 
-/// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay. Where
-/// the owner decides, nothing is by itself.
+/// Schedules an ACK for `segments` data segments: at once for every second one, else after the delayed-ACK time (RFC
+/// 5681 section 4.2). Does nothing while the owner holds acknowledgements.
 inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
-  constexpr std::uint32_t count_mask = 63;  // as many as the field holds; what counts is whether there are two
+  constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_held) [[unlikely]]
     return;
   const std::uint32_t before = bits_.unacked_segments;
@@ -40,28 +41,29 @@ inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
   if (before == 0 && rcv_.ack_deadline == never) rcv_.ack_deadline = now + config_->delayed_ack;
 }
 
-/// By how much the right edge would move if it were moved now; negative when it is ahead of the room.
+/// Returns how many bytes the right edge can move now; negative if it is beyond the receive room.
 inline std::int32_t Endpoint::edge_gain() const {
   const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
   return (rcv_.nxt + room - rcv_.unread) - rcv_.edge;
 }
 
-/// Less than half the room, where the peer sees a window that a segment fits into: worth_moving() would say no.
+/// True if the gain is less than half the room and the peer sees a window that fits a segment; worth_moving() then
+/// returns false.
 inline bool Endpoint::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.edge - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
 }
 
-/// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
-/// window that the peer sees as closed, when it would see it open by a segment or half the room.
+/// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the room. From a
+/// window that the peer sees as closed, it must open by a segment or half the room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
-  // Mostly there is no room to move it into, however little of that the window field can say.
+  // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.edge <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;
   return gain > 0 && !is_slight(gain) && worth_moving(gain);
 }
 
-/// By how much the right edge must be able to move before a segment is sent for it alone.
+/// Returns how many bytes the right edge must be able to move before a pure window update is sent.
 inline std::uint32_t Endpoint::window_update_step() const {
   const std::uint32_t mss = mtu_.local_mss;
   if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
@@ -70,16 +72,16 @@ inline std::uint32_t Endpoint::window_update_step() const {
   return std::clamp(open / prompt_share, mss, (for_its_size ? prompt_segments_for_its_size : prompt_segments) * mss);
 }
 
-/// Schedules a segment for the window's sake alone.
+/// Schedules a pure window update if the right edge can move far enough.
 inline void Endpoint::consider_window_update() {
   if (bits_.ack_now || bits_.state < State::established || bits_.state > State::fin_wait_2 || bits_.fin_received)
     return;
   if (edge_may_move(window_update_step())) bits_.ack_now = true;
 }
 
-/// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not
-/// invited to send small segments. Rounding down to the scale may take back a few bytes on the wire, which RFC 7323
-/// section 2.4 allows: whatever was in a window we advertised is still taken.
+/// Returns the window field of a segment and moves the right edge, never back. Small moves are postponed, because they
+/// invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire, which RFC 7323
+/// section 2.4 allows. Data in any window advertised earlier is still accepted.
 inline std::uint16_t Endpoint::advertise() {
   if (edge_may_move(mtu_.local_mss)) rcv_.edge += static_cast<std::uint32_t>(edge_gain());
   if (rcv_.edge < rcv_.nxt) rcv_.edge = rcv_.nxt;
@@ -87,18 +89,21 @@ inline std::uint16_t Endpoint::advertise() {
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
 }
 
+/// Advances SND.UNA to `ack`: removes acknowledged packets, takes an RTT sample and restarts or stops the
+/// retransmission timer.
 inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
   event.acked = static_cast<std::uint32_t>(ack - snd_.una);
   snd_.una = ack;
   send_.acknowledge(ack, event);
   repair_.retries = 0;
-  // The point of an old recovery must not come to lie ahead when sequence numbers wrap.
+  // Keeps RecoveryPoint close behind SND.UNA, because an old value would appear to lie ahead after sequence numbers
+  // wrap.
   if (snd_.una - repair_.point > 1 << 30) repair_.point = snd_.una - 1;
-  // Without SACK a segment that lay behind a hole looks as if it had been on its way until the hole was filled.
+  // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
   if (bits_.recovery != Recovery::none && !bits_.use_sack) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
     rtt_.sample(event.rtt, snd_.una, snd_.nxt, config_->min_rto);
-    bits_.backoff = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
+    bits_.backoff = 0;  // RFC 6298 section 5: the longer timeout stays until an RTT is measured
   }
   if (send_.outstanding() || fin_outstanding()) {
     if (!keeps_timer()) arm_retransmit(event.now);
@@ -110,9 +115,9 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
     small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
 }
 
-/// RFC 9293 section 3.10.7.4: the newest segment decides, whether its window is larger or smaller; of equally new ones
-/// the last to come. SND.WL2 is SND.UNA as it was before this segment. Updates that were reordered may leave too small
-/// a window behind; the next segment or the answer to a probe corrects it.
+/// Updates the peer's window (RFC 9293 section 3.10.7.4): the newest segment decides, whether its window is larger or
+/// smaller. Among equally new ones the last to arrive decides. SND.WL2 is SND.UNA before this segment. Reordered
+/// updates may leave too small a window; the next segment or the answer to a probe corrects it.
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (segment.window == 0) [[unlikely]]
@@ -120,7 +125,7 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   take_window(segment);
 }
 
-/// The same of one that is the newest, and whose window is open.
+/// Takes the window of a segment that is known to be the newest and whose window is open.
 inline void Endpoint::take_window(const Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
   snd_.wl1 = segment.seq;
@@ -149,8 +154,8 @@ inline void Endpoint::disarm(Timer timer) {
   if (bits_.timer == timer) arm(Timer::none, never);
 }
 
-/// Something is outstanding. On an undisturbed connection the timer is that of the loss probe; whether there can be one
-/// is asked when it expires.
+/// Arms the timer for outstanding data. On the fast path with SACK that is the tail loss probe; whether a probe is
+/// allowed is checked when it expires.
 inline void Endpoint::arm_retransmit(Instant now) {
   if (bits_.on_fast_path && bits_.use_sack) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
@@ -163,7 +168,7 @@ inline Duration Endpoint::probe_timeout() const {
   return rtt_.probe_timeout();
 }
 
-/// An acknowledgement that makes progress, carries no SACK, and meets nothing under repair.
+/// Processes an ACK of new data that carries no SACK blocks, while no recovery is in progress.
 inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
   AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
   advance_una(ack, event);
@@ -172,18 +177,20 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-/// cwnd, unless an allowance takes its place. One segment may always be in flight.
+/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment is always permitted in flight.
 inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (bits_.window_source == WindowSource::allowance) return true;
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }
 
-/// RFC 7661 section 4.1: whether the window is used, or twice as much of it would be while it doubles.
+/// Records whether the window is used up (RFC 7661 section 4.1). In slow start half of it is enough, because the window
+/// doubles per round trip.
 inline void Endpoint::note_use_of_cwnd(std::uint32_t in_flight) {
   const std::uint32_t cwnd = congestion_.cwnd();
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
 }
 
+/// True if both windows permit the first unsent packet, and not too many small segments are in flight.
 inline bool Endpoint::may_send_new() const {
   const packet::Cursor next = send_.unsent();
   if (!next) return false;
@@ -193,14 +200,14 @@ inline bool Endpoint::may_send_new() const {
   return snd_.nxt + length <= window_edge() && fits_cwnd(length);
 }
 
-/// Where a segment without data stands: SND.NXT, or the window's right edge where the peer has taken back more of its
-/// window than a scale rounds off. Beyond it nothing is acceptable, and the acknowledgement would not be read (RFC 9293
-/// section 3.10.7.4).
+/// Returns the sequence number of a segment without data: SND.NXT, or the window's right edge if the peer has retracted
+/// more of its window than scaling rounds off. A segment beyond the edge is not acceptable, so its ACK would be ignored
+/// (RFC 9293 section 3.10.7.4).
 inline SeqNum Endpoint::acceptable_seq() const {
   return snd_.nxt - window_edge() < 1 << bits_.snd_shift ? snd_.nxt : window_edge();
 }
 
-/// A segment with what every segment of an open connection says.
+/// Returns a segment with the fields that every segment of an established connection carries.
 inline Segment Endpoint::header(SeqNum seq) {
   Segment segment;
   segment.seq = seq;
@@ -217,7 +224,7 @@ inline Segment Endpoint::header(SeqNum seq) {
   return segment;
 }
 
-/// The peer is told, or about to be, that we have everything before `ack`.
+/// Records that everything before `ack` has been acknowledged, or is in the segment being built.
 inline void Endpoint::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
   rcv_.ack_deadline = never;
@@ -225,7 +232,7 @@ inline void Endpoint::acknowledged_up_to(SeqNum ack) {
   rcv_.last_ack_sent = ack;
 }
 
-/// The receiver's news left with `segment`.
+/// Records that `segment` left with the current acknowledgement and SACK blocks.
 inline void Endpoint::ack_went_out(const Segment& segment) {
   acknowledged_up_to(segment.ack);
   if (segment.sack_count != 0) [[unlikely]]

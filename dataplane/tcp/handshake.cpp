@@ -1,24 +1,28 @@
+// Opening a connection (RFC 9293 section 3.5) with the options of RFC 7323, RFC 2018, RFC 3168 and RFC 9768. The owner
+// calls connect(), accept() or establish_at(); receive() and emit() call the rest until the connection is established.
+// Until the answer arrives, the negotiated-option bits hold what the own SYN offers.
+
 #include <algorithm>
 #include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// Opening a connection: RFC 9293 section 3.5, options of RFC 7323 and RFC 2018.
-
 namespace sluice::tcp {
 namespace {
 
 constexpr std::uint8_t largest_shift = 14;      ///< RFC 7323 section 2.3
-constexpr std::uint32_t timestamp_option = 12;  ///< with its padding
-constexpr std::uint16_t smallest_mss = 64;      ///< a peer that announces less is not believed
+constexpr std::uint32_t timestamp_option = 12;  ///< bytes with padding
+constexpr std::uint16_t smallest_mss = 64;      ///< smallest MSS option of a peer that is accepted
 
+/// Returns the shift count in use: 0 without window scaling, at most 14.
 unsigned scale_of(const SynOptions& options, bool used) {
   return used ? std::min(options.window_scale, largest_shift) : 0U;
 }
 
 }  // namespace
 
-/// As constructed, but for what the owner may have set before: room, timestamp, window source and updates.
+/// Resets everything except what the owner may have set before: receive room, timestamp, window source and window
+/// updates.
 void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (config_ != nullptr) forget_connection();
   config_ = &config;
@@ -61,18 +65,19 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs, std::
   bits_.small_path = joins_beyond_segments();
 }
 
-/// What is left of an MSS that a peer has announced beside the options of every segment (RFC 6691).
+/// Returns the payload per segment for an MSS option of the peer, less the options of every segment (RFC 6691).
 std::uint16_t Endpoint::payload_within(std::uint16_t mss) const {
   return beside_options(std::max(mss, smallest_mss));
 }
 
-/// A byte at least: where not even that fits our port, the owner's output refuses it.
+/// Returns `mss` less the options of every segment, at least 1 byte. If not even that fits the port, the owner's output
+/// refuses the segment.
 std::uint16_t Endpoint::beside_options(std::uint16_t mss) const {
   const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
   return static_cast<std::uint16_t>(mss > options ? mss - options : 1);
 }
 
-/// What our SYN offers, from where it is kept until the answer comes.
+/// Returns the options that the own SYN offers, from the bits where they are kept until the answer arrives.
 SynOptions Endpoint::offer() const {
   return {.mss = mtu_.local_mss,
           .window_scale = bits_.rcv_shift,
@@ -83,8 +88,8 @@ SynOptions Endpoint::offer() const {
           .accurate_ecn = uses_accurate_ecn()};
 }
 
-/// What a SYN or SYN-ACK says of ECN. The SYN that is sent for the third time offers nothing: something on the way may
-/// not let the others pass (RFC 9768 section 3.1.4.1).
+/// Returns the ECN flags of a SYN or, with `answer`, of a SYN-ACK. From the third transmission on a SYN offers no ECN,
+/// because a middlebox may drop SYNs with these flags (RFC 9768 section 3.1.4.1).
 std::uint16_t Endpoint::ecn_offer(bool answer) const {
   if (!bits_.use_ecn) return 0;
   const AccurateEcn* const accurate = accurate_ecn();
@@ -129,10 +134,11 @@ void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState
   if (state.rtt > Duration::zero()) rtt_.sample(state.rtt, snd_.una, snd_.nxt, config_->min_rto);
   bits_.state = State::established;
   start_sending(now);
-  bits_.on_fast_path = may_go_fast();  // nothing has happened yet
+  bits_.on_fast_path = may_go_fast();  // true for a new connection without a small path, pacing or accurate ECN
 }
 
-/// RFC 6928: IW = min(10 * MSS, max(2 * MSS, 14600)), for any number of segments.
+/// Returns the initial window of RFC 6928 in bytes: min(10 * MSS, max(2 * MSS, 14600)), scaled to the configured number
+/// of segments.
 std::uint32_t Endpoint::initial_window() const {
   const std::uint32_t count = config_->initial_window_segments;
   return std::min<std::uint32_t>(count * mtu_.mss, std::max<std::uint32_t>(2U * mtu_.mss, count * 1460));
@@ -145,7 +151,7 @@ void Endpoint::start_sending(Instant now) {
   snd_.last_sent = tick::fine(now);
 }
 
-/// The peer's half of the handshake: its initial sequence number and its options.
+/// Takes the initial sequence number, the window and the options from the peer's SYN or SYN-ACK.
 void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant now) {
   negotiate(ours, syn.syn);
   rcv_.nxt = rcv_.last_ack_sent = syn.seq + 1;
@@ -162,10 +168,10 @@ void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant n
   }
 }
 
-// RFC 9293 section 3.10.7.3.
+// Handles a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
 void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
   const bool answers = segment.flags.ack() && segment.ack == snd_.nxt && snd_.nxt != snd_.una;
-  if (segment.flags.ack() && !answers) return;  // of an older connection
+  if (segment.flags.ack() && !answers) return;  // belongs to an older connection
   if (segment.flags.rst()) {
     if (answers) close(CloseReason::refused);
     return;
@@ -181,9 +187,9 @@ void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
   }
 }
 
-/// Our SYN was acknowledged.
+/// Enters ESTABLISHED after the own SYN was acknowledged.
 void Endpoint::establish(const Segment& segment, Instant now) {
-  // Sent once, so the timer still stands where that one transmission put it.
+  // The SYN was sent once, so the timer still has the value set by that transmission.
   if (repair_.retries == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_.nxt, config_->min_rto);
   snd_.una = segment.ack;
   bits_.backoff = 0;
@@ -194,7 +200,7 @@ void Endpoint::establish(const Segment& segment, Instant now) {
   start_sending(now);
 }
 
-/// In SYN-RECEIVED, for an acceptable segment. Returns whether the connection is open now.
+/// Handles an acceptable segment in SYN-RECEIVED. Returns true if the connection is established now.
 bool Endpoint::complete_handshake(const Segment& segment, Instant now) {
   if (!segment.flags.ack()) return false;
   if (segment.ack != snd_.nxt || snd_.nxt == snd_.una) return false;

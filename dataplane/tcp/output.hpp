@@ -9,30 +9,34 @@
 
 namespace sluice::tcp {
 
-/// An allowance from here on bounds nothing.
+/// Smallest allowance that counts as unlimited.
 inline constexpr Bytes least_unbounded{Bytes::max().count() / 2};
 
-/// Where an endpoint's segments go: puts link, IP and TCP headers on them and hands them to a port.
+/// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
 class Output {
  public:
-  /// Sends `segment`. `payload` is null for a segment without data; otherwise its *last* segment.payload_len bytes are
-  /// the data (note().payload_sum is their checksum) and it stays the endpoint's: the output takes a second reference
-  /// and writes the headers in front, where those of an earlier transmission may still stand (note().header_len bytes).
-  /// Until the device has let go of the buffer (Packet::shared()) nobody may change it.
-  /// Returns the size of the IP packet in bytes, or 0 when nothing could be sent (no buffer, payload still in the
-  /// device's queue): the endpoint then keeps what it wanted to send and tries again.
+  /// Sends `segment`. Returns the size of the IP packet in bytes, or 0 if nothing could be sent. That happens without a
+  /// buffer, or while the payload is still in the device's queue. After 0 the endpoint keeps the segment due and
+  /// retries.
+  ///
+  /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data and
+  /// note().payload_sum is their checksum. The packet stays the endpoint's. The output takes a second reference and
+  /// writes the headers in front of the data, over those of an earlier transmission (note().header_len bytes). The
+  /// buffer must not be changed before the device has released it (Packet::shared()).
   virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
 
-  /// The same of a segment that does nothing but acknowledge, as most without data.
+  /// Sends a pure ACK; returns as transmit() does. An override can be faster, because most segments without data are
+  /// pure ACKs.
   virtual std::uint32_t acknowledge(const Acknowledgement& ack, Instant now) {
     return transmit(ack.segment(), nullptr, now);
   }
 
-  /// IP packet size that transmit would return for `payload_len` bytes of data (without SACK blocks); for allowances.
+  /// Returns the IP packet size that transmit() would return for `payload_len` bytes of data without SACK blocks. Used
+  /// to charge the allowance.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
-  /// Asks for the buffer that cutting a packet takes; true when it may be taken. `only`: nothing of the connection is
-  /// in flight, so that without it nothing would ever be.
+  /// Requests the buffer that cutting a packet in two takes; returns true if it may be taken. `only` is true if the
+  /// connection has nothing in flight, so a refusal would stall it.
   [[nodiscard]] virtual bool grant_cut([[maybe_unused]] bool only) { return true; }
 
  protected:

@@ -1,9 +1,11 @@
+// Receiving half of an Endpoint: data in order and out of order, the receive window, and when to acknowledge. Called by
+// segment_arrival.cpp after a segment passed the checks, and by the owner that reads data and sets the receive room.
+// The right edge of the advertised window never moves back (RFC 9293 section 3.8.6).
+
 #include <algorithm>
 #include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
-
-// The receiving half: data in order, the window we offer, and when to acknowledge.
 
 namespace sluice::tcp {
 packet::Packet Endpoint::read() {
@@ -14,7 +16,7 @@ packet::Packet Endpoint::read() {
   return first;
 }
 
-/// The slow path: anything but the next data in order into an empty reassembly queue.
+/// Takes the data and the FIN of an acceptable segment on the slow path.
 void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (bits_.fin_received) {  // nothing can follow a FIN
     bits_.ack_now = true;
@@ -28,7 +30,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   }
   if (payload) {
     accept_payload(segment.seq, std::move(payload), now);
-  } else if (segment.payload_len != 0) {  // there was no memory for it
+  } else if (segment.payload_len != 0) {  // no memory for the payload
     count(counters_.discarded);
     bits_.ack_now = true;
   }
@@ -36,7 +38,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   if (segment.flags.fin() && !bits_.acks_held) bits_.ack_now = true;
 }
 
-/// Cuts the payload to the window and puts it where it belongs.
+/// Cuts the payload to the window, then appends it in order or stores it out of order.
 void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
   const SeqNum limit = bits_.fin_known ? earlier(rcv_.edge, fin_seq_) : rcv_.edge;
@@ -75,7 +77,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 }
 
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
-  // A block reported behind what is held back would make that look lost: the hole is told of when it is all that is.
+  // While acknowledgements are held, no SACK block is reported, because the peer would take the withheld data for lost.
   if (!holding_back()) bits_.ack_now = true;
   if (!disturb().reassembly.insert(std::move(payload), reassembly_limits())) {
     count(counters_.discarded);
@@ -85,12 +87,12 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   if (!bits_.use_sack && bits_.duplicates_due < most_duplicates_due) ++bits_.duplicates_due;
 }
 
-/// A packet that segments were joined in is sent on as one: it is no larger than what this peer's segments may be, as
-/// on both sides of a relay the same was agreed on.
+/// Returns the limits of the reassembly queue. A packet that joins several segments is sent on as one, so it is limited
+/// to the segment size; both sides of a relay agreed on the same MSS.
 ///
-/// The peer may fill the window that was offered, so all of it is kept where its segments are not small: two packets
-/// that follow each other hold more than `joined` bytes. Small segments with holes between them take more packets for
-/// their bytes, and of those no more than `always_held` are kept.
+/// The peer may fill the offered window. With full segments all of it is stored, because two consecutive packets
+/// together hold more than `joined` bytes. Small segments with holes between them take more packets for their bytes; at
+/// most `always_held` of those are stored.
 Reassembly::Limits Endpoint::reassembly_limits() const {
   const std::uint32_t joined = payload_within(mtu_.local_mss);
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
@@ -98,9 +100,8 @@ Reassembly::Limits Endpoint::reassembly_limits() const {
   return {.packets = std::min(config_->max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
 }
 
-/// A hole was filled (RFC 5681 section 4.2: acknowledge at once). What follows it becomes readable at once, however
-/// much it is: every packet of it was paid for by a segment that came before, so no sequence of segments costs more
-/// than its number. More than the window it is never, nor more packets than Reassembly::Limits allows.
+/// Delivers the data behind a filled hole and acknowledges at once (RFC 5681 section 4.2). The work is bounded: every
+/// packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
 void Endpoint::drain_reassembly() {
   if (!bits_.acks_held) bits_.ack_now = true;
   bits_.duplicates_due = 0;
@@ -110,6 +111,7 @@ void Endpoint::drain_reassembly() {
   disturb().reassembly.report().advance(rcv_.nxt);
 }
 
+/// Records a duplicate range, to be reported as D-SACK (RFC 2883).
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
   if (bits_.use_sack && left < right) disturb().reassembly.report().duplicate({left, right});
 }
@@ -147,8 +149,9 @@ bool Endpoint::regain_room(std::uint32_t bytes) {
   return false;
 }
 
-/// The peer sees a window that is rounded down to the scale, and waits while no segment fits into it (RFC 9293 section
-/// 3.8.6.2.1): from such a one any move counts that makes one fit.
+/// True if a gain below the step is worth a window update. The peer sees a window rounded down to the scale and waits
+/// while no segment fits it (RFC 9293 section 3.8.6.2.1). From such a window every move counts that makes a segment
+/// fit.
 bool Endpoint::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;

@@ -8,7 +8,7 @@
 
 namespace sluice::tcp {
 
-/// The control bits of RFC 9293 section 3.1 as they stand on the wire, and AE (RFC 9768) before them.
+/// TCP control bits of RFC 9293 section 3.1 as on the wire, preceded by AE (RFC 9768).
 struct Flags {
   static constexpr std::uint8_t fin_bit = 0x01, syn_bit = 0x02, rst_bit = 0x04, psh_bit = 0x08, ack_bit = 0x10,
                                 urg_bit = 0x20, ece_bit = 0x40, cwr_bit = 0x80;
@@ -26,18 +26,18 @@ struct Flags {
   constexpr bool operator==(const Flags&) const = default;
 };
 
-/// Codepoints of Segment::ecn.
-inline constexpr std::uint8_t ecn_scalable = 1;            ///< ECT(1): of L4S senders (RFC 9331)
+/// Codepoints of Segment::ecn, the ECN field of the IP header.
+inline constexpr std::uint8_t ecn_scalable = 1;            ///< ECT(1): L4S senders (RFC 9331)
 inline constexpr std::uint8_t ecn_capable = 2;             ///< ECT(0)
 inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE
 
-/// Whether a segment with the SYN flag is an ECN-setup SYN (both bits), or with ACK as well an ECN-setup SYN-ACK.
+/// True if a segment with the SYN flag is an ECN-setup SYN (ECE and CWR), or with ACK an ECN-setup SYN-ACK (ECE only).
 [[nodiscard]] constexpr bool offers_ecn(Flags flags) {
   const int bits = flags.bits & (Flags::ece_bit | Flags::cwr_bit);
   return bits == (flags.ack() ? int{Flags::ece_bit} : Flags::ece_bit | Flags::cwr_bit);
 }
 
-/// The ACE field (RFC 9768 section 3.2): AE, CWR and ECE as a number of 0 to 7.
+/// Returns the ACE field (RFC 9768 section 3.2): AE, CWR and ECE as a number from 0 to 7.
 [[nodiscard]] constexpr std::uint8_t ace_of(Flags flags) {
   constexpr unsigned shift = 6;
   return static_cast<std::uint8_t>(flags.bits >> shift & 7U);
@@ -47,60 +47,60 @@ inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE
   return static_cast<std::uint16_t>(unsigned{ace} << shift);
 }
 
-/// Whether a segment with the SYN flag offers accurate ECN feedback, or with ACK as well agrees to it: then it says how
-/// the SYN's IP header was marked (RFC 9768 section 3.1, table 2).
+/// True if a SYN offers accurate ECN feedback, or a SYN-ACK accepts it. A SYN-ACK that accepts also reports the ECN
+/// field with which the SYN arrived (RFC 9768 section 3.1, table 2).
 [[nodiscard]] constexpr bool offers_accurate_ecn(Flags flags) {
   const std::uint8_t ace = ace_of(flags);
   return flags.ack() ? ace == 2 || ace == 3 || ace == 4 || ace == 6 : ace == 7;
 }
 
-/// A block the receiver holds, [left, right) (RFC 2018).
+/// A block of received data, [left, right) (RFC 2018).
 struct SackBlock {
   SeqNum left;
   SeqNum right;
   friend constexpr bool operator==(const SackBlock&, const SackBlock&) = default;
 };
 
-/// What one side offered in its SYN or SYN-ACK.
+/// Options that one side offered in its SYN or SYN-ACK.
 struct SynOptions {
-  std::uint16_t mss = 536;        ///< RFC 9293 section 3.7.1: 536 where the option is missing (1220 for IPv6)
-  std::uint8_t window_scale = 0;  ///< shift count, 0 … 14 (RFC 7323 section 2.3)
+  std::uint16_t mss = 536;        ///< RFC 9293 section 3.7.1: 536 if the option is missing (1220 for IPv6)
+  std::uint8_t window_scale = 0;  ///< shift count, 0 to 14 (RFC 7323 section 2.3)
   bool has_window_scale = false;
   bool sack_permitted = false;
   bool timestamps = false;
-  bool ecn = false;           ///< an ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1): its flags, not an option
-  bool accurate_ecn = false;  ///< the same of RFC 9768; a SYN that has it is an ECN-setup SYN, too
+  bool ecn = false;  ///< ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1), signalled by flags, not by an option
+  bool accurate_ecn = false;  ///< accurate ECN feedback (RFC 9768); a SYN that offers it is an ECN-setup SYN, too
   constexpr bool operator==(const SynOptions&) const = default;
 };
 
-/// One segment without addresses and without payload bytes: what a parser read, or what an endpoint wants sent.
+/// Header of one segment, without addresses and payload bytes: filled by a parser, or by an endpoint for transmission.
 struct Segment {
   SeqNum seq;
-  SeqNum ack;                ///< meaningful with the ACK flag
-  std::uint16_t window = 0;  ///< as on the wire, not scaled
+  SeqNum ack;                ///< valid with the ACK flag
+  std::uint16_t window = 0;  ///< window field, not scaled
   std::uint16_t payload_len = 0;
   std::uint16_t urgent = 0;
   Flags flags;
   std::uint8_t sack_count = 0;  ///< blocks in use
   bool has_timestamps = false;
-  std::uint16_t ecn = 0;  ///< the ECN field of the IP header (RFC 3168 section 5); the fields before fill whole words
+  std::uint16_t ecn = 0;  ///< ECN field of the IP header (RFC 3168 section 5); ends a word
   std::uint32_t ts_value = 0;
   std::uint32_t ts_echo = 0;
   std::array<SackBlock, 4> sack_blocks{};
-  SynOptions syn;  ///< meaningful with the SYN flag
+  SynOptions syn;  ///< valid with the SYN flag
 
   [[nodiscard]] constexpr std::span<const SackBlock> sacks() const { return {sack_blocks.data(), sack_count}; }
-  /// Sequence space the segment takes: payload, SYN and FIN.
+  /// Returns the sequence space that the segment takes: payload, SYN and FIN.
   [[nodiscard]] constexpr std::uint32_t length() const {
     return payload_len + (flags.syn() ? 1U : 0U) + (flags.fin() ? 1U : 0U);
   }
 };
 
-/// All that a segment says which acknowledges and does nothing else, on a connection that nothing disturbs.
+/// Header of a pure ACK without SACK blocks, urgent pointer or ECN flags.
 struct Acknowledgement {
   SeqNum seq;
   SeqNum ack;
-  std::uint16_t window = 0;  ///< as on the wire, not scaled
+  std::uint16_t window = 0;  ///< window field, not scaled
   bool has_timestamps = false;
   std::uint32_t ts_value = 0;
   std::uint32_t ts_echo = 0;
@@ -118,11 +118,11 @@ struct Acknowledgement {
   }
 };
 
-/// What a data segment that is relayed in its frame says otherwise than it did when it came in.
+/// Header fields that the relay rewrites in a data segment that it forwards in its own frame.
 struct PassedHeader {
   SeqNum ack;
-  std::uint16_t window = 0;   ///< as on the wire, not scaled
-  std::uint32_t ts_echo = 0;  ///< where it has timestamps
+  std::uint16_t window = 0;   ///< window field, not scaled
+  std::uint32_t ts_echo = 0;  ///< valid if the segment has timestamps
 };
 
 }  // namespace sluice::tcp

@@ -1,22 +1,26 @@
+// Processing of an arriving segment: RFC 9293 section 3.10.7 with RFC 5961 (blind attacks) and RFC 7323 (timestamps).
+// Called by the relay of the proxy and the hosts of the emulator for every segment of a connection. On the fast path
+// the common segments are handled completely; every other segment passes all checks in the order of the RFC. A segment
+// that fails a check changes nothing but counters and pending ACKs.
+
 #include <algorithm>
 #include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
-
-// What to do with a segment that came in: RFC 9293 section 3.10.7, with RFC 5961 and RFC 7323.
 
 namespace sluice::tcp {
 namespace {
 
 constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< RFC 7323 section 5.5
 constexpr std::uint8_t ignored_flags = Flags::psh_bit;
-/// So far behind RCV.NXT at least a peer may begin that repeats what it has not heard an acknowledgement of.
+/// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible because its sender may have
+/// missed acknowledgements.
 constexpr std::uint32_t least_repeated = 1U << 20;
 
 }  // namespace
 
-/// The fast path takes the next data in order, or an acknowledgement that makes progress, on an open connection that
-/// is not repairing, reordering or closing anything (settle() decides that).
+/// True if the fast path can process the segment: it carries the next data in order, or acknowledges new data, on a
+/// connection where settle() found the fast paths applicable.
 inline bool Endpoint::is_expected(const Segment& segment) const {
   if (!bits_.on_fast_path) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
@@ -77,7 +81,8 @@ bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckN
   return receive_slow(segment, {}, now, news);
 }
 
-/// Everything that was sent has arrived, and nothing of it was in doubt: nothing is left that could be missing.
+/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress, so no
+/// scoreboard work is needed.
 inline bool Endpoint::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
   if (segment.window == 0 || snd_.wnd == 0 || disturbed() || paced()) return false;
@@ -85,8 +90,8 @@ inline bool Endpoint::answers_all(const Segment& segment) const {
          !bits_.use_ecn && !bits_.reduced;
 }
 
-/// It does, and is what comes next: so it passes all checks, and is plausible. So most connections end: the other
-/// host's FIN acknowledges the last data, and the last word our FIN.
+/// True if answers_all() is true, the segment is the next in order and it passes all checks, hence is plausible. Most
+/// connections end with two such segments: the FIN that acknowledges the last data, and the ACK of the other FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
   if (bits_.state < State::established || bits_.reset_due) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;
@@ -98,10 +103,10 @@ inline bool Endpoint::answers_in_order(const Segment& segment) const {
 bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);
-  packet::Packet left = std::move(payload);  // goes back to its pool where nobody takes it
+  packet::Packet left = std::move(payload);  // returned to its pool if it is not consumed
   bits_.on_fast_path = false;
   if (orderly ? hear_last(segment, now, news) : check(segment, now, news)) {
-    if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
+    if (bits_.use_timestamps) remember_timestamp(segment, now);  // only after its acknowledgement was accepted
     if (segment.flags.urg()) take_urgent_pointer(segment);
     if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
   }
@@ -109,7 +114,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   return plausible;
 }
 
-/// Hears what check() would come to of a segment that answers_in_order().
+/// Short form of check() for a segment that fulfils answers_in_order(). Returns false if the connection is closed now.
 inline bool Endpoint::hear_last(const Segment& segment, Instant now, AckNews* news) {
   const SeqNum before = snd_.una;
   bits_.heard = false;
@@ -120,7 +125,7 @@ inline bool Endpoint::hear_last(const Segment& segment, Instant now, AckNews* ne
   return bits_.state != State::closed;
 }
 
-/// Returns false when the segment is not to be looked at any further.
+/// Applies all checks to the segment and processes its ACK. Returns false if the rest of the segment must be ignored.
 bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
   if (bits_.state == State::closed || bits_.reset_due) return false;
   if (bits_.state == State::syn_sent) {
@@ -142,9 +147,9 @@ bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
   return process_ack(segment, now, news);
 }
 
-/// RFC 9293 section 3.10.7.4, first check. A segment at the very edge of the window passes, so that the
-/// acknowledgement of a peer that has filled the window is heard, and so that data meeting a closed window still has
-/// its acknowledgement read (its bytes are cut off later).
+/// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge
+/// passes, because its acknowledgement must be processed when the peer has filled the window. Its data is cut off
+/// later.
 bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const SeqNum end = segment.seq + segment.length();
   const bool begins_inside = segment.seq <= later(rcv_.edge, rcv_.nxt);
@@ -155,7 +160,8 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
     return false;
   }
   if (segment.length() == 0) {
-    challenge(now);  // a keep-alive or a window probe; two lost peers must not answer each other for ever
+    challenge(now);  // a keep-alive or a window probe; rate-limited, because two desynchronised peers would answer each
+                     // other for ever
     return false;
   }
   count(counters_.discarded);
@@ -169,27 +175,29 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   return false;
 }
 
-/// What the owner answers: a keep-alive, which is one below RCV.NXT, empty or with a byte of garbage, while nothing is
-/// under way either way (else our acknowledgement may have been lost); and the same as a probe of a closed window.
+/// True for a keep-alive or window probe that the owner must answer. A keep-alive lies one below RCV.NXT, with at most
+/// one byte, while nothing is in flight in either direction. While something is in flight, the segment may mean that an
+/// acknowledgement was lost.
 bool Endpoint::is_keepalive(const Segment& segment) const {
   if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
   return owner_answers() && send_.empty() && snd_.una == snd_.nxt && rcv_.unread == 0 && !reassembling();
 }
 
+/// True if the owner answers keep-alives and window probes, the state permits them and all data is acknowledged.
 bool Endpoint::owner_answers() const {
   const bool open =
       bits_.state == State::established || bits_.state == State::close_wait || bits_.state == State::fin_wait_2;
   return !config_->answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
-/// A segment that asks is a probe of a window that the peer sees closed: where the owner's own peer may have opened
-/// its window meanwhile, only that one knows.
+/// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. Only the other host of a relay
+/// knows whether that window has opened meanwhile.
 bool Endpoint::probes_window() const {
   return owner_answers() && rcv_.edge - rcv_.nxt < 1 << bits_.rcv_shift;
 }
 
-/// Protection against wrapped sequence numbers: RFC 7323 section 5.3.
+/// Protects against wrapped sequence numbers (PAWS, RFC 7323 section 5.3). Returns false if the segment is too old.
 bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   if (!bits_.use_timestamps || !segment.has_timestamps) return true;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0) return true;
@@ -203,7 +211,7 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   return false;
 }
 
-/// RFC 5961 section 3.2: only a reset at exactly RCV.NXT is believed; one elsewhere in the window is challenged.
+/// Accepts a reset only at exactly RCV.NXT; one elsewhere in the window gets a challenge ACK (RFC 5961 section 3.2).
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
   if (segment.seq == rcv_.nxt) {
     close(bits_.state == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
@@ -212,8 +220,8 @@ void Endpoint::receive_reset(const Segment& segment, Instant now) {
   if (segment.seq > rcv_.nxt && segment.seq < rcv_.edge) challenge(now);
 }
 
-/// A SYN after the handshake: a repeated SYN-ACK whose acknowledgement was lost, or an attack. Either way what we have
-/// received so far is the answer (RFC 5961 section 4.2).
+/// Handles a SYN after the handshake: a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The answer is
+/// an ACK or SYN-ACK with the current numbers (RFC 5961 section 4.2).
 void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
   const bool repeated = bits_.state == State::syn_received && segment.seq + 1 == rcv_.nxt;
   if (!repeated) {
@@ -221,13 +229,13 @@ void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
     return;
   }
   if (complete_handshake(segment, now)) {
-    bits_.ack_now = true;  // simultaneous open: their SYN-ACK
+    bits_.ack_now = true;  // simultaneous open: the peer's SYN-ACK
   } else if (!segment.flags.ack()) {
     bits_.syn_due = true;
   }
 }
 
-/// An acknowledgement that no data asked for: limited, as RFC 5961 section 7 wants.
+/// Schedules a challenge ACK, rate-limited as RFC 5961 section 7 requires.
 void Endpoint::challenge(Instant now) {
   const std::uint16_t tick = tick::rough(now);
   if (static_cast<std::uint16_t>(tick - last_challenge_) < challenge_spacing) return;

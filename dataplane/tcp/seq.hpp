@@ -4,8 +4,8 @@
 
 namespace sluice::tcp {
 
-/// A TCP sequence number: 32 bits that wrap. Comparison is that of RFC 9293 section 3.4, meaningful for numbers less
-/// than 2^31 apart; there is no total order, hence no operator<=>.
+/// A TCP sequence number: 32 bits that wrap. Comparison is that of RFC 9293 section 3.4 and valid for numbers less than
+/// 2^31 apart. There is no total order, hence no operator<=>.
 class SeqNum {
  public:
   constexpr SeqNum() = default;
@@ -21,7 +21,7 @@ class SeqNum {
 
   friend constexpr SeqNum operator+(SeqNum a, std::uint32_t count) { return SeqNum(a.raw_ + count); }
   friend constexpr SeqNum operator-(SeqNum a, std::uint32_t count) { return SeqNum(a.raw_ - count); }
-  /// Signed distance from b to a.
+  /// Returns the signed distance from b to a.
   friend constexpr std::int32_t operator-(SeqNum a, SeqNum b) { return static_cast<std::int32_t>(a.raw_ - b.raw_); }
   constexpr SeqNum& operator+=(std::uint32_t count) {
     raw_ += count;
@@ -32,7 +32,8 @@ class SeqNum {
   std::uint32_t raw_ = 0;
 };
 
-// By their bits: of two objects compilers choose by address, and have to put both into memory for it.
+// These select raw bits instead of objects, because compilers select between objects by address and then store both in
+// memory.
 [[nodiscard]] constexpr SeqNum later(SeqNum a, SeqNum b) {
   return SeqNum(a < b ? b.raw() : a.raw());
 }

@@ -5,7 +5,8 @@
 
 namespace sluice::tcp {
 
-/// RFC 9293 section 3.3.2. (LISTEN is the host's matter: an endpoint is one connection.)
+/// Connection states of RFC 9293 section 3.3.2. There is no LISTEN, because an endpoint is one connection and the host
+/// accepts new ones.
 #define SLUICE_TCP_STATES(X) \
   X(closed)                  \
   X(syn_sent)                \
@@ -25,7 +26,7 @@ enum class State : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(State state);
 
-/// Why an endpoint is closed.
+/// Reasons why an endpoint is closed.
 #define SLUICE_TCP_CLOSE_REASONS(X) \
   X(none)                           \
   X(finished)                       \

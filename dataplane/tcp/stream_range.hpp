@@ -5,11 +5,11 @@
 #include "dataplane/tcp/seq.hpp"
 #include "dataplane/tcp/tick.hpp"
 
-// Where the payload of a packet that is kept lies in the stream.
+// Position of a queued packet's payload in the byte stream.
 
 namespace sluice::tcp {
 
-/// The number of its first byte.
+/// Returns the sequence number of the first byte.
 [[nodiscard]] inline SeqNum first(const packet::PacketNote& note) {
   return SeqNum(note.seq);
 }
@@ -17,7 +17,7 @@ namespace sluice::tcp {
   return first(at.note());
 }
 
-/// The number behind its last byte.
+/// Returns the sequence number after the last byte.
 [[nodiscard]] inline SeqNum end(const packet::PacketNote& note) {
   return SeqNum(note.seq) + note.payload_len;
 }
@@ -25,7 +25,8 @@ namespace sluice::tcp {
   return end(at.note());
 }
 
-/// The transmission of a packet that was sent last. Below a tick the time of a copy is its order: SendQueue::resent().
+/// Returns when the packet was last sent, in comparable form. The nanoseconds below one tick give the order of
+/// retransmissions, as SendQueue::resent() sets them.
 [[nodiscard]] inline Transmission transmission_of(const packet::PacketNote& note) {
   const auto below = static_cast<std::uint16_t>(note.sent.time_since_epoch().count() & 1023);
   const bool once = note.transmissions <= 1;

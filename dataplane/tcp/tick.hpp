@@ -6,52 +6,52 @@
 
 namespace sluice::tcp::tick {
 
-// Instants cut down to 32 bits or fewer, for state that is kept per connection. Powers of two, because they are taken
-// per packet. They wrap: only differences mean anything.
+// Instants reduced to 32 or 16 bits, for state that is kept per connection. The units are powers of two, because the
+// conversion is done for every packet. Ticks wrap, so only differences are meaningful.
 
-/// In units of 2^10 ns (1.02 us); wraps after 73 minutes.
+/// Returns `at` in units of 2^10 ns (1.02 us); wraps after 73 minutes.
 [[nodiscard]] constexpr std::uint32_t micro(Instant at) {
   return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 10);
 }
 [[nodiscard]] constexpr std::uint32_t micro(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 10);
 }
-/// A number of micro ticks as a duration, rounded up to the next.
+/// Returns a number of micro ticks as a duration, rounded up by one tick.
 [[nodiscard]] constexpr Duration micro_duration(std::uint32_t ticks) {
   return Duration((std::int64_t{ticks} + 1) << 10);
 }
 
-/// In units of 2^20 ns (1.05 ms); wraps after 52 days.
+/// Returns `at` in units of 2^20 ns (1.05 ms); wraps after 52 days.
 [[nodiscard]] constexpr std::uint32_t fine(Instant at) {
   return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 20);
 }
 [[nodiscard]] constexpr std::uint32_t fine(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 20);
 }
-/// A number of fine ticks as a duration.
+/// Returns a number of fine ticks as a duration.
 [[nodiscard]] constexpr Duration duration(std::uint32_t ticks) {
   return Duration(std::int64_t{ticks} << 20);
 }
 
-/// In units of 2^23 ns (8.4 ms); wraps after 9 minutes.
+/// Returns `at` in units of 2^23 ns (8.4 ms); wraps after 9 minutes.
 [[nodiscard]] constexpr std::uint16_t rough(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 23);
 }
 
-/// In units of 2^28 ns (268 ms); wraps after 4.9 hours.
+/// Returns `at` in units of 2^28 ns (268 ms); wraps after 4.9 hours.
 [[nodiscard]] constexpr std::uint16_t coarse(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 28);
 }
-/// A number of coarse ticks as a duration.
+/// Returns a number of coarse ticks as a duration.
 [[nodiscard]] constexpr Duration coarse_duration(std::uint16_t ticks) {
   return Duration(std::int64_t{ticks} << 28);
 }
 
-/// In units of 2^37 ns (137 s); wraps after 104 days.
+/// Returns `at` in units of 2^37 ns (137 s); wraps after 104 days.
 [[nodiscard]] constexpr std::uint16_t slow(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 37);
 }
-/// A duration in slow ticks, rounded down.
+/// Returns a duration in slow ticks, rounded down.
 [[nodiscard]] constexpr std::uint16_t slow(Duration time) {
   return static_cast<std::uint16_t>(time.count() >> 37);
 }
