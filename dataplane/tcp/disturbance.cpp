@@ -37,7 +37,7 @@ void Endpoint::end_disturbance() {
   over.store->give_back(over);
 }
 
-/// Nothing is missing, and there is nothing to report. Copies of what was sent again may still be under way.
+/// True if nothing is missing and there is nothing to report in SACK blocks. Retransmissions may still be in flight.
 bool Endpoint::is_calm() const {
   if (!disturbed()) return true;
   const Disturbance& kept = disturbance();
@@ -45,7 +45,7 @@ bool Endpoint::is_calm() const {
          kept.reassembly.report().empty();
 }
 
-/// Nothing is being repaired.
+/// Releases recovery state that is no longer needed. Called while no recovery is in progress.
 void Endpoint::calm_down() {
   if (send_.sacked() == 0) disturb().rack.forget();
   if (is_calm() && !disturbance().scoreboard.copies && !bits_.urgent_in && !bits_.urgent_out) end_disturbance();

@@ -12,44 +12,44 @@
 
 namespace sluice::tcp {
 
-/// Where the scoreboard of a send queue stands; what it knows of a packet is in the packet's note.
+/// State of a send queue's scoreboard (RFC 6675, RFC 8985). Marks of single packets are in the packets' notes.
 struct Scoreboard {
-  /// Places of the latest SACK blocks in the queue. A segment reports at most four blocks, and a receiver repeats them.
+  /// Number of queue positions at which recent SACK blocks were found. A segment reports at most four blocks, and a
+  /// receiver repeats them.
   static constexpr std::size_t places = 4;
 
-  mutable packet::Cursor
-      retransmit;                   ///< where the next to be sent again is looked for; nothing before it waits for that
-  packet::Cursor loss_edge;         ///< everything before it is sacked, taken for lost or sent again
-  packet::Cursor copies;            ///< the copy sent first of those in flight; the ring's start
-  std::uint32_t to_retransmit = 0;  ///< lost bytes of which no new copy was sent yet
-  SeqNum fack;                      ///< end of the highest packet sacked, while there is one
-  std::array<packet::Cursor, places> found{};  ///< packets of the queue where blocks were found; some may be empty
-  std::uint8_t oldest_found = 0;               ///< index in `found` of the place that is overwritten next
-  std::uint16_t sacked = 0;                    ///< packets; at its limit no more are marked
+  mutable packet::Cursor retransmit;  ///< start of the search for the next retransmission; no packet before it is due
+  packet::Cursor loss_edge;           ///< every packet before it is sacked, marked lost or retransmitted
+  packet::Cursor copies;              ///< oldest retransmission in flight; head of the ring of retransmissions
+  std::uint32_t to_retransmit = 0;    ///< bytes marked lost and not retransmitted yet
+  SeqNum fack;                        ///< end of the highest packet sacked; valid while `sacked` is not 0
+  std::array<packet::Cursor, places> found{};  ///< packets at which blocks were found; entries may be empty
+  std::uint8_t oldest_found = 0;               ///< index in `found` of the entry that is overwritten next
+  std::uint16_t sacked = 0;                    ///< number of sacked packets; no further packet is marked at UINT16_MAX
 };
 
 class DisturbanceStore;
 
-/// What an endpoint keeps only while its connection is disturbed: while something is lost, sent again, out of order or
-/// urgent. Most connections never are: the endpoint has a pointer to it, and without it is as if all of this were new.
+/// State that an endpoint needs only while data is lost, retransmitted, out of order or urgent. Most connections never
+/// do. The endpoint holds a pointer to it; without one it behaves as if all members had their initial values.
 struct Disturbance {
   explicit Disturbance(DisturbanceStore* from = nullptr) : store(from) {}
 
   Scoreboard scoreboard;
   Rack rack;
-  RateReduction reduction;    ///< in a fast recovery, and after a mark
-  std::uint32_t losses = 0;   ///< bytes that loss detection has marked lost since Endpoint::take_losses()
-  std::uint32_t copy_ts = 0;  ///< TSval of the first copy of a repair in doubt
-  SeqNum snd_up;              ///< SND.UP, with EndpointBits::urgent_out
-  SeqNum rcv_up;              ///< RCV.UP, with urgent_in
+  RateReduction reduction;    ///< used in fast recovery and after an ECN mark
+  std::uint32_t losses = 0;   ///< bytes marked lost by loss detection since Endpoint::take_losses()
+  std::uint32_t copy_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
+  SeqNum snd_up;              ///< SND.UP, valid with EndpointBits::urgent_out
+  SeqNum rcv_up;              ///< RCV.UP, valid with EndpointBits::urgent_in
   Reassembly reassembly;
-  DisturbanceStore* store;  ///< where it goes back to
+  DisturbanceStore* store;  ///< store that receives it back
 
-  /// None: what a connection that is not disturbed is looked up in.
+  /// Returns a shared constant in its initial state, read by connections that hold no Disturbance.
   [[nodiscard]] static const Disturbance& none();
 };
 
-/// Where endpoints get that. Outlives them. Thread: that of its endpoints.
+/// Pool from which endpoints take a Disturbance. Must outlive them. Thread: that of its endpoints.
 class DisturbanceStore {
  public:
   DisturbanceStore() = default;
@@ -57,11 +57,11 @@ class DisturbanceStore {
   DisturbanceStore(const DisturbanceStore&) = delete;
   DisturbanceStore& operator=(const DisturbanceStore&) = delete;
 
-  /// One that is new, with this as its store. There is always one for each endpoint.
+  /// Returns a Disturbance in its initial state with this store. Never fails: an implementation holds one per endpoint.
   [[nodiscard]] virtual Disturbance& take() = 0;
   virtual void give_back(Disturbance& disturbance) noexcept = 0;
 
-  /// From the heap, for endpoints that are not on a packet path. Any thread.
+  /// Returns a store that allocates from the heap, for endpoints outside the packet path. Any thread.
   [[nodiscard]] static DisturbanceStore& heap();
 };
 

@@ -594,7 +594,7 @@ class Endpoint {
 
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t copies_unknown = UINT8_MAX;
-  static constexpr std::uint32_t most_blindly_repeated = UINT8_MAX;  ///< segments
+  static constexpr std::uint32_t most_blindly_repeated = UINT8_MAX;  ///< segments marked lost at once
   static constexpr std::uint8_t most_duplicates_due = 31;
   /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
   /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more

@@ -19,7 +19,7 @@ std::uint32_t ReorderingWindow::ticks(std::uint32_t min_rtt, std::uint32_t srtt,
 }
 
 void ReorderingWindow::on_duplicate() {
-  seen_ = true;  // what was repeated too early is no longer told by its place: step 3 looks at it no more
+  seen_ = true;  // step 3 cannot detect it, because it ignores segments that were retransmitted
   if (widened_) return;
   widened_ = true;
   persist_ = 16;

@@ -7,15 +7,16 @@
 
 namespace sluice::tcp {
 
-/// When a segment was sent, comparable with others sent at the same instant (RFC 8985 section 6.2, RACK_sent_after).
+/// Time when a segment was sent, comparable with others sent at the same instant (RACK_sent_after() of RFC 8985 section
+/// 6.2).
 ///
-/// A host answers all acknowledgements of a burst at one instant, so new data may leave before the copy of an older
-/// segment with the same time. The sequence number orders only what was sent once. A copy counts as sent after all that
-/// was sent once in its tick, and copies are in their own order.
+/// A host processes all ACKs of a burst at one instant. New data may thus leave before the retransmission of an older
+/// segment with the same time, so sequence numbers order only segments sent once. A retransmission counts as sent after
+/// everything sent once in its tick. Retransmissions are ordered among themselves.
 struct Transmission {
   std::uint32_t at = 0;    ///< tick::micro
-  SeqNum end;              ///< sequence number behind it
-  std::uint16_t copy = 0;  ///< order among the copies of the same tick, from 1 on; 0: it was sent once
+  SeqNum end;              ///< sequence number after its last byte
+  std::uint16_t copy = 0;  ///< order among the retransmissions of one tick, from 1 on; 0: sent once
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
     const auto later = static_cast<std::int32_t>(b.at - a.at);
@@ -26,37 +27,38 @@ struct Transmission {
 
 class DeliveryRate;
 
-/// What one acknowledgement delivered, for what RACK and PRR make of it. Filled by the send queue.
+/// Data that one acknowledgement delivered, for RACK and PRR. Filled by the send queue.
 struct Delivery {
-  DeliveryRate* rate = nullptr;  ///< told of every segment delivered, where samples are taken
+  DeliveryRate* rate = nullptr;  ///< notified of every segment delivered; null if no samples are taken
   std::uint32_t now = 0;         ///< tick::micro
-  std::uint32_t min_rtt = 0;     ///< a copy acknowledged sooner than this was not what arrived; tick::micro
-  SeqNum fack;                   ///< end of what was known to be delivered before this acknowledgement
-  Transmission newest;           ///< of the segments delivered the one sent last; with any
-  std::uint32_t known = 0;       ///< bytes acknowledged that had been sacked before
+  std::uint32_t min_rtt = 0;     ///< a retransmission acknowledged sooner was not the copy that arrived; tick::micro
+  SeqNum fack;                   ///< end of the data known to be delivered before this acknowledgement
+  Transmission newest;           ///< the delivered segment that was sent last; valid with `any`
+  std::uint32_t known = 0;       ///< bytes acknowledged now that were sacked before
   bool any = false;
   bool reordered = false;  ///< a segment sent once arrived after one with a higher sequence number
-  bool originals = false;  ///< timestamps show that it was not copies that arrived
+  bool originals = false;  ///< timestamps prove that originals arrived, not retransmissions
 };
 
-/// Loss detection by time (RFC 8985): what was sent before something that arrived, and should have arrived as well by
-/// now, is lost. State for as long as something is missing.
+/// Loss detection by time (RACK, RFC 8985): a segment sent before one that has arrived is lost if it is overdue. Used
+/// while something is missing.
 class Rack {
  public:
   static constexpr unsigned threshold = 3;  ///< DupThresh
 
-  /// Step 2 of section 6.2.
+  /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
-  /// The newest delivery is no longer to be compared with: nothing is missing, or it was a misjudged copy.
+  /// Discards the newest delivery, because nothing is missing any more or it was a misjudged retransmission.
   void forget() { known_ = false; }
 
-  /// Something sent after `sent` has arrived.
+  /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Ticks until a segment that was overtaken is lost, given the reordering window; zero or less: it is.
+  /// Returns the ticks until an overtaken segment counts as lost, given the reordering window; zero or less if it is
+  /// lost.
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
-  /// The round-trip time of the newest delivery; zero when there is none. tick::micro.
+  /// Returns the round-trip time of the newest delivery, tick::micro; zero if there is none.
   [[nodiscard]] std::uint32_t rtt() const { return known_ ? rtt_ : 0; }
 
  private:
@@ -65,29 +67,30 @@ class Rack {
   bool known_ = false;
 };
 
-/// How long a segment that was overtaken may still come (RFC 8985 section 6.2 step 4): what the connection has learned
-/// of reordering on its path.
+/// Reordering window: how long an overtaken segment may still arrive (RFC 8985 section 6.2 step 4). Adapts to the
+/// reordering that the connection has observed.
 class ReorderingWindow {
  public:
-  /// tick::micro.
+  /// Returns the window in tick::micro. `sacked` is the number of sacked packets; `recovering` is true during loss
+  /// recovery.
   [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
 
-  /// Step 3.
+  /// Records observed reordering (RFC 8985 section 6.2 step 3).
   void update(const Delivery& delivery) {
     if (delivery.reordered) note_reordering();
   }
   void note_reordering() { seen_ = true; }
   [[nodiscard]] bool seen() const { return seen_; }
 
-  /// A recovery begins. Reports of duplicates widen the window once for each.
+  /// Records the start of a recovery. D-SACKs widen the window once per recovery.
   void on_recovery() { widened_ = false; }
-  /// The peer reported a duplicate of what a recovery repeated: the path reorders, and the window was too narrow.
+  /// Widens the window after a D-SACK for a retransmission, because the path reorders and the window was too narrow.
   void on_duplicate();
-  /// A recovery is over; the sixteenth in a row without a duplicate brings the narrow window back.
+  /// Records the end of a recovery. The sixteenth in a row without a D-SACK restores the narrow window.
   void on_recovered();
 
  private:
-  std::uint8_t quarters_ = 1;  ///< reo_wnd_mult: the window in quarters of the least round-trip time
+  std::uint8_t quarters_ = 1;  ///< reo_wnd_mult: window in quarters of the minimum round-trip time
   std::uint8_t persist_ : 5 = 0;
   bool seen_ : 1 = false;
   bool widened_ : 1 = false;

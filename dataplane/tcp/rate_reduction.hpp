@@ -5,16 +5,16 @@
 
 namespace sluice::tcp {
 
-/// Proportional rate reduction (RFC 6937): in a recovery what is sent follows what is delivered, so that the window
-/// shrinks evenly over a round trip instead of a silence and a burst.
+/// Proportional rate reduction (RFC 6937). During recovery the bytes sent follow the bytes delivered. The window thus
+/// shrinks evenly over a round trip instead of by a pause and a burst.
 class RateReduction {
  public:
   void begin() { delivered_ = out_ = 0; }
   void sent(std::uint32_t bytes) { out_ += bytes; }
 
-  /// Bytes that may be sent now, when `delivered` more have arrived. `share` is ssthresh / RecoverFS. `safe`: data was
-  /// acknowledged in order and nothing more was lost, so slow start may fill the window (section 3.1, PRR-SSRB); else
-  /// only as much leaves as arrives (PRR-CRB).
+  /// Returns the bytes that may be sent after `delivered` more have arrived. `share` is ssthresh / RecoverFS. `safe` is
+  /// true if data was acknowledged in order and nothing more was lost; slow start may then fill the window (section
+  /// 3.1, PRR-SSRB). Otherwise only as much is sent as arrives (PRR-CRB).
   [[nodiscard]] std::uint32_t allowed(std::uint32_t delivered, std::uint32_t pipe, std::uint32_t ssthresh, float share,
                                       std::uint32_t mss, bool safe) {
     delivered_ += delivered;

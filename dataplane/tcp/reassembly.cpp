@@ -1,3 +1,8 @@
+// Reassembly queue of one connection: inserts out-of-order packets into runs, merges runs when a hole is filled, and
+// releases the run that RCV.NXT reaches. Called by receive_data.cpp for segments that passed the sequence check. Runs
+// never touch or overlap, and each packet is paid for by one segment, so no peer can cause more work than it sends
+// segments.
+
 #include "dataplane/tcp/reassembly.hpp"
 
 #include <algorithm>
@@ -13,6 +18,7 @@ namespace {
 
 using packet::Cursor;
 
+/// Returns the last packet of a run.
 Cursor last(Cursor run) {
   return Cursor::from_bits(run.note().scratch64_c);
 }
@@ -21,6 +27,7 @@ void set_last(Cursor run, Cursor packet) {
   run.note().scratch64_c = packet.bits();
 }
 
+/// Returns the sequence range of a run.
 SackBlock block(Cursor run) {
   return {first(run), end(last(run))};
 }
@@ -55,7 +62,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   }
   if (following && seq + note.payload_len != first(following)) following = Cursor();
   if (!join(run, following, packet, limits.joined)) {
-    // What was dropped had been reported: this takes its place.
+    // The dropped runs freed memory for this packet, which covers all their bytes.
     if (!freed && !has_room(note.payload_len, !run && !following, limits)) return false;
     chain(run, following, std::move(packet));
   }
@@ -64,14 +71,15 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   return true;
 }
 
-/// A run of less than `thin` bytes costs a buffer for next to nothing.
+/// True if another packet of `length` bytes may be stored. `of_its_own` means that it starts a run. The number of short
+/// runs is limited, because each costs a whole buffer for few bytes.
 bool Reassembly::has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const {
   if (of_its_own && length < thin && thin_ >= most_thin) return false;
   return count_ < std::min(limits.packets, capacity);
 }
 
-/// Copies what fits there into the buffer before or behind it: of `run`, which it continues, or of the run that
-/// follows, where they are.
+/// Copies the packet into the buffer before or after it if its bytes fit: the end of `run`, which it continues, or the
+/// front of `following`. Either may be empty. Returns false if it fits neither.
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);
@@ -87,7 +95,8 @@ bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet
   return true;
 }
 
-/// The packet keeps its buffer: behind `run`, or in front of the one that follows, or as a run of its own.
+/// Links the packet, in its own buffer, to the end of `run`, in front of `following`, or as a new run if both are
+/// empty.
 void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   const Cursor added(packet.release());
   added.note().next = nullptr;
@@ -110,7 +119,7 @@ void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   }
 }
 
-/// The hole between `run` and the one that follows it is filled.
+/// Merges `run` and `following` after the hole between them was filled.
 void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   const std::uint32_t before = length(run);
   take_out(following);
@@ -131,8 +140,8 @@ void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   recount(before, length(run));
 }
 
-/// Drops the runs that lie between `from` and `stop`; returns whether there were any. Each of their packets was paid
-/// for when it came.
+/// Drops the runs that lie inside [from, stop); returns true if there were any. The work is bounded by the number of
+/// segments received, because each packet dropped arrived in one.
 bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   bool any = false;
   while (true) {
@@ -149,7 +158,7 @@ void Reassembly::take_out(Cursor run) {
   recount(length(run), thin);
 }
 
-/// Gives back the packets of a run that was taken out.
+/// Frees the packets of a run that was removed from the tree.
 void Reassembly::drop(Cursor run) {
   while (run) {
     packet::Packet packet(run.buffer());
@@ -158,7 +167,8 @@ void Reassembly::drop(Cursor run) {
   }
 }
 
-/// A run has another length now. One of `thin` bytes or more is not counted: that stands for none, too.
+/// Updates the number of short runs when a run changes from `before` to `after` bytes. The value `thin` stands for no
+/// run.
 void Reassembly::recount(std::uint32_t before, std::uint32_t after) {
   if (before < thin) --thin_;
   if (after < thin) ++thin_;

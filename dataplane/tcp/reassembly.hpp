@@ -10,26 +10,26 @@
 
 namespace sluice::tcp {
 
-/// Segments that came before their turn, and the report about them.
+/// Out-of-order segments of one connection and the SACK report about them.
 ///
-/// Bytes without a hole between them are a run: a chain of packets (PacketNote::next) whose first note knows the last
-/// (scratch64_c). Runs do not touch, and are found in a tree of their first packets: a segment costs steps in the
-/// logarithm of the holes, wherever it falls.
+/// Contiguous bytes form a run: a chain of packets (PacketNote::next) whose first note points to the last
+/// (scratch64_c). Runs never touch each other. Their first packets form a tree, so a segment costs O(log n) steps in
+/// the number of holes, wherever it falls.
 ///
-/// Memory: what fits into a neighbour's buffer is copied there, so two packets of a run that follow each other hold
-/// more than Limits::joined bytes together; and at most `most_thin` runs are shorter than `thin` bytes. So buffers
-/// are in proportion to bytes, however small the segments and however many the holes.
+/// Memory is in proportion to bytes, however small the segments are and however many holes there are. Data that fits
+/// into the buffer of a neighbour is copied there. Two consecutive packets of a run thus hold more than Limits::joined
+/// bytes. At most `most_thin` runs are shorter than `thin` bytes.
 class Reassembly {
  public:
-  /// What the connection allows.
+  /// Limits that the connection sets.
   struct Limits {
-    std::uint32_t packets = capacity;  ///< held, at most `capacity`
-    std::uint32_t joined = 1460;       ///< bytes of a packet that several segments share; what one can be sent with
+    std::uint32_t packets = capacity;  ///< packets held, at most `capacity`
+    std::uint32_t joined = 1460;       ///< largest payload in bytes that segments share in a buffer
   };
-  static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets
-  static constexpr std::uint32_t always_held = 4096;     ///< packets, however small the window offered
-  static constexpr std::uint32_t thin = 256;             ///< bytes
-  static constexpr std::uint8_t most_thin = 64;          ///< runs
+  static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
+  static constexpr std::uint32_t always_held = 4096;     ///< packets allowed for any offered window
+  static constexpr std::uint32_t thin = 256;             ///< bytes; a shorter run counts as thin
+  static constexpr std::uint8_t most_thin = 64;          ///< thin runs held at most
 
   Reassembly() = default;
   ~Reassembly() { clear(); }
@@ -37,20 +37,21 @@ class Reassembly {
   Reassembly& operator=(const Reassembly&) = delete;
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// Buffers held.
+  /// Returns the number of packet buffers held.
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
-  /// When the first packet in order came in (note().received); never when none is held.
+  /// Returns when the first packet of the lowest run arrived (note().received); never if none is held.
   [[nodiscard]] Instant waits_since() const { return empty() ? never : runs_.first().note().received; }
 
-  /// Takes `packet` (note().seq, payload_len and payload_sum set, beginning beyond RCV.NXT, nothing but payload, held
-  /// by nobody else), cut to what is missing: bytes that arrived first stay, unless it covers their whole run. Notes
-  /// the run, and the bytes that came twice, for the report. False when it is not kept, for want of room.
+  /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set and seq must lie beyond
+  /// RCV.NXT. The packet holds only payload and has no other reference. The packet is cut to the missing bytes: bytes
+  /// that arrived first are kept, unless the new packet covers their whole run. The run and duplicate bytes are
+  /// recorded for the SACK report. Returns false if the packet is dropped for lack of memory.
   bool insert(packet::Packet packet, const Limits& limits);
-  /// Appends to `out` the run that `rcv_nxt` has reached, cut to begin there. Runs that end before it are dropped.
+  /// Appends to `out` the run that contains `rcv_nxt`, cut to begin there. Runs that end before it are dropped.
   void take(SeqNum rcv_nxt, packet::Queue& out);
-  /// Fills `out` with the runs from `from` on (nothing: from the first), in order; returns how many, and leaves `from`
-  /// behind them (nothing: that was all).
+  /// Fills `out` with runs in order and returns their number. Starts at `from`, or at the first run if `from` is empty.
+  /// Sets `from` to the next run, or to empty after the last one.
   std::uint8_t runs(packet::Cursor& from, std::span<SackBlock> out) const;
   void clear();
 
@@ -69,14 +70,15 @@ class Reassembly {
 
   RunTree runs_;
   [[no_unique_address]] SackReport report_;
-  std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; in the report's padding, as is the next
+  std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; lies in the report's padding, as `count_` does
   std::uint16_t count_ = 0;  ///< packets
 };
 
-/// Takes `count` bytes off the front of the packet's payload; its note follows. Requires count < payload_len; the
-/// packet holds nothing but payload and nobody else has it.
+/// Removes `count` bytes from the front of the payload and updates the note. Requires count < payload_len, a packet
+/// that holds only payload, and no other reference to it.
 void trim_payload_front(packet::Packet& packet, std::uint32_t count);
-/// Cuts the payload down to its first `length` bytes. Requires 0 < length <= payload_len, and the same.
+/// Reduces the payload to its first `length` bytes and updates the note. Requires 0 < length <= payload_len, a packet
+/// that holds only payload, and no other reference to it.
 void truncate_payload(packet::Packet& packet, std::uint32_t length);
 
 }  // namespace sluice::tcp

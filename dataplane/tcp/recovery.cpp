@@ -1,22 +1,24 @@
+// Loss recovery: fast recovery (RFC 8985 and RFC 6937 with SACK, RFC 6582 without) and recovery after a timeout (RFC
+// 6298 section 5, RFC 5681). Called by ack_processing.cpp for every acknowledgement on the slow path, and by
+// timers.cpp. This file marks packets in the send queue as lost; emit_data.cpp decides what is sent and how much.
+
 #include <algorithm>
 #include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
-// Loss recovery: fast (RFC 8985 and 6937 with SACK, RFC 6582 without) and after a timeout (RFC 6298 section 5, RFC
-// 5681). Detection marks packets in the send queue; what and how much is sent is emit_data.cpp's.
-
 namespace sluice::tcp {
 namespace {
 
-/// The timer waits longer than the window (RFC 8985 section 6.2 step 5 leaves it to the implementation). An
-/// acknowledgement that comes by after the window decides at once; where none does, what comes as late as the window
-/// must not be repeated because the path scatters by a millisecond. Linux has two jiffies.
+/// Extra delay of the reordering timer beyond the window, which RFC 8985 section 6.2 step 5 leaves to the
+/// implementation. An ACK after the window decides at once. Without one, a segment that arrives within a millisecond of
+/// the window's end should not be retransmitted. Linux uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace
 
+/// Advances or ends the recovery after an acknowledgement, or starts one.
 void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
     if (bits_.recovery != Recovery::none && snd_.una >= repair_.point) {
@@ -37,7 +39,8 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   count_losses(event);
 }
 
-/// Losses that a timeout assumes are not counted: after an outage the path may have kept what was in flight.
+/// Adds to the losses reported by take_losses(). Losses assumed by a timeout are not counted, because the path may have
+/// stored the data during an outage.
 void Endpoint::count_losses(const AckEvent& event) {
   if (event.newly_lost != 0 && disturbed()) disturb().losses += event.newly_lost;
 }
@@ -46,8 +49,8 @@ std::uint32_t Endpoint::take_losses() {
   return disturbed() ? std::exchange(disturb().losses, 0U) : 0;
 }
 
-/// With SACK: RFC 8985 section 6.2. While a timeout is in doubt everything is held for lost, and what arrives may be a
-/// copy or its original.
+/// Detects losses with SACK (RFC 8985 section 6.2). While the need of a timeout is tested, everything is marked lost
+/// and nothing more can be detected.
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
   if (disturbed() || send_.front_overtaken(delivery)) disturb().rack.update(delivery);
@@ -55,9 +58,10 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
+/// Marks overdue segments lost, enters fast recovery if there are any, and arms the timer for the next one.
 void Endpoint::detect_overdue(AckEvent& event) {
   if (send_.empty()) return;
-  // Otherwise everything outstanding was sent after what has arrived.
+  // Without a Disturbance everything outstanding was sent after the data that has arrived.
   const std::uint32_t wait =
       disturbed() ? send_.mark_overdue(disturb().rack, tick::micro(event.now), reordering_window(), event, samples())
                   : 0;
@@ -77,7 +81,7 @@ std::uint32_t Endpoint::reordering_window() const {
                            bits_.recovery != Recovery::none);
 }
 
-/// A segment that was overtaken has not come in time.
+/// Handles the reordering timer: an overtaken segment has not arrived in time.
 void Endpoint::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
@@ -86,7 +90,7 @@ void Endpoint::on_reordering_timeout(Instant now) {
   if (bits_.timer == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
 }
 
-/// RFC 6937.
+/// Sets cwnd by proportional rate reduction (RFC 6937).
 void Endpoint::shape_reduction(const AckEvent& event) {
   if (bits_.window_source == WindowSource::allowance || congestion_.modelled()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
@@ -95,26 +99,27 @@ void Endpoint::shape_reduction(const AckEvent& event) {
   congestion_.reduce_to(pipe() + allowed, mtu_.mss);
 }
 
-/// Without SACK.
+/// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one.
 void Endpoint::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery == Recovery::timeout) return;
   if (repair_.duplicate_acks < UINT16_MAX && pipe() > 0) ++repair_.duplicate_acks;
   if (bits_.recovery != Recovery::none || repair_.duplicate_acks < Rack::threshold) return;
-  // RFC 6582 section 3.2 step 1: what a timeout sent again must not look like a new loss.
+  // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
   if (snd_.una <= repair_.point) return;
   scoreboard().mark_front_lost(event, samples());
   enter_fast_recovery(event.now);
 }
 
-/// Of the segments that an acknowledgement covers one was the retransmission; the others had been counted as
-/// duplicates.
+/// Reduces the count of duplicate ACKs by the segments that an acknowledgement covers, except one. That one was the
+/// retransmission; the others had been counted when they arrived.
 void Endpoint::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   repair_.duplicate_acks =
       static_cast<std::uint16_t>(repair_.duplicate_acks - std::min<std::uint32_t>(repair_.duplicate_acks, arrived));
 }
 
-/// Without SACK: an acknowledgement short of the recovery point shows the next hole (RFC 6582 section 3.2 step 3 (2)).
+/// Handles a partial acknowledgement without SACK: the data right above it is missing (RFC 6582 section 3.2 step 3,
+/// case 2).
 void Endpoint::on_partial_ack(AckEvent& event) {
   if (config_->classic_reno) {
     leave_recovery(event);
@@ -130,12 +135,12 @@ void Endpoint::on_partial_ack(AckEvent& event) {
   bits_.partially_acked = true;
 }
 
-/// Segments below the recovery point that are missing, when an acknowledgement has come further. When the first
-/// repetition is answered, what was sent before it has been, too, and each answer told of one that arrived. From there
-/// on each acknowledgement that comes further tells of a hole that is filled. Where few have arrived and many seem to
-/// be missing, most may still be on their way, on a path that has reordered: so it is no more than twice what has
-/// arrived. What was repeated for nothing is counted among the arrived of the next recovery; when the count is used up
-/// before the end, it goes on with a few.
+/// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
+/// first one, each duplicate ACK stands for one segment that has arrived. If few have arrived, most may still be in
+/// flight on a path that reorders. The estimate is therefore at most twice their number. From then on every partial
+/// acknowledgement means that one hole was filled, and the estimate falls by one. If it is used up before
+/// RecoveryPoint, recovery continues with three. Duplicates caused by unneeded retransmissions count as arrived in the
+/// next recovery.
 std::uint32_t Endpoint::still_missing() const {
   if (repair_.copies > 1) return repair_.copies - 1U;
   if (bits_.partially_acked) return Rack::threshold;
@@ -145,8 +150,9 @@ std::uint32_t Endpoint::still_missing() const {
   return std::min(missing, 2 * arrived);
 }
 
-/// Without SACK: a timeout has everything repeated, as fast as the congestion window lets. Under an allowance it is the
-/// front first, and one more at a time for each answer, as in slow start.
+/// Handles an ACK after a timeout without SACK. Under congestion control everything is retransmitted as the window
+/// permits. Under an allowance the first segment is retransmitted alone, and one more at a time per ACK, as in slow
+/// start.
 void Endpoint::on_ack_after_timeout(AckEvent& event) {
   if (repairs_blindly()) {
     repeat_what_is_missing(repair_.copies + 1U, event);
@@ -155,8 +161,8 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
   }
 }
 
-/// No more are repeated at a time than are missing. Repetitions fill holes in order, so where the holes lie close
-/// together, as those of a buffer that has overflowed, few are repeated for nothing.
+/// Marks up to `segments` segments from SND.UNA on lost, not beyond RecoveryPoint. Holes of a buffer overflow lie close
+/// together, so few of these retransmissions are unneeded.
 void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
   repair_.copies = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blindly_repeated));
   scoreboard().mark_front_lost(event, samples());
@@ -170,12 +176,12 @@ void Endpoint::enter_fast_recovery(Instant now) {
   bits_.doubt = judges_repairs() ? Doubt::copy_due : Doubt::none;
   repair_.copies = 0;
   bits_.tail_due = bits_.tail_out = false;
-  bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
+  bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first retransmission ignores the window
   count(counters_.fast_recoveries);
   reordering_.on_recovery();
   disturb().reduction.begin();
   bits_.cwr_due = bits_.use_ecn;
-  // RFC 3168 section 6.1.2: a window that was reduced for a mark is not reduced again for a loss.
+  // RFC 3168 section 6.1.2: a window that was reduced for an ECN mark is not reduced again for a loss.
   const bool reduced = bits_.reduced;
   bits_.reduced = false;
   if (bits_.window_source == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
@@ -186,7 +192,7 @@ void Endpoint::leave_recovery(const AckEvent& event) {
     congestion_.on_recovery_exit(path(event.now), bits_.use_sack);
   }
   reordering_.on_recovered();
-  // What has arrived of what was sent meanwhile is not missing in the next recovery.
+  // Segments sent during the recovery that have arrived are not missing in the next one.
   if (bits_.recovery == Recovery::fast && repairs_blindly() && snd_.una < snd_.nxt) {
     forget_duplicates(event);
   } else {
@@ -198,8 +204,8 @@ void Endpoint::leave_recovery(const AckEvent& event) {
   bits_.partially_acked = false;
 }
 
-/// RFC 6298 section 5.4 to 5.6. The timer starts again when something is sent: a sender that is kept from sending (no
-/// allowance, no buffer) has not been left without an answer.
+/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when something is sent,
+/// because a sender without allowance or buffer must not count as unanswered.
 void Endpoint::on_retransmission_timeout(Instant now) {
   if (repair_.retries >= config_->max_retransmissions) {
     give_up();
@@ -213,7 +219,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   ++repair_.retries;
   if (bits_.backoff < backoff_limit) ++bits_.backoff;
   if (bits_.tail_out && bits_.tail_repeated && bits_.backoff < backoff_limit)
-    ++bits_.backoff;  // a repetition was not answered before
+    ++bits_.backoff;  // the probe, a retransmission, was not answered either
   count(counters_.timeouts);
   if (bits_.state == State::syn_sent || bits_.state == State::syn_received) {
     bits_.syn_due = true;
@@ -227,7 +233,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     if (congestion_.modelled() && first) config_->paced->model.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && bits_.use_sack);
   }
-  // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
+  // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.
   if (send_.front_sacked()) scoreboard().forget_sacks();
   AckEvent event{.now = now};
   if (repairs_blindly()) {
@@ -248,8 +254,8 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (fin_outstanding()) bits_.fin_due_again = true;
 }
 
-/// What was sent since has had no time to be answered (RFC 8985 section 6.3). Without SACK nothing would tell later
-/// that it was lost.
+/// Returns the send time up to which packets count as lost after a timeout. Later ones had no time to be acknowledged
+/// (RFC 8985 section 6.3). Without SACK all count, because their loss could not be detected later.
 Instant Endpoint::lost_before(Instant now) const {
   if (!bits_.use_sack || !rtt_.has_sample()) return now;
   const std::uint32_t rtt = std::max(disturbance().rack.rtt(), tick::micro(rtt_.srtt()));

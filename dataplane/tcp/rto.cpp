@@ -7,7 +7,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::int64_t longest_us = 1'000'000'000;  ///< what a field can hold, with room for arithmetic
+constexpr std::int64_t longest_us = 1'000'000'000;  ///< microseconds; fits the fields with space for sums
 constexpr std::chrono::seconds initial_rto{1};      ///< RFC 6298 (2.1)
 
 }  // namespace
@@ -27,7 +27,7 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
   const std::int64_t error = us - std::int64_t{srtt_us_};
   const auto deviation = static_cast<std::uint32_t>(std::abs(error));
   srtt_us_ = static_cast<std::uint32_t>(std::max<std::int64_t>(1, std::int64_t{srtt_us_} + error / 8));
-  // RFC 6298 (2.3): beta = 1/4; upwards at once, downwards once per round.
+  // RFC 6298 (2.3) with beta = 1/4; upwards at once, downwards once per round.
   round_worst_us_ = std::max(round_worst_us_, deviation);
   if (deviation > variation_us_) variation_us_ += (deviation - variation_us_) / 4;
   if (snd_una < round_end_) return;
@@ -46,7 +46,7 @@ void RttEstimator::set_probe_timeout(Duration min_rto) {
 
 Duration RttEstimator::timeout(unsigned backoff, Duration min_rto, Duration max_rto) const {
   const Duration once = has_sample() ? srtt() + std::max(min_rto, 4 * variation()) : Duration(initial_rto);
-  // Doubling stops where the maximum is certainly reached; the shift cannot overflow.
+  // The shift is limited to 16, where the maximum is reached anyway, so it cannot overflow.
   return std::min(std::min(once, max_rto) * (std::int64_t{1} << std::min(backoff, 16U)), max_rto);
 }
 

@@ -8,32 +8,33 @@
 
 namespace sluice::tcp {
 
-/// Round-trip time and retransmission timeout (RFC 6298). Kept in microseconds: 22 bytes per connection.
+/// Estimator of the round-trip time and the retransmission timeout (RFC 6298). Kept in microseconds: 22 bytes per
+/// connection.
 ///
-/// Samples arrive far more often than once per round trip. The smoothed mean takes them all; the variation takes the
-/// worst deviation of each round, else a burst of equal samples would talk it down to nothing (RFC 7323 appendix G has
-/// the same concern).
+/// Samples arrive far more often than once per round trip. The smoothed mean uses all of them. The variation uses the
+/// largest deviation of each round, because a burst of equal samples would reduce it to zero (compare RFC 7323 appendix
+/// G).
 class RttEstimator {
  public:
-  /// A segment that was sent once took `rtt` to be acknowledged (Karn's rule is the caller's). `snd_una` and `snd_nxt`
-  /// tell where rounds end; `min_rto` is that of timeout(), for probe_timeout().
+  /// Takes the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and
+  /// `snd_nxt` delimit rounds. `min_rto` is that of timeout() and used for probe_timeout().
   void sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Duration& min_rto);
 
-  /// Smoothed round-trip time; zero before the first sample.
+  /// Returns the smoothed round-trip time; zero before the first sample.
   [[nodiscard]] Duration srtt() const { return std::chrono::microseconds(srtt_us_); }
   [[nodiscard]] Duration variation() const { return std::chrono::microseconds(variation_us_); }
-  /// The least round-trip time of those that ended a round. Follows the path upwards by a 1024th of the way per round,
-  /// for a route may become longer (RFC 8985 section 6.2 step 1 leaves the filter open).
+  /// Returns the minimum of the samples that ended a round. It rises by 1/1024 of its distance to SRTT per round,
+  /// because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
   [[nodiscard]] Duration least() const { return std::chrono::microseconds(least_us_); }
-  /// When to probe for a lost tail (RFC 8985 section 7.2): after two round trips, at least 10 ms (hosts take their time
-  /// to answer), and no later than the retransmission timeout, hence at most `min_rto` beyond one round trip. Kept as
-  /// of the last end of a round, for it is asked with every segment. A second before the first sample.
+  /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2). It is two round trips, at least 10 ms because hosts
+  /// need time to answer. It is at most `min_rto` beyond one round trip, so it precedes the retransmission timeout.
+  /// Computed at the end of each round, because it is read for every segment. One second before the first sample.
   [[nodiscard]] Duration probe_timeout() const { return tick::duration(probe_ticks_); }
   [[nodiscard]] bool has_sample() const { return srtt_us_ != 0; }
 
-  /// SRTT + max(min_rto, 4 * RTTVAR), doubled `backoff` times, at most `max_rto`; one second before the first sample
-  /// (RFC 6298 section 2). The minimum stands for the variation, not for the sum: a peer's delayed acknowledgement
-  /// must not look like a loss on a path whose delay is steady.
+  /// Returns SRTT + max(min_rto, 4 * RTTVAR), doubled `backoff` times, at most `max_rto`; one second before the first
+  /// sample (RFC 6298 section 2). The minimum applies to the variation instead of the sum. Otherwise a delayed ACK
+  /// looks like a loss on a path with constant delay.
   [[nodiscard]] Duration timeout(unsigned backoff, Duration min_rto, Duration max_rto) const;
 
  private:

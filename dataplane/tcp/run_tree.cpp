@@ -1,3 +1,7 @@
+// AA tree of the runs of a reassembly queue, built from links inside the packets' notes. Called by Reassembly only. A
+// leaf has level 1. A left child is one level below its parent, and a right child at most one level below. A right
+// grandchild is always below its grandparent. skew() and split() restore that after each change (A. Andersson, 1993).
+
 #include "dataplane/tcp/run_tree.hpp"
 
 #include <algorithm>
@@ -23,7 +27,7 @@ void set_left(Cursor at, Cursor child) {
 void set_right(Cursor at, Cursor child) {
   at.note().scratch64_b = child.bits();
 }
-/// Leaves have level 1.
+/// Returns the AA level of a node: 1 for a leaf, 0 for no node.
 int level(Cursor at) {
   return at ? at.note().flags : 0;
 }
@@ -31,14 +35,14 @@ void set_level(Cursor at, int value) {
   at.note().flags = static_cast<std::uint8_t>(value);
 }
 
-/// `by` takes the place of `at`.
+/// Copies the links and the level of `at` to `by`, which replaces it.
 void take_place(Cursor by, Cursor at) {
   set_left(by, left(at));
   set_right(by, right(at));
   set_level(by, level(at));
 }
 
-/// A left child on the same level becomes the parent.
+/// Rotates right if the left child has the same level, which then becomes the parent. Returns the new top.
 Cursor skew(Cursor at) {
   if (!at || !left(at) || level(left(at)) != level(at)) return at;
   const Cursor top = left(at);
@@ -47,7 +51,8 @@ Cursor skew(Cursor at) {
   return top;
 }
 
-/// The middle one of three on the same level becomes their parent, a level up.
+/// Rotates left if three nodes in a row have the same level: the middle one becomes the parent, one level up. Returns
+/// the new top.
 Cursor split(Cursor at) {
   if (!at || !right(at) || level(right(right(at))) != level(at)) return at;
   const Cursor top = right(at);
@@ -57,6 +62,7 @@ Cursor split(Cursor at) {
   return top;
 }
 
+/// Inserts `run` into the subtree `at`; returns its new top.
 Cursor inserted(Cursor at, Cursor run) {
   if (!at) {
     set_left(run, {});
@@ -72,7 +78,7 @@ Cursor inserted(Cursor at, Cursor run) {
   return split(skew(at));
 }
 
-/// Something was taken out below `at`.
+/// Restores the invariants of `at` after a node was removed below it; returns the new top.
 Cursor rebalanced(Cursor at) {
   if (!at) return at;
   const int most = std::min(level(left(at)), level(right(at))) + 1;
@@ -88,6 +94,7 @@ Cursor rebalanced(Cursor at) {
   return at;
 }
 
+/// Removes `run` from the subtree `at`; returns its new top.
 Cursor erased(Cursor at, Cursor run) {
   assert(at);
   if (key(run) < key(at)) {
@@ -95,7 +102,7 @@ Cursor erased(Cursor at, Cursor run) {
   } else if (key(at) < key(run)) {
     set_right(at, erased(right(at), run));
   } else if (!right(at)) {
-    return {};  // of a leaf nothing is left
+    return {};  // a leaf leaves an empty subtree
   } else {
     Cursor successor = right(at);
     while (left(successor)) successor = left(successor);

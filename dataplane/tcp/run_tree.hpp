@@ -5,29 +5,29 @@
 
 namespace sluice::tcp {
 
-/// The runs of a reassembly queue in the order of their sequence numbers. A run is known by its first packet, whose
-/// note holds the tree (scratch64, scratch64_b: left and right; flags: level), so nothing is allocated.
+/// Tree of the runs of a reassembly queue, ordered by sequence number. A run is identified by its first packet, whose
+/// note holds the tree node (scratch64, scratch64_b: left and right child; flags: level). The tree allocates no memory.
 ///
-/// An AA tree (A. Andersson, "Balanced search trees made simple", 1993): with n runs no path is longer than
-/// 2 log2(n + 1), whatever order they come in. That holds without a random source, and the order is the peer's to
-/// choose. All begin within 2^31 of each other and at different numbers.
+/// The tree is an AA tree (A. Andersson, "Balanced search trees made simple", 1993). With n runs no path is longer than
+/// 2 log2(n + 1), in whatever order a hostile peer sends, and no random source is needed. All runs begin at different
+/// numbers within 2^31 of each other.
 class RunTree {
  public:
   struct Neighbours {
-    packet::Cursor before;  ///< the last run that begins at or before the place; nothing when none
-    packet::Cursor after;   ///< the first one that begins behind it; nothing when none
+    packet::Cursor before;  ///< last run that begins at or before the place; empty if none
+    packet::Cursor after;   ///< first run that begins after the place; empty if none
   };
 
   [[nodiscard]] bool empty() const { return !root_; }
   [[nodiscard]] Neighbours around(SeqNum place) const;
-  /// The first run; nothing when empty.
+  /// Returns the first run; empty if there is none.
   [[nodiscard]] packet::Cursor first() const;
-  /// Some run; nothing when empty.
+  /// Returns an arbitrary run; empty if there is none.
   [[nodiscard]] packet::Cursor any() const { return root_; }
   void insert(packet::Cursor run);
-  /// `run` is one of ours.
+  /// Removes `run`, which must be in the tree.
   void erase(packet::Cursor run);
-  /// Puts `by`, which begins between `run`'s neighbours, in the place of `run`.
+  /// Replaces `run` by `by`, which begins between the neighbours of `run`.
   void replace(packet::Cursor run, packet::Cursor by);
 
  private:

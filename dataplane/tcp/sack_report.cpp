@@ -18,7 +18,7 @@ void SackReport::add(SackBlock run) {
       begin, end, [&](const SackBlock& known) { return known.left >= run.left && known.right <= run.right; });
   count_ = static_cast<std::uint8_t>(kept - blocks_.begin()) & 3U;
   insert_at(first_run, run);
-  if (kept == end && fresh_ < fresh_limit) ++fresh_;  // swallowed none: news of its own
+  if (kept == end && fresh_ < fresh_limit) ++fresh_;  // it covers no known block, so it is a new run
 }
 
 void SackReport::advance(SeqNum rcv_nxt) {

@@ -1,11 +1,13 @@
+// SACK scoreboard of a send queue (RFC 6675) and loss marks by time (RFC 8985). Marks are bits in the packets' notes;
+// the search positions are in Scoreboard. Called by ack_processing.cpp and recovery.cpp for connections that hold a
+// Disturbance. in_flight_ and to_retransmit change together with every mark.
+
 #include <algorithm>
 #include <cassert>
 
 #include "dataplane/tcp/delivery_rate.hpp"
 #include "dataplane/tcp/send_queue.hpp"
 #include "dataplane/tcp/stream_range.hpp"
-
-// The scoreboard of RFC 6675 on the packets of a send queue. Marks live in the packets' notes.
 
 namespace sluice::tcp {
 namespace {
@@ -14,8 +16,9 @@ bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
 }
 
-/// The last packet of the sacked run that `begin` belongs to. The way found is noted, so that the next walk jumps: a
-/// note only ever points forward, and packets leave from the front, so it never points to one that is gone.
+/// Returns the last packet of the sacked run that `begin` belongs to. The result is stored in the note of `begin`, so
+/// the next walk jumps. A note only points forward and packets leave from the front, so it never points to a packet
+/// that was freed.
 packet::Cursor run_last(packet::Cursor begin) {
   packet::Cursor last = begin;
   while (true) {
@@ -32,17 +35,18 @@ Transmission transmission(packet::Cursor at) {
   return transmission_of(at.note());
 }
 
-/// One packet more has been delivered (RFC 8985 section 6.2, steps 2 and 3).
+/// Records the delivery of one packet (RFC 8985 section 6.2, steps 2 and 3).
 void deliver(packet::Cursor at, Delivery& delivery) {
   const bool once = at.note().transmissions == 1;
   if (once && end(at) <= delivery.fack) delivery.reordered = true;
   const Transmission sent = transmission(at);
-  if (!once && (delivery.originals || delivery.now - sent.at < delivery.min_rtt)) return;  // not what arrived
+  if (!once && (delivery.originals || delivery.now - sent.at < delivery.min_rtt))
+    return;  // the original arrived, not this retransmission
   if (!delivery.any || delivery.newest < sent) delivery.newest = sent;
   delivery.any = true;
 }
 
-/// What lies before `ack` of the packet has been delivered.
+/// Records the delivery of the part of the packet that lies before `ack`.
 void count_delivered(packet::Cursor at, SeqNum ack, DeliveryRate& rate) {
   if (end(at) <= ack) {
     rate.on_delivered(at.note());
@@ -90,12 +94,13 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
                             Delivery& delivery) {
   int steps = most_steps;
   for (const SackBlock& block : blocks) {
-    // A block at or below SND.UNA reports a duplicate (RFC 2883); one beyond SND.NXT is nonsense.
+    // A block at or below SND.UNA is a D-SACK (RFC 2883); one beyond SND.NXT is invalid.
     if (block.left < una || block.left >= block.right || block.right > nxt) continue;
     mark_block(block, steps, event, delivery);
   }
 }
 
+/// Marks the packets that `block` covers. `steps` limits the packets passed that bring nothing new.
 void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
   packet::Cursor at = nearest_before(block.left);
   packet::Cursor last_passed = at;
@@ -119,7 +124,7 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   }
 }
 
-/// Returns the last known place at or before `place`; the front of the queue where none is nearer.
+/// Returns the nearest known position at or before `place`, at worst the front of the queue.
 packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   const Scoreboard& board = disturbance_->scoreboard;
   packet::Cursor nearest = packets_.front();
@@ -131,7 +136,7 @@ packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   return nearest;
 }
 
-/// Keeps `at` as a place where a block was found, instead of the oldest one.
+/// Keeps `at` as a position where a block was found and overwrites the oldest one.
 void SendQueue::note_found(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (std::ranges::find(board.found, at) != board.found.end()) return;
@@ -139,14 +144,15 @@ void SendQueue::note_found(packet::Cursor at) {
   board.oldest_found = static_cast<std::uint8_t>((board.oldest_found + 1) % Scoreboard::places);
 }
 
-/// The packet leaves the queue.
+/// Removes a packet that leaves the queue from the known positions.
 void SendQueue::forget_place(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (board.loss_edge == at) board.loss_edge = packet::Cursor();
   std::ranges::replace(board.found, at, packet::Cursor());
 }
 
-/// It needs no walk, and tells by when it was sent what is lost before it: all else that the peer holds is found then.
+/// Marks only the newest packet if the block covers it, which needs no walk. Its send time is enough for RACK to find
+/// the losses before it.
 void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery) {
   const bool covered = block.left <= first(last_sent_) && end(last_sent_) <= block.right;
   if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);
@@ -170,7 +176,7 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
   ++board.sacked;
 }
 
-/// Neither the packet nor a copy of it is in flight any more; it waits to be sent again.
+/// Marks a packet lost, so neither it nor its retransmission counts as in flight, and it is due for retransmission.
 void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
@@ -254,7 +260,7 @@ void SendQueue::unmark_lost() {
   board.retransmit = board.loss_edge = packet::Cursor();
   while (board.copies) {
     packet::PacketNote& note = board.copies.note();
-    if ((note.flags & SendMark::lost) == 0) in_flight_ -= note.payload_len;  // it was there twice
+    if ((note.flags & SendMark::lost) == 0) in_flight_ -= note.payload_len;  // the packet was counted twice
     note.flags = 0;
     unlink_copy(board.copies);
   }

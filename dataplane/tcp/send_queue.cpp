@@ -1,3 +1,7 @@
+// Send queue of one connection: appending, sending, cutting and acknowledging packets. Called by the Endpoint that owns
+// it; sack_scoreboard.cpp marks losses and SACKs. in_flight() equals the pipe of RFC 6675 after every call. Packets
+// stay in the order of their sequence numbers and are contiguous.
+
 #include "dataplane/tcp/send_queue.hpp"
 
 #include <algorithm>
@@ -10,11 +14,12 @@
 namespace sluice::tcp {
 namespace {
 
-/// How many of the packet's copies count as in flight (RFC 6675 SetPipe).
+/// Returns how many transmissions of the packet count as in flight (SetPipe() of RFC 6675).
 std::uint32_t copies(const packet::PacketNote& note) {
   return ((note.flags & SendMark::lost) == 0 ? 1U : 0U) + ((note.flags & SendMark::retransmitted) != 0 ? 1U : 0U);
 }
 
+/// True if the packet is marked lost and not retransmitted yet.
 bool awaits_copy(const packet::PacketNote& note) {
   return (note.flags & (SendMark::lost | SendMark::retransmitted)) == SendMark::lost;
 }
@@ -29,9 +34,10 @@ bool SendQueue::join_back(const packet::Packet& payload, std::uint32_t most) {
 
 void SendQueue::resent(packet::Cursor position, Instant now) {
   packet::PacketNote& note = position.note();
-  assert((note.flags & SendMark::sacked) == 0);  // its note holds the way through the run, where a copy has its links
+  assert((note.flags & SendMark::sacked) == 0);  // scratch64_b of a sacked packet points to the end of its run; the
+                                                 // ring of retransmissions needs the same field
   note.sent = now;
-  if (const packet::Cursor first_copy = scoreboard().copies) {  // a nanosecond apart, which keeps their order
+  if (const packet::Cursor first_copy = scoreboard().copies) {  // keeps their order
     const packet::Cursor newest = packet::Cursor::from_bits(first_copy.note().scratch64_b);
     note.sent = std::max(now, newest.note().sent + Duration(1));
   }
@@ -73,8 +79,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   note.scratch64_b = 0;
   packet::Cursor before = last_sent();
   if (!(position == unsent_)) {
-    // Packets are sent again in the order of the queue: the copy sent last lies closely in front of the one to be cut,
-    // and a piece that was cut off right in front of the rest. So all the cuts of a recovery pass each packet once.
+    // Packets are retransmitted in queue order. The newest retransmission thus lies shortly before the packet to cut,
+    // and a piece cut off lies right before the rest. All cuts of one recovery together pass each packet once.
     const bool never_sent = note.transmissions == 0;
     packet::Cursor at = never_sent ? unsent_ : packets_.front();
     if (!never_sent && scoreboard().copies) {
@@ -98,7 +104,7 @@ inline void SendQueue::pop_acknowledged(AckEvent& event) {
     ++event.small;
   if (note.flags == 0) [[likely]] {
     in_flight_ -= note.payload_len;
-    if (note.transmissions == 1) event.rtt = event.now - note.sent;  // the newest comes last
+    if (note.transmissions == 1) event.rtt = event.now - note.sent;  // the newest delivery comes last
   } else {
     unmark(at, event);
   }
@@ -107,7 +113,7 @@ inline void SendQueue::pop_acknowledged(AckEvent& event) {
   packets_.pop_front().reset();
 }
 
-/// What the scoreboard knows of a packet goes with it.
+/// Removes a packet's contribution to the scoreboard before the packet leaves the queue.
 void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
   const packet::PacketNote& note = at.note();
   Scoreboard& board = scoreboard();
@@ -127,7 +133,7 @@ void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
   if (outstanding() && first(packets_.front().note()) < ack) trim_front(ack, event);
 }
 
-// The peer acknowledged a part of a packet: the rest is what is left to deliver.
+// Removes the acknowledged bytes from the first packet after a partial acknowledgement of it.
 void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   packet::Loan front(packets_.front());
   packet::PacketNote& note = front->note();
@@ -137,7 +143,7 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
     if (awaits_copy(note)) scoreboard().to_retransmit -= count;
   }
   if (note.payload_len >= small && std::uint32_t{note.payload_len} - count < small)
-    --event.small;  // it will leave as a small one
+    --event.small;  // it leaves the queue as a small one
   packet::skip_front(*front, count);
 }
 
@@ -148,7 +154,8 @@ void SendQueue::clear() {
   if (disturbance_ != nullptr) scoreboard() = {};
 }
 
-// Karn's rule: only what was sent once tells a round-trip time. The newest delivery counts.
+// Takes an RTT sample from a packet that was sent once, because of Karn's rule. The smallest sample, which is that of
+// the newest delivery, counts.
 void SendQueue::sample(const packet::PacketNote& note, AckEvent& event) const {
   if (note.transmissions != 1) return;
   const Duration rtt = event.now - note.sent;

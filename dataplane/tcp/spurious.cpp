@@ -1,23 +1,23 @@
+// Detection and reversal of spurious retransmissions, which a pause of the radio link or reordering causes. After a
+// timeout only the oldest segment is retransmitted until an ACK shows whether the others are lost. If they are not, the
+// state before the timeout is restored. Detection: Eifel (RFC 3522) by timestamps, F-RTO (RFC 5682) after timeouts, and
+// D-SACK (RFC 2883, RFC 3708). Response: RFC 4015. Called by ack_processing.cpp and recovery.cpp.
+
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
-// Repairs that nothing was lost for: a radio that paused and a timeout, a path that reordered and a fast recovery.
-// After a timeout only the oldest segment is repeated until an acknowledgement has told whether the others are lost;
-// when they are not, all is put back as it was. Detection: Eifel (RFC 3522) where a timestamp tells the original from
-// its copy, F-RTO (RFC 5682) for timeouts, reports of duplicates (RFC 2883, 3708). Response: RFC 4015.
-
 namespace sluice::tcp {
 
-/// RFC 5682 section 2.1 step 1. Nothing but the oldest segment may have been sent twice, else an acknowledgement could
-/// be that of another copy: so not in the middle of an earlier repair. A second timeout without any answer changes
-/// nothing about that.
+/// Starts the F-RTO test after a timeout (RFC 5682 section 2.1 step 1). Only the oldest segment may have been
+/// retransmitted, because otherwise an ACK could belong to another retransmission. No test therefore starts during an
+/// earlier recovery. A second timeout without any answer continues the test.
 void Endpoint::suspect_timeout() {
   const bool unanswered =
       bits_.recovery == Recovery::timeout && (bits_.doubt == Doubt::copy_due || bits_.doubt == Doubt::copy_sent);
   if (bits_.recovery != Recovery::none && !unanswered) {
-    repair_.copies = copies_unknown;  // which copy a duplicate was of could not be told
+    repair_.copies = copies_unknown;  // a D-SACK could not be attributed to one of several retransmissions
   } else if (!unanswered) {
     repair_.copies = 0;
   }
@@ -29,23 +29,24 @@ void Endpoint::suspect_timeout() {
   if (bits_.tail_out && bits_.tail_repeated) repair_.copies = copies_unknown;
 }
 
-/// Something has been repeated. What counts is the first copy (RFC 3522 section 3.2 step 2).
+/// Records a retransmission. The test refers to the first one (RFC 3522 section 3.2 step 2).
 void Endpoint::copy_went_out() {
   if (bits_.use_sack && repair_.copies < copies_unknown) ++repair_.copies;
   if (bits_.doubt == Doubt::copy_due) bits_.doubt = Doubt::copy_sent;
 }
 
-/// RFC 3522 section 3.2 step 5: an acknowledgement of new data that echoes a timestamp from before the copy answers the
-/// original. The other direction proves nothing here: our clock may be another's that stood still between the two.
+/// True if an ACK of new data echoes a timestamp from before the retransmission, so it acknowledges the original (RFC
+/// 3522 section 3.2 step 5). A newer echo proves nothing, because the relay's timestamp clock may not have advanced
+/// between both.
 bool Endpoint::answers_original(const Segment& segment) const {
-  if (bits_.doubt == Doubt::copy_due) return true;  // there is no copy yet
+  if (bits_.doubt == Doubt::copy_due) return true;  // nothing was retransmitted yet
   if (bits_.doubt != Doubt::copy_sent || !bits_.use_timestamps || !segment.has_timestamps || segment.ts_echo == 0)
     return false;
   return static_cast<std::int32_t>(segment.ts_echo - disturbance().copy_ts) < 0;
 }
 
-/// A fast recovery, when new data has been acknowledged: it was for nothing once the originals of all that was taken
-/// for lost have arrived. What is left of it lies from the front on.
+/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
+/// lost have arrived; what is still missing begins at the front.
 void Endpoint::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;
@@ -54,7 +55,8 @@ void Endpoint::judge_fast_recovery(bool original) {
   }
 }
 
-/// RFC 2883 section 4: in the first block, below the acknowledgement or within the second.
+/// True if the first SACK block is a D-SACK: below the acknowledgement number or within the second block (RFC 2883
+/// section 4).
 bool Endpoint::reports_duplicate(const Segment& segment) {
   if (segment.sack_count == 0) return false;
   const SackBlock first = segment.sack_blocks[0];
@@ -64,12 +66,12 @@ bool Endpoint::reports_duplicate(const Segment& segment) {
   return first.left < first.right && (below || inside);
 }
 
-/// The peer has reported a duplicate. When every copy of a repair turns out to be one, the repair was for nothing
-/// (RFC 3708 section 3).
+/// Counts a D-SACK. If every retransmission of a recovery was a duplicate, the recovery was spurious (RFC 3708 section
+/// 3).
 void Endpoint::count_duplicate(const Segment& segment) {
   const SackBlock first = segment.sack_blocks[0];
   if (repair_.copies == copies_unknown || !config_->takes_back) return;
-  // Of an older repair, or of none.
+  // The D-SACK belongs to an older recovery or to none.
   const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mtu_.mss);
   if (first.right > repair_.point || repair_.point - first.left > reach) return;
   const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mtu_.mss - 1) / mtu_.mss;
@@ -77,45 +79,47 @@ void Endpoint::count_duplicate(const Segment& segment) {
   if (repair_.copies == 0 && (bits_.recovery != Recovery::fast || send_.to_retransmit() == 0)) undo_recovery();
 }
 
-/// F-RTO, once an acknowledgement has been entered in the scoreboard: section 2.1 of RFC 5682, with SACK section 3.1.
+/// Evaluates an ACK for F-RTO after it was entered in the scoreboard: RFC 5682 section 2.1, with SACK section 3.1.
 void Endpoint::judge_timeout(const Segment& segment, const AckEvent& event) {
   if (bits_.doubt == Doubt::copy_answered) {
     judge_second_answer(segment, event);
     return;
   }
-  if (event.acked == 0) {  // with SACK step 2 goes on until the copy's acknowledgement
+  if (event.acked == 0) {  // with SACK, step 2 waits for the ACK of the retransmission
     if (event.duplicate && !bits_.use_sack) bits_.doubt = Doubt::none;
     return;
   }
-  // Step 2: new data must provoke the next answer. Where all is acknowledged there is nothing left to ask.
+  // Step 2: new data must trigger the next ACK. If everything is acknowledged, no test is possible.
   const bool tells = snd_.una < repair_.point && !send_.front_repeated() && may_send_new();
   bits_.doubt = tells ? Doubt::copy_answered : Doubt::none;
   if (tells) bits_.retransmit_first = false;
 }
 
-/// Step 3: what was sent once arrives, so it was not lost; or the new data arrived and it did not.
+/// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if data sent once is
+/// acknowledged. The loss was real if only the new data arrived.
 void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event) {
   const auto beyond = [this](const SackBlock& block) { return block.right > repair_.point; };
   const bool real = bits_.use_sack ? snd_.una > repair_.point || std::ranges::any_of(segment.sacks(), beyond)
                                    : event.acked == 0 && event.duplicate;
   if (real) {
     bits_.doubt = Doubt::none;
-    bits_.retransmit_first = true;  // step 3a: a window of three, and two are out
+    bits_.retransmit_first = true;  // step 3a: a window of three segments, two of which are in flight
   } else if (event.acked != 0 || event.newly_sacked != 0) {
     undo_recovery();
   }
 }
 
-/// RFC 4015: on with new data, under the window of before. That is no burst: it is what these acknowledgements would
-/// have released without the timeout. The segments that were sent once give round-trip times that contain the pause,
-/// and with them the RTO grows (section 3.4's aim); the backoff stays until the first of them.
+/// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier window.
+/// No burst results, because the ACKs release what they would have released without the timeout. RTT samples of
+/// segments sent once include the pause, so the RTO grows (the aim of section 3.4). The backoff stays until the first
+/// such sample.
 void Endpoint::undo_recovery() {
   bits_.doubt = Doubt::none;
   repair_.copies = 0;
   if (bits_.recovery != Recovery::none) {
-    repair_.point = snd_.una - 1;  // three more duplicates are news again (RFC 5682 section 2.1 step 3b)
+    repair_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)
     if (bits_.recovery == Recovery::fast) reordering_.note_reordering();
-    if (disturbed()) disturb().rack.forget();  // it may have taken an original for its copy
+    if (disturbed()) disturb().rack.forget();  // it may have taken an original for its retransmission
     bits_.recovery = Recovery::none;
     repair_.duplicate_acks = 0;
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;

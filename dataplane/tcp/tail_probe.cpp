@@ -1,18 +1,19 @@
 #include "dataplane/tcp/fast_path.hpp"
 
-// Tail loss probes (RFC 8985 section 7): when the end of what was sent is not acknowledged in two round trips, one
-// segment more, new or the last one again, brings an answer that shows what is missing, long before the retransmission
-// timer would. What is sent then: emit_data.cpp.
+// Tail loss probes (RFC 8985 section 7). If the last segments sent are not acknowledged within two round trips, one
+// more segment is sent, new data or the last segment again. Its ACK shows what is missing long before the
+// retransmission timer expires. emit_data.cpp builds the probe.
 
 namespace sluice::tcp {
 
-/// Section 7.2: an open connection that is not repairing anything, of which no probe is under way.
+/// True if a tail loss probe is permitted (RFC 8985 section 7.2): no recovery is in progress and no probe is in flight.
 bool Endpoint::may_probe_tail() const {
   return config_->tail_loss_probes && bits_.use_sack && rtt_.has_sample() && bits_.recovery == Recovery::none &&
          bits_.backoff == 0 && !bits_.tail_out && send_.outstanding() && send_.sacked() == 0 && snd_.wnd != 0;
 }
 
-/// The probe, where there can be one before the timeout.
+/// Arms the tail loss probe if it is permitted and earlier than the retransmission timeout, else the retransmission
+/// timer.
 void Endpoint::arm_retransmit_slow(Instant now) {
   const Duration timeout = rto();
   if (may_probe_tail() && probe_timeout() < timeout) {
@@ -22,8 +23,9 @@ void Endpoint::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// The timer was set by what was sent or acknowledged first: the last segment must have had its time too. A single
-/// segment may be waiting for a delayed acknowledgement, and that is what the retransmission timeout is made for.
+/// Handles the probe timer. The timer was set by the oldest data, so it is extended until the last segment has had its
+/// time too. A single segment gets no probe, because its ACK may be delayed; the retransmission timeout allows for
+/// that.
 void Endpoint::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline_ - probe_timeout();
   const Instant timeout = since + rto();
@@ -39,8 +41,8 @@ void Endpoint::on_probe_timeout(Instant now) {
   }
 }
 
-/// Section 7.4: an acknowledgement of more than the probe asked about. Where the probe was a repetition and nothing
-/// says that it came twice, it has repaired a loss that nobody else will notice.
+/// Evaluates an ACK that covers the probe (RFC 8985 section 7.4). If the probe was a retransmission and no D-SACK
+/// reports it, it repaired a loss that nothing else detects, so the window is reduced.
 void Endpoint::judge_tail_probe(const Segment& segment, const AckEvent& event) {
   if (segment.ack < repair_.point) return;
   if (!bits_.tail_repeated || reports_duplicate(segment)) {

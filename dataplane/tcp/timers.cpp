@@ -2,8 +2,8 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// One timer at a time (reordering, loss probe, retransmission; persist; TIME-WAIT) and the delayed acknowledgement
-// beside it. Deadlines move without anybody being told: whoever calls on_timer() may be early.
+// Timers of an endpoint. One is armed at a time (reordering, loss probe, retransmission, persist or TIME-WAIT), plus
+// the delayed ACK. A deadline may move without notice to the owner, so on_timer() accepts early calls.
 
 namespace sluice::tcp {
 
