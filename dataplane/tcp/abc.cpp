@@ -2,19 +2,19 @@
 
 #include "dataplane/tcp/congestion.hpp"
 
-// ABC's sender: Goyal et al., "ABC: A Simple Explicit Congestion Controller for Wireless Networks", NSDI 2020. Windows
-// in bytes.
+// Sender of ABC: Goyal et al., "ABC: A Simple Explicit Congestion Controller for Wireless Networks", NSDI 2020. Windows
+// are in bytes.
 
 namespace sluice::tcp {
 
-/// Nobody counts marks: there is no ABC queue to be followed.
+/// Grows as Reno while no feedback has arrived, because no ABC queue sets the window then.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }
 
-/// The window rule, and the lower of two windows, neither more than twice what is in flight. Other queues
-/// have only losses to speak with, which the second window answers. There is no slow start: accelerating doubles the
-/// window in a round.
+/// Applies the window rule of the paper and takes the lower of two windows, each at most twice the flight. The second
+/// window responds to losses, which are the only signal of other queues. There is no slow start, because accelerating
+/// doubles the window per round.
 void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
                       const PathView& path) {
   const auto size = static_cast<float>(path.mss);

@@ -4,12 +4,12 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// More accurate ECN feedback (RFC 9768): the counters, and what an endpoint does with them.
+// Accurate ECN feedback (RFC 9768): the counters, and their use by an endpoint.
 
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t wrap = 8;  ///< of the ACE field
+constexpr std::uint32_t wrap = 8;  ///< modulus of the ACE field
 
 }  // namespace
 
@@ -42,14 +42,14 @@ AccurateEcn* Endpoint::accurate_ecn() const {
   return state != nullptr && state->agreed() ? state : nullptr;
 }
 
-/// What leaves on a connection with accurate feedback: the count with everything, and new data says that it can be
-/// marked, by which queue is its congestion control's to say.
+/// Sets the ECN fields of an outgoing segment with accurate feedback: ACE in every segment, an ECN-capable codepoint
+/// for new data. The congestion control selects the codepoint.
 void Endpoint::mark_accurately(const AccurateEcn& state, Segment& segment) const {
   segment.flags.bits |= ace_bits(state.ace());
   if (segment.payload_len != 0 && state.may_mark()) segment.ecn = congestion_.codepoint();
 }
 
-/// The first acknowledgement tells how the SYN-ACK came, and no other does: it goes alone.
+/// Sends the first acknowledgement of the SYN-ACK alone, because only that one reports how the SYN-ACK arrived.
 void Endpoint::emit_accurate_answer(Instant now, Output& output) {
   AccurateEcn* const state = accurate_ecn();
   if (state == nullptr || !state->answer_due()) return;
@@ -57,13 +57,14 @@ void Endpoint::emit_accurate_answer(Instant now, Output& output) {
   if (!bits_.ack_now) state->answered();
 }
 
-/// An acceptable segment, with or without data, new or repeated.
+/// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted.
 void Endpoint::count_mark(const Segment& segment) {
   if (AccurateEcn* const state = accurate_ecn()) state->heard(segment.ecn);
 }
 
-/// Takes the count of an acknowledgement. Returns whether the window is to be reduced as for an echo: a scalable
-/// congestion control is told how many were marked instead. A field that acknowledges nothing new may be an old one.
+/// Takes the mark count of an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable congestion
+/// control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its count may be
+/// old.
 bool Endpoint::heed_count(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;

@@ -1,6 +1,8 @@
-#include "dataplane/tcp/fast_path.hpp"
+// Ending a connection: FIN exchange, reset and TIME-WAIT (RFC 9293 sections 3.6 and 3.10.4 to 3.10.7.4, eighth step).
+// The owner calls finish() and abort(); the other functions are called by segment and timer processing. A closed
+// endpoint keeps the data that arrived in order readable and holds nothing else.
 
-// Ending a connection: RFC 9293 sections 3.6 and 3.10.4 to 3.10.7.4 (eighth).
+#include "dataplane/tcp/fast_path.hpp"
 
 namespace sluice::tcp {
 
@@ -25,7 +27,7 @@ void Endpoint::abort() {
   bits_.close_reason = CloseReason::aborted;
 }
 
-/// No answer for too long; the peer is told, should it still be there.
+/// Gives up after too many unanswered transmissions; a RST informs the peer if it still exists.
 void Endpoint::give_up() {
   if (bits_.state == State::syn_sent) {
     close(CloseReason::timed_out);
@@ -35,12 +37,11 @@ void Endpoint::give_up() {
   bits_.close_reason = CloseReason::timed_out;
 }
 
-/// A reset is believed at exactly the next number that the peer expects (RFC 5961 section 3.2). That is SND.NXT where
-/// all that is in flight arrives, which a reset follows on the same path. Where there is a sign that it does not (a
-/// timeout, a loss, a tail loss probe without an answer, a window that does not reach SND.NXT) the peer may still
-/// expect SND.UNA, so a reset with that number goes first; the one that is not exact is old or challenged. Without such
-/// a sign a loss is not excluded either: then the peer challenges the reset, and the host that answers knows no
-/// connection.
+/// Sends the reset. A peer accepts one only at exactly the next number it expects (RFC 5961 section 3.2). That is
+/// SND.NXT if everything in flight arrives before the reset. A timeout, a loss, an unanswered tail loss probe or a
+/// window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with that number then precedes; the
+/// inexact one of the two is old or challenged. A loss without such a sign leads to a challenge ACK, which the
+/// impersonated host answers with a reset because it knows no such connection.
 void Endpoint::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;
@@ -52,7 +53,7 @@ void Endpoint::emit_reset(Instant now, Output& output) {
   if (output.transmit(segment, nullptr, now) != 0) close(bits_.close_reason);
 }
 
-/// What arrived in order stays readable; everything else goes.
+/// Closes the endpoint. Data that arrived in order stays readable; everything else is dropped.
 void Endpoint::close(CloseReason reason) {
   bits_.state = State::closed;
   bits_.close_reason = reason;
@@ -64,7 +65,7 @@ void Endpoint::close(CloseReason reason) {
       bits_.fin_due_again = bits_.tail_due = false;
 }
 
-/// The peer's FIN is next in order.
+/// Takes the peer's FIN, which is next in order.
 void Endpoint::receive_fin(Instant now) {
   forget_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;
@@ -85,6 +86,7 @@ void Endpoint::receive_fin(Instant now) {
   }
 }
 
+/// Advances the state after the peer acknowledged the FIN.
 void Endpoint::fin_acknowledged(Instant now) {
   bits_.fin_due_again = false;
   switch (bits_.state) {
@@ -95,7 +97,7 @@ void Endpoint::fin_acknowledged(Instant now) {
       enter_time_wait(now);
       break;
     case State::last_ack:
-      // The owner has not let the peer's FIN be acknowledged. As from CLOSING the acknowledgement is still to go.
+      // The owner withholds the acknowledgement of the peer's FIN. It still has to be sent, as from CLOSING.
       holding_back() ? enter_time_wait(now) : close(CloseReason::finished);
       break;
     default:
@@ -108,6 +110,7 @@ void Endpoint::enter_time_wait(Instant now) {
   arm(Timer::time_wait, now + config_->time_wait);
 }
 
+/// Records that the FIN was sent and advances the state.
 void Endpoint::fin_went_out() {
   bits_.fin_due_again = false;
   if (bits_.fin_sent) return;

@@ -1,10 +1,14 @@
+// Congestion window of one connection: what all algorithms have in common (slow start, limits, undo), and the dispatch
+// to the algorithm's hooks. Called by the Endpoint's ACK, recovery and timer processing. The window never exceeds
+// largest_congestion_window. RFC 5681, RFC 6582.
+
 #include "dataplane/tcp/congestion.hpp"
 
 namespace sluice::tcp {
 namespace {
 
-/// Segments that one acknowledgement may add in slow start (L of RFC 3465; 8 as in RFC 9406 section 4.2). One after a
-/// timeout, when acknowledgements may cover what arrived long ago.
+/// Limit of the segments by which one ACK increases the window in slow start (L of RFC 3465; 8 as in RFC 9406 section
+/// 4.2). After a timeout the limit is one, because an ACK may then cover data that arrived long ago.
 constexpr std::uint32_t slow_start_limit = 8;
 
 }  // namespace
@@ -74,12 +78,12 @@ void CongestionControl::on_mark(const PathView& path) {
 }
 
 void CongestionControl::on_timeout(const PathView& path, bool first, bool answered) {
-  // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
+  // RFC 5681 section 3.1: ssthresh stays if the same segment times out again.
   if (first) {
     end_first_slow_start();
     prior_ = window_;
     std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
-    // The window that rate reduction has shaped by then is no measure of the path.
+    // The window shaped by rate reduction so far is no measure of the path.
     if (answered) window_.ssthresh = prior_.ssthresh;
   }
   window_.cwnd = path.mss;
@@ -87,7 +91,7 @@ void CongestionControl::on_timeout(const PathView& path, bool first, bool answer
 
 void CongestionControl::on_recovery_exit(const PathView& path, bool reduced) {
   if (modelled()) return;
-  // RFC 6582 section 3.2 step 3 (1): no burst when little is left in flight.
+  // RFC 6582 section 3.2 step 3, case 1: avoids a burst if little is in flight.
   window_.cwnd =
       reduced ? window_.ssthresh : std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
   std::visit([&](auto& algorithm) { algorithm.on_recovery_exit(window_, path); }, algorithm_);

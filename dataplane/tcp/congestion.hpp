@@ -12,9 +12,9 @@
 
 namespace sluice::tcp {
 
-/// The congestion controls: X(name, configuration word, hooks that a connection starts with, what it is). A new one is
-/// a class with the hooks it needs (CongestionHooks), its place in CongestionControl, and one line here: the words of
-/// the configuration and what they start are made of this table.
+/// Table of the congestion controls: X(name, configuration word, hooks that a connection starts with, description). A
+/// new one needs a class with the hooks it uses (CongestionHooks), an entry in CongestionControl and one line here. The
+/// configuration words and their meaning are generated from this table.
 #define SLUICE_CONGESTION_CONTROLS(X)                                                                           \
   X(newreno, "newreno", NewReno, "RFC 6582")                                                                    \
   X(cubic, "cubic", HyStart, "RFC 9438")                                                                        \
@@ -41,84 +41,84 @@ inline constexpr std::array congestion_table = {
 #undef X
 };
 
-/// No congestion window grows beyond this many bytes, which is more than a scaled window can advertise.
+/// Upper limit of every congestion window in bytes; more than a scaled window can advertise.
 inline constexpr std::uint32_t largest_congestion_window = 1U << 30;
 
-/// Everything one acknowledgement told. Filled once; loss recovery, congestion control and counters read it, and nobody
-/// derives any of it again.
+/// Everything derived from one acknowledgement. Filled once and read by loss recovery, congestion control and counters.
 struct AckEvent {
   Instant now{};
-  Duration rtt = no_rtt;           ///< of the newest segment it delivered that was sent once; no_rtt when none
-  std::uint32_t acked = 0;         ///< bytes by which SND.UNA moved
-  std::uint32_t newly_sacked = 0;  ///< bytes that were not sacked before
-  std::uint32_t delivered = 0;     ///< bytes acknowledged or sacked, none of them before: what windows grow by
-  std::uint32_t newly_lost = 0;    ///< bytes taken for lost because of it
+  Duration rtt = no_rtt;           ///< RTT of the newest delivered segment sent once, or no_rtt
+  std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
+  std::uint32_t newly_sacked = 0;  ///< bytes sacked that were not sacked before
+  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked, by which windows grow
+  std::uint32_t newly_lost = 0;    ///< bytes marked lost because of it
   std::uint32_t in_flight = 0;     ///< pipe before it (RFC 6675)
-  std::int32_t small = 0;          ///< packets of less than SendQueue::small bytes that it took from the queue
-  bool duplicate = false;          ///< a duplicate acknowledgement (RFC 5681 section 2, RFC 6675 section 2)
-  bool cwnd_limited = false;       ///< the congestion window was what held the sender back
+  std::int32_t small = 0;          ///< packets below SendQueue::small bytes removed from the queue
+  bool duplicate = false;          ///< a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
+  bool cwnd_limited = false;       ///< the congestion window limited the sender
 
   static constexpr Duration no_rtt{-1};
 };
 
-/// What its owner may hear of an acknowledgement.
+/// Part of an AckEvent that is reported to the endpoint's owner.
 struct AckNews {
-  std::uint32_t delivered = 0;      ///< bytes that the peer has and did not have before
-  Duration rtt = AckEvent::no_rtt;  ///< of the newest segment it delivered that was sent once; no_rtt when none
+  std::uint32_t delivered = 0;      ///< bytes newly acknowledged or sacked
+  Duration rtt = AckEvent::no_rtt;  ///< RTT of the newest delivered segment sent once, or no_rtt
 };
 
-/// What an acknowledgement says of marks, on a connection with accurate ECN feedback (RFC 9768).
+/// ECN marks that one ACK reports, on a connection with accurate ECN feedback (RFC 9768).
 struct MarkFeedback {
-  std::uint32_t packets = 0;  ///< that it delivered
-  std::uint32_t marked = 0;   ///< packets that have come with CE since the last one
+  std::uint32_t packets = 0;  ///< packets that it acknowledged
+  std::uint32_t marked = 0;   ///< packets that arrived with CE since the last ACK
 };
 
-/// The window that every algorithm moves, in bytes.
+/// Congestion window in bytes, changed by every algorithm.
 struct CongestionWindow {
   std::uint32_t cwnd = 0;
   std::uint32_t ssthresh = UINT32_MAX;
   [[nodiscard]] bool slow_start() const { return cwnd < ssthresh; }
 };
 
-/// What an algorithm may know of the connection besides the event.
+/// State of the connection that an algorithm may use beside the event.
 struct PathView {
   Instant now{};
-  Duration srtt{};                ///< zero when unknown
+  Duration srtt{};                ///< zero if unknown
   std::uint32_t mss = 0;          ///< effective segment size, bytes
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
 
-/// Returns half of what the window had in flight when a loss was detected, and no less than two segments. What Limited
-/// Transmit and the wait for reordered segments have let out beyond the window does not count, because RFC 5681 section
-/// 3.2 step 2 excludes it.
+/// Returns half of the bytes that the window had in flight when a loss was detected, at least two segments. Bytes sent
+/// beyond the window, by Limited Transmit or while reordered segments were awaited, do not count (RFC 5681 section 3.2
+/// step 2).
 [[nodiscard]] inline std::uint32_t half_of_flight(const CongestionWindow& window, const PathView& path) {
   return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
 }
 
-/// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
-/// place; slow start and the bounds of the window are common to all (CongestionControl).
+/// Hooks of a congestion control, with empty defaults. An algorithm hides those it needs by its own and keeps its state
+/// as members. Slow start and the limits of the window are common to all (CongestionControl).
 struct CongestionHooks {
-  static constexpr float beta = 0.7F;      ///< share of the window that a loss leaves (RFC 9438 section 4.6)
-  static constexpr bool modelled = false;  ///< a model of the path decides, see Modelled
-  static constexpr bool scalable = false;  ///< on_feedback() answers marks; else they count as a loss in each round
+  static constexpr float beta = 0.7F;      ///< share of the window that remains after a loss (RFC 9438 section 4.6)
+  static constexpr bool modelled = false;  ///< a model of the path sets the window, see Modelled
+  static constexpr bool scalable = false;  ///< on_feedback() responds to ECN marks
 
-  /// New data arrived (event.delivered) in congestion avoidance while the window was the limit.
+  /// Increases the window in congestion avoidance after new data arrived (event.delivered), if the window was the
+  /// limit.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
-  /// Loss recovery begins: sets ssthresh. The window follows it.
+  /// Sets ssthresh when loss recovery begins. The caller sets the window to ssthresh.
   void on_congestion(CongestionWindow&, const PathView&) {}
-  /// The retransmission timer expired: sets ssthresh. The window falls to one segment.
+  /// Sets ssthresh when the retransmission timer expires. The caller sets the window to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
-  /// The last reduction was for nothing; the window is as before.
+  /// Restores the algorithm's state after a reduction that was not needed. The caller restores the window.
   void on_undo() {}
-  /// Everything outstanding when recovery began has been acknowledged.
+  /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// The sender was not limited by the window, or paused: time that passed is not the network's answer.
+  /// Called when the window was not the limit, or sending paused, because such time must not count as growth time.
   void on_idle() {}
-  /// An acknowledgement with accurate ECN feedback, before on_ack(), whatever limits the sender.
+  /// Called for an ACK with accurate ECN feedback, before on_ack(), whatever limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
 };
 
-/// RFC 5681, RFC 6582.
+/// NewReno congestion control (RFC 5681, RFC 6582).
 struct NewReno : CongestionHooks {
   static constexpr float beta = 0.5F;  ///< RFC 5681 section 3.1, eq. 4
 
@@ -129,7 +129,8 @@ struct NewReno : CongestionHooks {
   std::uint32_t counted = 0;  ///< bytes acknowledged since the window last grew
 };
 
-/// RFC 9438, with fast convergence and the Reno-friendly region. Windows in segments, times in seconds.
+/// CUBIC congestion control (RFC 9438) with fast convergence and the Reno-friendly region. Windows are in segments,
+/// times in seconds.
 struct Cubic : CongestionHooks {
   static constexpr float c = 0.4F;  ///< section 5.1
   static constexpr float no_epoch = -1;
@@ -145,14 +146,14 @@ struct Cubic : CongestionHooks {
   void on_undo();
 
   float w_max = 0;          ///< window just before the last reduction
-  float k = no_epoch;       ///< time the cubic takes to reach w_max; no_epoch before an avoidance stage begins
-  float w_est = 0;          ///< window Reno would have (section 4.3); without an epoch the former w_max
-  float cwnd_prior = 0;     ///< window at the last reduction, for w_est's slope
+  float k = no_epoch;       ///< time at which the cubic reaches w_max; no_epoch before congestion avoidance
+  float w_est = 0;          ///< window of Reno (section 4.3); without an epoch the former w_max
+  float cwnd_prior = 0;     ///< window at the last reduction, for the slope of w_est
   float fraction = 0;       ///< bytes of growth not yet in cwnd; without an epoch the former cwnd_prior
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::fine
 
  private:
-  /// An epoch has ended: what on_undo() restores takes the place of what only an epoch needs.
+  /// Saves w_max and cwnd_prior for on_undo() in members that only an epoch needs, because the epoch has ended.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;
@@ -161,49 +162,50 @@ struct Cubic : CongestionHooks {
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
 
-/// The first slow start of a connection under CUBIC: HyStart++ (RFC 9406) leaves it when round-trip times say that a
-/// queue grows, before the queue overflows. A Cubic takes its place when that slow start is over.
+/// First slow start of a connection under CUBIC (HyStart++, RFC 9406). It ends when round-trip times show a growing
+/// queue, before that queue overflows. A Cubic object replaces it when slow start is over.
 struct HyStart : CongestionHooks {
   static constexpr std::uint32_t none = UINT32_MAX;
 
-  /// By how much the window grows where slow start would let it grow by `usual`. Sets ssthresh when slow start is over.
+  /// Returns the bytes by which the window grows where standard slow start grows by `usual`. Sets ssthresh when slow
+  /// start is over.
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
 
   std::uint32_t last_least_us = none;   ///< lastRoundMinRTT
   std::uint32_t round_least_us = none;  ///< currentRoundMinRTT
-  std::uint32_t baseline_us = none;     ///< cssBaselineMinRtt; in conservative slow start
-  std::uint32_t round_left = 0;         ///< bytes to be acknowledged in this round
-  std::uint8_t samples = 0;             ///< of this round, up to as many as are needed
-  std::uint8_t rounds = 0;              ///< of conservative slow start
+  std::uint32_t baseline_us = none;     ///< cssBaselineMinRtt, in conservative slow start
+  std::uint32_t round_left = 0;         ///< bytes to be acknowledged before this round ends
+  std::uint8_t samples = 0;             ///< RTT samples of this round, at most N_RTT_SAMPLE
+  std::uint8_t rounds = 0;              ///< rounds of conservative slow start so far
 
  private:
   bool begin_round(const AckEvent& event, const PathView& path);
   void judge();
 };
 
-/// Prague (draft-briscoe-iccrg-prague-congestion-control): the window shrinks by half of the average share of marks,
-/// at most once in each virtual round, and grows by a segment in each. A virtual round is no shorter than 25 ms, so
-/// that flows of short round trips leave room for the others. A loss is answered as Reno does.
+/// Prague (draft-briscoe-iccrg-prague-congestion-control). The window shrinks by half of the average share of marks, at
+/// most once per virtual round, and grows by a segment per virtual round. A virtual round is no shorter than 25 ms, so
+/// that flows with short round trips do not displace others. A loss is handled as in Reno.
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
-  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< the draft's RTT_virt
-  static constexpr float gain = 1.0F / 16;                                ///< the draft's g
+  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< RTT_virt of the draft
+  static constexpr float gain = 1.0F / 16;                                ///< g of the draft
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float alpha = 1;                ///< average share of marked packets; not moved before the first one
+  float alpha = 1;                ///< average share of marked packets; 1 until the first mark
   float fraction = 0;             ///< bytes of growth not yet in cwnd
-  std::uint32_t round_end = 0;    ///< of this virtual round, tick::micro
-  std::uint32_t cut_end = 0;      ///< of the round in which the window was reduced last, tick::micro
-  std::uint16_t packets = 0;      ///< delivered in this virtual round
-  std::uint16_t marked = 0;       ///< of these
-  std::uint16_t just_marked = 0;  ///< packets of the latest acknowledgement
-  bool fed = false;               ///< there was feedback: a virtual round is on
+  std::uint32_t round_end = 0;    ///< end of this virtual round, tick::micro
+  std::uint32_t cut_end = 0;      ///< end of the round of the last reduction, tick::micro
+  std::uint16_t packets = 0;      ///< packets delivered in this virtual round
+  std::uint16_t marked = 0;       ///< marked packets of this virtual round
+  std::uint16_t just_marked = 0;  ///< marked packets of the latest ACK
+  bool fed = false;               ///< feedback was received, so virtual rounds run
   bool saw_mark = false;
 
  private:
@@ -212,13 +214,13 @@ struct Prague : CongestionHooks {
   void cut(CongestionWindow& window, const PathView& path);
 };
 
-/// The sender of ABC (Goyal et al., NSDI 2020): a packet that an ABC queue lets accelerate is answered by two, one that
-/// it brakes by none, and each adds its part of a segment in a round for fairness.
+/// ABC sender (Goyal et al., NSDI 2020). A packet that an ABC queue accelerates is answered by two packets, one that it
+/// brakes by none. Each packet also adds its part of one segment per round, for fairness.
 ///
 /// The paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS bit. Here all
-/// leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts them: of the packets that an acknowledgement
-/// delivers, those that were not braked accelerate. The sum over a round is the same, and a lost acknowledgement loses
-/// nothing of it; but a queue of another kind that marks with CE is taken to brake.
+/// packets leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts them. Of the packets that an ACK
+/// delivers, those that were not braked accelerate. The sum over a round is the same, and a lost ACK loses nothing of
+/// it. A queue of another kind that marks with CE is taken for a brake.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 
@@ -227,11 +229,12 @@ struct Abc : NewReno {
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float window = 0;   ///< w_abc, bytes; 0 before there was feedback
-  float ceiling = 0;  ///< window that losses leave, growing as Reno's does, bytes; 0 = there was none
+  float window = 0;   ///< w_abc in bytes; 0 before the first feedback
+  float ceiling = 0;  ///< window after losses in bytes, growing as Reno's does; 0 if there was no loss
 };
 
-/// A model of the path moves the window from outside (PathModel): losses, pauses and their ends do not.
+/// Congestion control whose window is set by a model of the path (PathModel) instead of by losses, pauses and their
+/// ends.
 struct Modelled : CongestionHooks {
   static constexpr bool modelled = true;
 };
@@ -240,13 +243,14 @@ class Bbr;
 class Bbr3;
 class Copa;
 
-/// … and this one does. For what others ask a congestion control all models are the same.
+/// Modelled congestion control with the model `Which`. Common functions use only the base Modelled, because they treat
+/// all models alike.
 template <class Which>
 struct ModelledBy : Modelled {
   using Model = Which;
 };
 
-/// Whether a model of the path decides. Such a connection is paced, and needs a PacedEndpoint.
+/// True if a model of the path sets the window. Such a connection is paced and needs a PacedEndpoint.
 [[nodiscard]] constexpr bool is_modelled(CongestionAlgorithm algorithm) {
   switch (algorithm) {
 #define X(name, word, hooks, text) \
@@ -258,58 +262,60 @@ struct ModelledBy : Modelled {
   return false;
 }
 
-/// The congestion window and the algorithm that moves it, by value.
+/// Congestion window and the algorithm that changes it, held by value.
 class CongestionControl {
  public:
-  /// Starts with `cwnd` bytes in slow start.
+  /// Starts in slow start with a window of `cwnd` bytes.
   void start(CongestionAlgorithm algorithm, std::uint32_t cwnd);
-  /// Goes on from a measured window: cwnd = ssthresh = `cwnd`, no history.
+  /// Continues from a measured window: cwnd = ssthresh = `cwnd`, without history.
   void seed(std::uint32_t cwnd);
 
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
-  /// Takes the window that proportional rate reduction allows, in a recovery; at least `least`.
+  /// Sets the window that proportional rate reduction allows during recovery; at least `least` bytes.
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
-  /// ssthresh as a share of what was in flight: RecoverFS of RFC 6937 the other way round.
+  /// Returns ssthresh as a share of the flight when recovery began: ssthresh / RecoverFS of RFC 6937.
   [[nodiscard]] float reduction() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
-  /// A model decides: follow() moves the window, on_ack() and the rest but on_timeout() and undo() do not.
+  /// True if a model sets the window through follow(). Of the event functions only on_timeout() and undo() then change
+  /// it.
   [[nodiscard]] bool modelled() const { return std::holds_alternative<Modelled>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
-  /// cwnd before the last reduction.
+  /// Returns cwnd before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
-  /// Marks are answered by on_feedback(), where there is accurate feedback.
+  /// True if on_feedback() responds to ECN marks where accurate feedback is available.
   [[nodiscard]] bool scalable() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::scalable; }, algorithm_);
   }
-  /// What new data leaves with in its ECN field, where there is accurate feedback.
+  /// Returns the ECN codepoint of new data where accurate feedback is available.
   [[nodiscard]] std::uint8_t codepoint() const { return scalable() ? ecn_scalable : ecn_capable; }
 
   void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
-  /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
+  /// Handles an echoed ECN mark (RFC 3168): reduces as on_congestion() does, but undo() does not reverse it.
   void on_mark(const PathView& path);
-  /// `first`: of its segment. `answered`: in a recovery that has reduced the window for what was sent by then, and not
-  /// yet come to its end: ssthresh stays, as once for each window of data (RFC 5681 section 4.3).
+  /// Handles a retransmission timeout. `first`: the first one of its segment. `answered`: a recovery in progress has
+  /// reduced the window for the same data, so ssthresh stays (RFC 5681 section 4.3: once per window of data).
   void on_timeout(const PathView& path, bool first, bool answered = false);
-  /// `reduced`: rate reduction has brought the flight down to ssthresh already (RFC 6937); else RFC 6582 says how.
+  /// Ends a recovery. `reduced` is true if rate reduction has brought the flight down to ssthresh already (RFC 6937).
+  /// Otherwise the window follows RFC 6582.
   void on_recovery_exit(const PathView& path, bool reduced);
-  /// The last reduction was for nothing: both windows are what they were before it, at least.
+  /// Reverses the last reduction because it was not needed; both windows are at least what they were before it.
   void undo();
-  /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
+  /// Reduces the window to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);
 
  private:
   void end_first_slow_start();
 
   CongestionWindow window_;
-  CongestionWindow prior_;  ///< before the last reduction
+  CongestionWindow prior_;  ///< window before the last reduction
   [[no_unique_address]] std::variant<NewReno, HyStart, Modelled, Prague, Abc, Cubic>
       algorithm_;  // Cubic follows HyStart
 };

@@ -1,3 +1,7 @@
+// CUBIC (RFC 9438): growth along a cubic of the time since the last reduction, with fast convergence and the
+// Reno-friendly region. CongestionControl calls the hooks after HyStart has ended the first slow start. Windows are in
+// segments and times in seconds, as in the RFC.
+
 #include <cmath>
 
 #include "dataplane/tcp/congestion.hpp"
@@ -16,7 +20,7 @@ float seconds(Duration d) {
 
 }  // namespace
 
-// RFC 9438 section 4.2: figure 1 starts anew; equation 2 gives K.
+// Starts a congestion avoidance stage: restarts the curve of RFC 9438 figure 1 and computes K by equation 2.
 void Cubic::begin_epoch(const CongestionWindow& window, const PathView& path) {
   const float cwnd = segments(window.cwnd, path);
   if (cwnd < w_max) {
@@ -36,14 +40,14 @@ void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathVi
   const float t = seconds(tick::duration(tick::fine(path.now) - epoch));
   const float cwnd = segments(window.cwnd, path);
 
-  // Section 4.3: what Reno would have; its slope is milder until the old window is reached again.
+  // Section 4.3: window of Reno, with a flatter slope until the earlier window is reached again.
   constexpr float mild = 3 * (1 - beta) / (1 + beta);
   w_est += (w_est < cwnd_prior ? mild : 1) * segments(event.delivered, path) / cwnd;
   if (cubic_at(t) < w_est) {
     window.cwnd = std::max(window.cwnd, static_cast<std::uint32_t>(w_est * static_cast<float>(path.mss)));
     return;
   }
-  // Sections 4.4 and 4.5: reach W_cubic(t + RTT) in one round trip, by half as much again at most.
+  // Sections 4.4 and 4.5: reach W_cubic(t + RTT) within one round trip, but grow by half at most.
   const float target = std::clamp(cubic_at(t + seconds(path.srtt)), cwnd, 1.5F * cwnd);
   const float growth = fraction + (target - cwnd) / cwnd * static_cast<float>(event.delivered);
   const auto whole = static_cast<std::uint32_t>(growth);
@@ -51,7 +55,7 @@ void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathVi
   window.cwnd += whole;
 }
 
-// Sections 4.6 and 4.7.
+// Reduces the window after congestion (RFC 9438 sections 4.6 and 4.7).
 void Cubic::reduce(CongestionWindow& window, const PathView& path) {
   const float cwnd = segments(window.cwnd, path);
   keep();
@@ -62,9 +66,10 @@ void Cubic::reduce(CongestionWindow& window, const PathView& path) {
   window.ssthresh = std::max(static_cast<std::uint32_t>(flight * beta), 2 * path.mss);
 }
 
-// Section 4.9.1. The curve starts anew, for the time of the pause is no time in which the path could answer.
+// Reverses the last reduction (RFC 9438 section 4.9.1). The curve restarts, because the path was not probed during the
+// pause.
 void Cubic::on_undo() {
-  if (k < 0) {  // else begin_epoch() has written over them
+  if (k < 0) {  // otherwise begin_epoch() has overwritten the saved values
     w_max = w_est;
     cwnd_prior = fraction;
   }
@@ -75,7 +80,7 @@ void Cubic::on_congestion(CongestionWindow& window, const PathView& path) {
   reduce(window, path);
 }
 
-// Section 4.8: the first avoidance stage after a timeout starts its cubic at the window it finds.
+// Handles a timeout (RFC 9438 section 4.8): the next congestion avoidance stage starts its cubic at its current window.
 void Cubic::on_timeout(CongestionWindow& window, const PathView& path) {
   reduce(window, path);
   w_max = 0;

@@ -1,12 +1,12 @@
 #include "dataplane/tcp/fast_path.hpp"
 
-// Explicit congestion notification (RFC 3168 section 6.1), on a connection whose handshake agreed on it.
+// ECN (RFC 3168 section 6.1) on a connection that negotiated it in the handshake.
 
 namespace sluice::tcp {
 
-/// What leaves: congestion seen is echoed with every acknowledgement; new data says that it can be marked, and once
-/// that the window was reduced (sections 6.1.2 and 6.1.3). Repetitions and empty segments cannot be marked (6.1.4 and
-/// 6.1.5).
+/// Sets the ECN fields of an outgoing segment (RFC 3168 sections 6.1.2 and 6.1.3). Every ACK echoes congestion with
+/// ECE. New data is ECN-capable and once carries CWR after a reduction. Retransmissions and empty segments are not
+/// ECN-capable (sections 6.1.4 and 6.1.5).
 void Endpoint::mark_ecn(Segment& segment) {
   if (const AccurateEcn* const accurate = accurate_ecn()) {
     mark_accurately(*accurate, segment);
@@ -19,20 +19,21 @@ void Endpoint::mark_ecn(Segment& segment) {
   bits_.cwr_due = false;
 }
 
-/// What was to say that the window was reduced has not left.
+/// Keeps CWR due, because the segment that carries it was not sent.
 void Endpoint::cwr_stays_due(const Segment& segment) {
   bits_.cwr_due = segment.flags.cwr() && accurate_ecn() == nullptr;
 }
 
-/// Data arrived that counts: CWR ends the echo of what was before, a mark begins a new one (section 6.1.3).
+/// Processes the ECN field of arriving data: CWR ends the echo of earlier marks, and a CE mark starts a new one (RFC
+/// 3168 section 6.1.3).
 void Endpoint::heed_mark(const Segment& segment) {
-  if (accurate_ecn() != nullptr) return;  // counted, with whatever came marked
+  if (accurate_ecn() != nullptr) return;  // count_mark() has counted it
   if (segment.flags.cwr()) bits_.ece_due = false;
   if (segment.ecn == congestion_experienced) bits_.ece_due = true;
 }
 
-/// The acknowledgement that echoes congestion leaves nothing in flight, so there is no round trip over which the
-/// reduction could be spread. What was in flight before it counts.
+/// Reduces cwnd at once after an ECN echo that leaves nothing in flight, because no round trip remains over which to
+/// spread the reduction. The flight before this ACK counts.
 void Endpoint::reduce_at_once(const AckEvent& event) {
   PathView view = path(event.now);
   view.flight_size = event.in_flight;
@@ -40,11 +41,10 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
   congestion_.on_recovery_exit(view, true);
 }
 
-/// The peer echoes congestion: as after a loss, once for each window of data, spread over the round trip as PRR does.
-/// What a loss has reduced already is answered with no more than CWR. CWR leaves with what is sent after the reduction:
-/// up to its acknowledgement the peer goes on echoing the old mark, also in the one that reaches repair_.point. With
-/// accurate feedback a count that has grown is the echo, and nothing has to end it. Returns true if the window was
-/// reduced at once, so that this acknowledgement does not make it grow (section 6.1.2).
+/// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. After a loss that has
+/// reduced cwnd already, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
+/// repair_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
+/// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
 bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
   const bool steered = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= repair_.point) {

@@ -1,9 +1,11 @@
+// Everything an endpoint sends: decides what is due and builds the segments without payload; emit_data.cpp builds the
+// others. Called through Endpoint::emit() by the relay of the proxy and the hosts of the emulator. A segment that the
+// output refuses stays due.
+
 #include <algorithm>
 #include <span>
 
 #include "dataplane/tcp/fast_path.hpp"
-
-// Everything that leaves: what is due, and the segments without payload. Those with payload: emit_data.cpp.
 
 namespace sluice::tcp {
 
@@ -18,7 +20,8 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Nothing is to be repaired, probed, cut or told besides, nor paced: the connection only opens or ends.
+/// True if only data, a FIN or an ACK can be due, without recovery, probes, ECN, pacing or cutting. That covers
+/// connections that open or close normally.
 inline bool Endpoint::sends_plainly() const {
   return bits_.state >= State::established && !bits_.reset_due && !bits_.use_ecn && !bits_.small_path &&
          !bits_.probe_due && !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !disturbed() &&
@@ -38,7 +41,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   return emit_troubled(now, output, allowance);
 }
 
-/// Whatever there may be.
+/// Sends everything that can be due in any state, including RST, handshake, recovery, probes and paced data.
 Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
   if (bits_.reset_due) {
     emit_reset(now, output);
@@ -49,7 +52,7 @@ Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
     return Bytes();
   }
   if (bits_.use_ecn && bits_.ack_now) emit_accurate_answer(now, output);
-  // SACK blocks have no room beside a full segment: they go ahead on their own.
+  // SACK blocks do not fit beside a full segment, so they are sent first in a pure ACK.
   if (bits_.ack_now && disturbed() && !disturbance().reassembly.report().empty()) emit_ack(now, output);
   if (bits_.small_path) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
@@ -72,8 +75,9 @@ bool Endpoint::wants_to_send(Instant now) const {
   return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window() || must_guard_refused();
 }
 
-/// The fast paths of receive() and emit() apply to an open connection that is not repairing, reordering, probing or
-/// closing anything, and takes neither delivery-rate samples nor counts of marks.
+/// Recomputes the fast-path flag of an open connection and releases recovery state that is no longer needed. The fast
+/// paths of receive() and emit() require that no recovery, reordering, probe, urgent data, ECN reduction or FIN is in
+/// progress.
 void Endpoint::settle_open() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
     settle_urgent();
@@ -85,6 +89,7 @@ void Endpoint::settle_open() {
                        (snd_.wnd != 0 || !send_.outstanding()) && may_go_fast();
 }
 
+/// Sends a pure ACK, or one with SACK blocks, ECN flags or an urgent pointer if one of these is due.
 void Endpoint::emit_ack(Instant now, Output& output) {
   if (disturbed() || bits_.urgent_out || bits_.use_ecn || bits_.duplicates_due > 1) [[unlikely]] {
     emit_ack_with_more(now, output);
@@ -101,7 +106,7 @@ void Endpoint::emit_ack(Instant now, Output& output) {
   if (!holding_back()) bits_.duplicates_due = 0;
 }
 
-/// An acknowledgement that also tells what came before its turn, of marks or of urgent data, or goes out several times.
+/// Sends an ACK that also carries SACK blocks, ECN flags or the urgent pointer, or that is repeated as duplicate ACKs.
 void Endpoint::emit_ack_with_more(Instant now, Output& output) {
   Segment segment = header(acceptable_seq());
   if (disturbed() && !disturbance().reassembly.report().empty() && !holding_back()) [[unlikely]] {
@@ -113,12 +118,12 @@ void Endpoint::emit_ack_with_more(Instant now, Output& output) {
   if (output.transmit(segment, nullptr, now) == 0) return;
   ack_went_out(segment);
   if (holding_back()) return;
-  // RFC 5681 section 4.2: a sender without SACK counts one for each segment that came before its turn.
+  // RFC 5681 section 4.2: a sender without SACK counts one duplicate ACK for each out-of-order segment.
   for (; bits_.duplicates_due > 1; --bits_.duplicates_due) output.transmit(segment, nullptr, now);
   bits_.duplicates_due = 0;
 }
 
-/// A burst with many holes: one acknowledgement for all its segments has not enough blocks, so the others go ahead.
+/// Sends up to 8 additional ACKs with all runs, because one ACK has too few SACK blocks for a burst with many holes.
 void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const {
   constexpr int most = 8;
   packet::Cursor from;
@@ -130,7 +135,7 @@ void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const
   }
 }
 
-/// The FIN, when no data segment can carry it.
+/// Sends the FIN in a segment of its own if no data segment can carry it.
 void Endpoint::emit_fin(Instant now, Output& output) {
   Segment segment = header(snd_.end);
   segment.flags.bits |= Flags::fin_bit;
@@ -142,6 +147,8 @@ void Endpoint::emit_fin(Instant now, Output& output) {
   if (bits_.timer < Timer::reorder) arm_retransmit(now);
 }
 
+/// True if a FIN without data can be sent now: it must be retransmitted, or all data was sent and the window permits
+/// it.
 bool Endpoint::fin_can_go() const {
   if (bits_.fin_due_again) return !timeout_in_doubt();
   return bits_.fin_wanted && !bits_.fin_sent && !send_.unsent() && snd_.end < window_edge() &&

@@ -1,19 +1,21 @@
+// Sending of segments with payload: retransmissions first, then new data, then tail loss probes. Called by emit.cpp;
+// recovery.cpp has marked the lost packets before. Data is bounded by the peer's window and by cwnd or the caller's
+// allowance.
+
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/output.hpp"
 
-// Segments with payload: lost ones first, then new ones.
-
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t sack_option = 4;  ///< kind, length, two paddings
+constexpr std::uint32_t sack_option = 4;  ///< bytes: kind, length, two bytes of padding
 constexpr std::uint32_t sack_block = 8;
 
 }  // namespace
 
-/// What can_send_now() comes to where it takes more than a look.
+/// Returns the result of can_send_now() where its inline check cannot decide.
 bool Endpoint::finds_something_to_send() const {
   if (bits_.state < State::established) return false;
   if (timeout_in_doubt() && bits_.doubt == Doubt::copy_sent && !bits_.retransmit_first) return false;
@@ -21,9 +23,9 @@ bool Endpoint::finds_something_to_send() const {
   return may_send_new() || may_split();
 }
 
-/// A repetition needs the window the peer offers now, except for the oldest segment, of which a part fits, and of which
-/// all may fit where the scale has rounded the window down (RFC 7323 section 2.4). Nothing is repeated into a window
-/// that is closed; on_refusal() probes it.
+/// True if a retransmission is permitted now. It must fit the peer's current window. Of the oldest segment only a part
+/// must fit, or all of it where scaling has rounded the window down (RFC 7323 section 2.4). Nothing is retransmitted
+/// into a closed window; on_refusal() probes that.
 bool Endpoint::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == send_.front();
@@ -32,7 +34,8 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Hands a packet to the output and takes what it weighs off `left`.
+/// Passes a packet to the output and subtracts its IP packet size from `left`. Returns false if it does not fit `left`
+/// or the output refuses it.
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < least_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
@@ -47,7 +50,8 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
   return true;
 }
 
-/// Sends the first unsent packet; `segment` has its header filled. False when it stays due.
+/// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet stays
+/// due.
 inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
   if (send_.unsent().note().payload_len > mtu_.port) [[unlikely]] {
     if (!cut_for_port(send_.unsent(), output)) return false;
@@ -79,11 +83,14 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   return true;
 }
 
-/// What is to be sent again next. While a timeout is in doubt that is the oldest segment and no other.
+/// Returns the next packet to retransmit. While the need of a timeout is tested, only the oldest segment is
+/// retransmitted.
 packet::Cursor Endpoint::next_repair() const {
   return !timeout_in_doubt() || bits_.retransmit_first ? send_.next_retransmission() : packet::Cursor();
 }
 
+/// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance` permit. Returns the IP
+/// bytes sent.
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_repair()) {
@@ -102,12 +109,13 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   const SeqNum before = snd_.nxt;
   if (send_.unsent()) emit_new(now, output, left);
-  // What is new asks as well as a probe would (RFC 8985 section 7.3).
+  // New data triggers an ACK as well as a probe does (RFC 8985 section 7.3).
   if (snd_.nxt != before) bits_.tail_due = false;
   if (bits_.tail_due) emit_tail_probe(now, output, left);
   return allowance - left;
 }
 
+/// Sends unsent packets while the windows and `left` permit it.
 void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
   if (!send_.outstanding()) restart_after_idle(now);
   bool whole = may_send_new();
@@ -122,7 +130,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
   note_use_of_cwnd(pipe());
 }
 
-/// Sends a packet that was sent before. False when it stays due.
+/// Sends a packet again that was sent before. Returns false if it stays due.
 bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == send_.back()) {
@@ -138,7 +146,7 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
   return true;
 }
 
-/// The same, to repair a loss.
+/// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet stays due.
 bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   if (!repeat(position, now, output, left)) return false;
   bits_.retransmit_first = false;
@@ -147,12 +155,12 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   return true;
 }
 
-/// RFC 8985 section 7.3: the congestion window does not hold the probe back, the peer's window does. It may have waited
-/// for an allowance. A SACK that has come meanwhile has told as much, and a timeout asks by itself.
+/// Sends a tail loss probe (RFC 8985 section 7.3), limited by the peer's window but not by cwnd. The probe is dropped
+/// if it waited for an allowance and a SACK or a timeout has made it unnecessary.
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   bits_.tail_repeated = !next || snd_.nxt + next.note().payload_len > window_edge();
-  // What the port no longer carries is cut once it counts as lost.
+  // A packet larger than the port's MTU is cut only after it counts as lost.
   const bool too_large = bits_.tail_repeated && send_.outstanding() && send_.last_sent().note().payload_len > mtu_.port;
   if (too_large || !may_probe_tail()) {
     bits_.tail_due = false;
@@ -160,7 +168,7 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   }
   if (bits_.tail_repeated) {
     if (!repeat(send_.last_sent(), now, output, left)) return;
-    repair_.copies = 0;  // a duplicate reported from now on is the probe's
+    repair_.copies = 0;  // a D-SACK from now on refers to the probe
   } else {
     Segment segment = header(snd_.nxt);
     if (!emit_next(segment, now, output, left)) return;
@@ -171,7 +179,7 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   count(counters_.tail_probes);
 }
 
-/// RFC 5681 section 4.1.
+/// Reduces the window after an idle period longer than the RTO (RFC 5681 section 4.1).
 void Endpoint::restart_after_idle(Instant now) {
   if (!bits_.on_fast_path && congestion_.modelled()) [[unlikely]] {
     restart_model(now);
@@ -180,7 +188,8 @@ void Endpoint::restart_after_idle(Instant now) {
   if (tick::duration(tick::fine(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
 }
 
-/// As many blocks as fit beside the payload. None with data under an allowance, which counts every byte.
+/// Adds the SACK blocks that fit beside the payload. Under an allowance, data segments carry none, because the
+/// allowance counts every byte.
 void Endpoint::fill_sacks(Segment& segment) const {
   if (!bits_.use_sack) return;
   const auto blocks = disturbance().reassembly.report().blocks();

@@ -3,7 +3,7 @@
 namespace sluice::tcp {
 namespace {
 
-// RFC 9406 section 4.3.
+// Constants of RFC 9406 section 4.3.
 constexpr std::uint32_t least_threshold_us = 4'000;  ///< MIN_RTT_THRESH
 constexpr std::uint32_t most_threshold_us = 16'000;  ///< MAX_RTT_THRESH
 constexpr std::uint32_t threshold_divisor = 8;       ///< MIN_RTT_DIVISOR
@@ -13,7 +13,7 @@ constexpr std::uint8_t conservative_rounds = 5;      ///< CSS_ROUNDS
 
 }  // namespace
 
-/// A round ends when as much as was in flight at its start has arrived.
+/// Ends a round when the bytes in flight at its start have been delivered. Returns true if a new round begins.
 bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
   const bool over = round_left <= event.delivered;
   if (!over) {
@@ -42,10 +42,11 @@ std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, c
   return baseline_us == none ? usual : usual / growth_divisor;
 }
 
-/// Section 4.2: the round's least round-trip time says whether a queue has begun to grow.
+/// Compares the round's minimum RTT with that of the last round (RFC 9406 section 4.2) and enters or leaves
+/// conservative slow start.
 void HyStart::judge() {
   if (baseline_us != none) {
-    if (round_least_us < baseline_us) baseline_us = none;  // it had not: slow start goes on
+    if (round_least_us < baseline_us) baseline_us = none;  // the queue did not grow: slow start continues
     return;
   }
   if (last_least_us == none) return;

@@ -2,7 +2,7 @@
 
 namespace sluice::tcp {
 
-// RFC 5681 section 3.1, counting bytes: one segment more per window acknowledged.
+// Increases the window by one segment per window acknowledged, counting bytes (RFC 5681 section 3.1).
 void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   counted += event.delivered;
   if (counted < window.cwnd) return;
@@ -10,7 +10,7 @@ void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const Path
   window.cwnd += path.mss;
 }
 
-// RFC 5681 equation 4.
+// Sets ssthresh to half of the flight (RFC 5681 equation 4).
 void NewReno::on_congestion(CongestionWindow& window, const PathView& path) {
   window.ssthresh = half_of_flight(window, path);
   counted = 0;

@@ -3,16 +3,17 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// Data that goes from one endpoint to the other in the frame in which it came.
+// Cut-through: data segments are forwarded from one endpoint of a relay to the other endpoint's peer in the frame in
+// which they arrived.
 
 namespace sluice::tcp {
 
-/// On the fast path nothing is taken for lost, so the pipe is what is in flight.
+/// Compares the window with send_.in_flight(), which equals the pipe on the fast path because no packet is marked lost.
 bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant now) {
   if (!bits_.on_fast_path || send_.unsent() || snd_.nxt != segment.seq || !passes_size(segment.payload_len))
     return false;
   if (bits_.use_ecn || bits_.use_timestamps != segment.has_timestamps) return false;
-  // The timestamp stays what it is.
+  // The TSval in the frame is not rewritten, so it must not be older than the newest one.
   if (segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - from.rcv_.newest_ts) < 0) return false;
   if (!from.takes_next(segment) || !from.in_order_.empty()) return false;
   if (!send_.outstanding()) restart_after_idle(now);
@@ -38,8 +39,9 @@ void Endpoint::pass(const Segment& segment, packet::Packet&& frame, Instant now)
   send_.push_sent(std::move(frame), now);
 }
 
-/// What was received has left, `before` bytes and then `last`, and takes room that it takes of the window elsewhere
-/// now. Where that may be worth a segment, it is looked at as after the last one: take_over() does the same.
+/// Accounts for data that left without being queued: first `before` bytes, then the `last` segment. The bytes still
+/// count against the receive window, as in take_over(). A window update is considered before the last segment is
+/// subtracted, because take_over() has the same order.
 inline void Endpoint::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

@@ -1,22 +1,24 @@
+// Path MTU discovery of a sender whose data was segmented by another host. A smaller MTU is reported by a router (RFC
+// 1191, RFC 8201) or suspected because large segments never arrive (RFC 4821 section 7.7). Queued packets that are too
+// large are then cut. Later a search tries larger segments one at a time (RFC 8899). Called by the owner for ICMP
+// errors, by recovery.cpp after timeouts and by emit.cpp before data is sent.
+
 #include <algorithm>
 #include <climits>
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// A path that does not carry segments as large as the handshake agreed on: told by a router (RFC 1191, 8201), or found
-// out because large segments never arrive (RFC 4821 section 7.7). What was cut larger by its first sender is cut again.
-
 namespace sluice::tcp {
 namespace {
 
 constexpr int most_cuts = INT_MAX;
-constexpr std::uint8_t suspicious = 3;  ///< timeouts in a row, with SACK, or while the other direction works
-constexpr std::uint8_t hopeless = 6;    ///< or in any case
-constexpr std::uint8_t rest = 6;        ///< ticks before larger segments are tried again: 687 s at least
+constexpr std::uint8_t suspicious = 3;  ///< consecutive timeouts if SACK is used or segments of the peer arrive
+constexpr std::uint8_t hopeless = 6;    ///< consecutive timeouts in any other case
+constexpr std::uint8_t rest = 6;        ///< ticks of 137 s before larger segments are tried again; 687 s at least
 constexpr std::uint8_t tick_mask = 63;
-constexpr std::uint8_t last_step = 3;       ///< of a search: all of the way, a half, a quarter, an eighth
-constexpr std::uint32_t least_gain = 16;    ///< bytes; for less nothing is tried
-constexpr std::uint32_t enough_behind = 4;  ///< segments that follow, so that a loss is noticed without a timeout
+constexpr std::uint8_t last_step = 3;       ///< last step of a search: the whole distance, a half, a quarter, an eighth
+constexpr std::uint32_t least_gain = 16;    ///< bytes; smaller gains are not tried
+constexpr std::uint32_t enough_behind = 4;  ///< segments behind a probe, to detect its loss
 
 }  // namespace
 
@@ -28,7 +30,7 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
     return true;
   }
   if (!bits_.trying_larger || send_.largest_before(snd_.nxt) <= size) return false;
-  // The search has its answer.
+  // The report answers the search for a larger size.
   AckEvent event;
   scoreboard().mark_lost_above(size, event);
   mtu_.mss = static_cast<std::uint16_t>(size);
@@ -37,7 +39,8 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   return true;
 }
 
-/// Larger segments are lost, but for no congestion (RFC 1191 section 6.5): they are sent again under the same window.
+/// Reduces the segment size. Larger segments are marked lost and retransmitted under the same cwnd, because their loss
+/// was no congestion (RFC 1191 section 6.5).
 void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   const std::uint32_t size = std::max(payload, least_payload);
   if (size >= mtu_.mss) return;
@@ -49,13 +52,13 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   scoreboard().mark_lost_above(size, event);
 }
 
-/// A retransmission timeout. If segments of the peer arrive while the oldest one sent never does, the path has a hole.
-/// Where nothing comes from the peer, an outage looks the same (RFC 4821 section 7.7): segments become smaller, too,
-/// and a search for the larger size begins with the next data that has enough behind it, so that an outage costs no
-/// more than a few round trips with small segments. Without SACK there is no search, so a path that is only congested
-/// would keep small segments: six timeouts are waited for.
+/// Handles the suspicion, after a retransmission timeout, that the path drops large segments (black hole). It is a
+/// black hole if segments of the peer arrive while the oldest segment never does. If nothing arrives, an outage looks
+/// alike (RFC 4821 section 7.7). The segment size then is reduced as well, but the search for a larger size starts with
+/// the next data. An outage thus costs no more than a few round trips with small segments. Without SACK there is no
+/// search, so six timeouts are required instead of three.
 void Endpoint::suspect_black_hole(Instant now) {
-  if (repair_.retries == 1) bits_.heard = false;  // from now on
+  if (repair_.retries == 1) bits_.heard = false;  // counts from the first timeout on
   const packet::Cursor front = send_.front();
   if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
   const bool suspected = (bits_.heard || bits_.use_sack) && repair_.retries >= suspicious;
@@ -64,8 +67,8 @@ void Endpoint::suspect_black_hole(Instant now) {
   if (!bits_.heard) bits_.shrunk_at = (tick::slow(now) - rest) & tick_mask;
 }
 
-/// Cuts what can be sent now into segments that fit; what waits longer stays whole, for the path may carry more by
-/// then. Without buffers some stay as they are until the next time.
+/// Cuts the packets that can be sent now into segments that fit. Later packets stay whole, because the path may carry
+/// more by then. Without buffers the rest stays uncut until the next call.
 void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = send_.unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
@@ -85,8 +88,7 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   }
 }
 
-/// Cuts a payload that is longer than the port carries before it is sent. Returns false if no buffer is left; the
-/// payload then stays due.
+/// Cuts a packet that is larger than the port's MTU. Returns false if there is no buffer; the packet then stays due.
 bool Endpoint::cut_for_port(packet::Cursor position, Output& output) {
   bits_.small_path = true;
   bits_.on_fast_path = false;
@@ -107,8 +109,8 @@ void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Inst
   bits_.on_fast_path = false;
 }
 
-/// A larger segment goes out only where its loss would be noticed by those behind it, and tell nothing of congestion
-/// (RFC 4821 section 7.4).
+/// True if a larger segment may be tried now. Its loss must be detected by the segments behind it and must not be
+/// mistaken for congestion (RFC 4821 section 7.4).
 bool Endpoint::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || send_.to_retransmit() != 0 || !bits_.use_sack)
     return false;
@@ -124,7 +126,7 @@ bool Endpoint::may_try_larger(Instant now) const {
   return waiting >= room;
 }
 
-/// Leaves the first unsent packet as large as this step of the search wants it; returns the one behind it.
+/// Sizes the first unsent packet for this step of the search. Returns the packet behind it.
 packet::Cursor Endpoint::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;
@@ -137,7 +139,7 @@ packet::Cursor Endpoint::try_larger(Instant now) {
   return send_.unsent().next();
 }
 
-/// What is acknowledged was carried.
+/// Evaluates an ACK during the search: the path carries the size of every packet that is acknowledged.
 void Endpoint::judge_larger(SeqNum ack, Instant now) {
   const std::uint32_t carried = send_.largest_before(ack);
   if (carried > mtu_.mss) {
@@ -146,10 +148,11 @@ void Endpoint::judge_larger(SeqNum ack, Instant now) {
     if (bits_.search_step == 0 || mtu_.mss == mtu_.full_mss) end_search(now);
     bits_.small_path = mtu_.mss < mtu_.full_mss || joins_beyond_segments();
   } else if (send_.largest_before(snd_.nxt) <= mtu_.mss) {
-    bits_.trying_larger = false;  // it was never sent
+    bits_.trying_larger = false;  // the larger packet was never sent
   }
 }
 
+/// Records that the larger segment was lost: continues with the next step of the search or ends it.
 void Endpoint::larger_failed(Instant now) {
   bits_.trying_larger = false;
   if (bits_.search_step == last_step) {
@@ -159,12 +162,13 @@ void Endpoint::larger_failed(Instant now) {
   }
 }
 
-/// Nothing is missing but the segment that was too large: no congestion (RFC 4821 section 7.5).
+/// True if only the larger segment of the search is missing, which is no sign of congestion (RFC 4821 section 7.5).
 bool Endpoint::only_larger_lost() const {
   const std::uint32_t length = send_.next_retransmission().note().payload_len;
   return length > mtu_.mss && length == send_.to_retransmit();
 }
 
+/// Ends the search for a larger size; the next one starts after `rest` ticks.
 void Endpoint::end_search(Instant now) {
   bits_.trying_larger = false;
   bits_.search_step = 0;

@@ -1,14 +1,16 @@
+// Zero and small windows of the peer (RFC 9293 sections 3.8.6.1 and 3.8.6.2.1): the persist timer, window probes, and
+// data refused by a window that the peer retracted. Called by the timers, by emit.cpp and by ack_processing.cpp. While
+// data waits for the window, a timer always runs, because a lost window update would otherwise stall the connection.
+
 #include <algorithm>
 
 #include "dataplane/packet/split.hpp"
 #include "dataplane/tcp/fast_path.hpp"
 
-// A peer whose window is closed, or too small for the next packet: RFC 9293 sections 3.8.6.1 and 3.8.6.2.1.
-
 namespace sluice::tcp {
 
-/// Nothing is in flight and the peer's window is what holds us back: without a timer a lost window update would end the
-/// connection.
+/// True if the persist timer must be armed: nothing is in flight and only the peer's window prevents sending. Without a
+/// timer a lost window update would stall the connection.
 bool Endpoint::must_guard_window() const {
   if (bits_.timer != Timer::none || send_.outstanding() || fin_outstanding()) return false;
   if (bits_.state != State::established && bits_.state != State::close_wait) return false;
@@ -16,16 +18,16 @@ bool Endpoint::must_guard_window() const {
   return bits_.fin_wanted && snd_.end >= window_edge();
 }
 
-/// The peer has taken back a window in which something was outstanding (RFC 9293 section 3.8.6: it should not, and a
-/// sender must cope), and nothing would ask for it again.
+/// True if the peer has closed its window while data was outstanding, and no timer runs that would ask for the window
+/// again. RFC 9293 section 3.8.6 discourages that, but a sender must cope.
 bool Endpoint::must_guard_refused() const {
   return bits_.timer == Timer::none && window_closed() && bits_.state != State::time_wait && !bits_.reset_due &&
          (send_.outstanding() || fin_outstanding());
 }
 
-/// The retransmission timer of what is outstanding in front of a closed window has become a persist timer: what is
-/// repeated would be refused, and that tells neither of the path nor of its congestion. Only silence counts against
-/// the peer, see process_ack(). What a scale may have rounded off the window still goes (RFC 7323 section 2.4).
+/// Handles the retransmission timer while the window is closed, as a persist timer. A retransmission would be refused
+/// and indicates no congestion, so a probe is sent instead. Only missing answers count as retries, see process_ack().
+/// Data that may fit the bytes which scaling rounds off is retransmitted (RFC 7323 section 2.4).
 void Endpoint::on_refusal(Instant now) {
   ++repair_.retries;
   if (bits_.backoff < backoff_limit) ++bits_.backoff;
@@ -42,13 +44,13 @@ void Endpoint::on_refusal(Instant now) {
   arm(Timer::retransmit, now + rto());
 }
 
-/// Whether a window that looks closed may have room for all of it.
+/// True if the packet may fit a window that looks closed only because scaling rounds it down.
 bool Endpoint::may_fit_rounding(packet::Cursor position) const {
   return position.note().payload_len < 1U << bits_.snd_shift;
 }
 
-/// The window has opened again. What the peer has refused is repeated at once: what has not been answered for a round
-/// trip, and the oldest segment. The windows stay, for nothing was lost by congestion.
+/// Retransmits what the peer refused, after its window has opened again: the oldest segment and everything unanswered
+/// for a round trip. cwnd is not reduced, because no congestion caused the loss.
 void Endpoint::repeat_refused(Instant now) {
   bits_.backoff = 0;
   repair_.retries = 0;
@@ -67,6 +69,7 @@ void Endpoint::repeat_refused(Instant now) {
   arm(Timer::none, never);
 }
 
+/// Handles the persist timer: schedules a window probe, or a partial segment if the window is only too small.
 void Endpoint::on_persist() {
   if (!send_.unsent() && !bits_.fin_wanted) return;
   if (repair_.retries >= config_->max_retransmissions) {
@@ -75,15 +78,15 @@ void Endpoint::on_persist() {
   }
   if (bits_.backoff < backoff_limit) ++bits_.backoff;
   if (snd_.wnd != 0 && send_.unsent()) {
-    bits_.split_due = true;  // the override timeout of sender silly window avoidance
+    bits_.split_due = true;  // override timeout of sender silly window avoidance
   } else {
     ++repair_.retries;
     bits_.probe_due = true;
   }
 }
 
-/// A probe is an empty segment below SND.UNA: every TCP must answer it with its window (RFC 9293 section 3.10.7.4,
-/// first check), it needs no buffer, and there is no byte in flight that the peer may not hold.
+/// Sends a window probe: an empty segment below SND.UNA. Every TCP must answer it with its window (RFC 9293 section
+/// 3.10.7.4, first check). It needs no buffer and puts no byte in flight that the peer may refuse.
 void Endpoint::emit_probe(Instant now, Output& output) {
   Segment segment = header(snd_.una - 1);
   if (bits_.urgent_out) mark_urgent(segment);
@@ -97,14 +100,14 @@ void Endpoint::send_keepalive() {
   bits_.on_fast_path = false;
 }
 
-/// Whether a part of the next packet is to be sent although the window ends inside it: only with nothing in flight, and
-/// when the window is worth it (half the largest the peer ever offered) or has been small for too long.
+/// True if a part of the next packet may be sent although the window ends inside it. The window must be at least half
+/// of the largest one so far, or have been small for too long. The caller ensures that nothing is in flight.
 bool Endpoint::small_window_will_do() const {
   if (!send_.unsent() || snd_.wnd == 0) return false;
   return send_.unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);
 }
 
-/// Cuts the next packet where the window ends. False when there was no buffer for the copy.
+/// Cuts the next packet at the end of the window. Returns false if there is no buffer.
 bool Endpoint::split_for_window() {
   packet::Loan next(send_.unsent());
   packet::Packet front = packet::split_front(*next, static_cast<std::uint16_t>(snd_.wnd));

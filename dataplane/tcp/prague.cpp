@@ -1,18 +1,21 @@
+// Prague congestion control: draft-briscoe-iccrg-prague-congestion-control-04. CongestionControl calls the hooks;
+// on_feedback() precedes on_ack() for every ACK with accurate ECN feedback. Marks are counted in packets, and the
+// window never shrinks below two segments.
+
 #include <algorithm>
 
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/tick.hpp"
 
-// Prague: draft-briscoe-iccrg-prague-congestion-control-04. Marks are counted in packets.
-
 namespace sluice::tcp {
 namespace {
 
+/// True if tick `now` is at or after tick `when`; both wrap.
 bool reached(std::uint32_t now, std::uint32_t when) {
   return static_cast<std::int32_t>(now - when) >= 0;
 }
 
-/// The real round trip as a share of the virtual one, 1 at most.
+/// Returns the real round trip as a share of the virtual one, at most 1.
 float share_of_round(const PathView& path) {
   const auto least = static_cast<float>(Prague::least_round.count());
   return std::min(1.0F, static_cast<float>(path.srtt.count()) / least);
@@ -20,8 +23,8 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// A segment in each virtual round: in a real one the square of its share of that, since the rate is what counts.
-/// What was marked adds nothing.
+/// Grows by one segment per virtual round. In a real round that is the square of its share of the virtual one, because
+/// flows must gain rate equally fast. Marked bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;
@@ -52,7 +55,7 @@ void Prague::count(const MarkFeedback& feedback) {
   just_marked = static_cast<std::uint16_t>(std::min<std::uint32_t>(feedback.marked, UINT16_MAX));
   const std::uint32_t all = packets + feedback.packets;
   const std::uint32_t with_mark = std::min(marked + feedback.marked, all);
-  // More than a round can be: what matters is the share.
+  // Reduces both counts if a round exceeds 16 bits, because only their share is used.
   const unsigned shift = all > UINT16_MAX ? 16 : 0;
   packets = static_cast<std::uint16_t>(all >> shift);
   marked = static_cast<std::uint16_t>(with_mark >> shift);
@@ -66,7 +69,7 @@ void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   packets = marked = 0;
 }
 
-/// By half of alpha. Never below two segments: smaller windows are not paced out.
+/// Reduces the window by alpha / 2, to no less than two segments, because pacing does not support smaller windows.
 void Prague::cut(CongestionWindow& window, const PathView& path) {
   const auto reduced = static_cast<std::uint32_t>(static_cast<float>(window.cwnd) * (1 - alpha / 2));
   window.cwnd = std::min(window.cwnd, std::max(reduced, 2 * path.mss));

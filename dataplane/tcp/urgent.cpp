@@ -1,11 +1,11 @@
 #include "dataplane/tcp/fast_path.hpp"
 
-// Urgent data: RFC 9293 section 3.8.5. Its end is all that is known of it; the bytes are ordinary ones. Whether the
-// pointer is that of the last urgent byte or of the one behind it (RFC 6093) is between the two applications.
+// Urgent data (RFC 9293 section 3.8.5). Only its end is tracked; the bytes are ordinary data. Whether the pointer
+// refers to the last urgent byte or the one after it (RFC 6093) is left to the two applications.
 
 namespace sluice::tcp {
 
-/// Of a segment that is acceptable, whether or not its window took any data (MUST-66).
+/// Takes the urgent pointer of an acceptable segment, even if no data of it fitted the window (MUST-66).
 void Endpoint::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;
@@ -22,8 +22,9 @@ void Endpoint::announce_urgent(SeqNum end) {
   bits_.ack_now = true;
 }
 
-/// The pointer counts from the segment's own number, in 16 bits. Where it does not reach, the farthest place is named
-/// that the peer cannot have received yet: a later segment, which comes first, names one farther on.
+/// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends farther away,
+/// the segment points 65535 bytes ahead, but only if the peer cannot have received that byte yet. A later segment then
+/// points farther.
 void Endpoint::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
   const std::int32_t distance = disturbance().snd_up - segment.seq;
@@ -34,7 +35,7 @@ void Endpoint::mark_urgent(Segment& segment) const {
   segment.flags.bits |= Flags::urg_bit;
 }
 
-/// What has been read, or acknowledged, is not urgent any more.
+/// Clears the urgent flags: received data that was read, or sent data that was acknowledged, is not urgent any more.
 void Endpoint::settle_urgent() {
   if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
   if (bits_.urgent_out && disturbance().snd_up <= snd_.una) bits_.urgent_out = false;
