@@ -1,3 +1,7 @@
+// BBR version 1: the order of steps per ACK, and each step. Called through PathModel by paced.cpp for every ACK that
+// Endpoint processes. Section numbers are those of draft-cardwell-iccrg-bbr-congestion-control-00. Reads no clock and
+// no random source; random choices derive from the caller's seed.
+
 #include "dataplane/tcp/bbr.hpp"
 
 #include <algorithm>
@@ -13,14 +17,14 @@ using namespace std::chrono_literals;
 
 constexpr double high_gain = 2.885;  ///< 2/ln 2: doubles the rate in each round (section 4.3.2.1)
 constexpr double drain_gain = 1 / high_gain;
-constexpr double steady_window_gain = 2;  ///< for delayed and bunched acknowledgements (section 4.2.3.2)
-constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // section 4.3.4.1
-constexpr double margin = 0.99;       ///< a little below the bandwidth, so that no queue stays (Linux)
-constexpr double full_growth = 1.25;  ///< section 4.3.2.2
+constexpr double steady_window_gain = 2;  ///< covers delayed and bunched ACKs (section 4.2.3.2)
+constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
+constexpr double margin = 0.99;       ///< share of the bandwidth used, so that no queue persists (Linux)
+constexpr double full_growth = 1.25;  ///< least growth per round of a pipe that is not full (section 4.3.2.2)
 constexpr std::uint8_t full_rounds = 3;
 constexpr Duration least_rtt_valid = 10s;
 constexpr Duration probe_rtt_time = 200ms;
-constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd
+constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd, smallest window in segments
 
 }  // namespace
 
@@ -31,7 +35,7 @@ void Bbr::start(const ModelStart& start) {
   least_rtt_at_ = phase_began_ = start.now;
   rtt_seen_ = start.srtt > Duration::zero();
   if (rtt_seen_) least_rtt_ = start.srtt;
-  // Section 4.2.1: a round-trip time of a millisecond until there is one.
+  // Section 4.2.1: assumes an RTT of one millisecond until one is measured.
   pacing_rate_ = Rate::of(Bytes(start.cwnd), rtt_seen_ ? start.srtt : 1ms) * high_gain;
 }
 
@@ -67,7 +71,8 @@ double Bbr::window_gain() const {
   return mode_ == Mode::probe_bandwidth ? steady_window_gain : high_gain;
 }
 
-/// Section 4.2.3.2: `gain` times the bandwidth-delay product, and three bursts for what is bunched at both hosts.
+/// Returns `gain` times the bandwidth-delay product, plus three bursts for data bunched at both hosts (section
+/// 4.2.3.2).
 std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
   if (least_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
   const double product = bandwidth().bytes_per_second() * to_seconds(least_rtt_) * gain;
@@ -88,7 +93,7 @@ std::uint32_t Bbr::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-// Sections 4.1.1.3 to 4.1.1.5.
+// Updates rounds and the bandwidth maximum (sections 4.1.1.3 to 4.1.1.5).
 void Bbr::update_bandwidth(const ModelAck& ack) {
   if (rounds_.advance(ack.sample, ack.delivered)) conserve_ = false;
   if (!ack.sample.valid()) return;
@@ -96,7 +101,7 @@ void Bbr::update_bandwidth(const ModelAck& ack) {
   if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.note(rounds_.count(), rate.bytes_per_second());
 }
 
-// Section 4.3.4.3.
+// Advances the cycle of pacing gains (section 4.3.4.3).
 void Bbr::update_cycle(const ModelAck& ack) {
   if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
 }
@@ -114,7 +119,7 @@ void Bbr::next_phase(Instant now) {
   phase_began_ = now;
 }
 
-// Section 4.3.2.2.
+// Detects that the pipe is full: the bandwidth stopped growing (section 4.3.2.2).
 void Bbr::check_full_pipe(const ModelAck& ack) {
   if (full_pipe_ || !rounds_.started() || ack.sample.app_limited) return;
   if (bandwidth() >= full_bandwidth_ * full_growth) {
@@ -125,22 +130,22 @@ void Bbr::check_full_pipe(const ModelAck& ack) {
   full_pipe_ = ++full_rounds_ >= full_rounds;
 }
 
-// Section 4.3.3.
+// Enters Drain after Startup, and ProbeBW once the queue is drained (section 4.3.3).
 void Bbr::check_drain(const ModelAck& ack) {
   if (mode_ == Mode::startup && full_pipe_) mode_ = Mode::drain;
   if (mode_ == Mode::drain && ack.in_flight <= target(1, ack.mss)) enter_probe_bandwidth(ack.now);
 }
 
-/// Anywhere in the cycle but in the phase that drains (section 4.3.4.2).
+/// Enters ProbeBW at a random phase except the draining one (section 4.3.4.2).
 void Bbr::enter_probe_bandwidth(Instant now) {
   mode_ = Mode::probe_bandwidth;
   const std::uint32_t drawn = draw_ % static_cast<std::uint32_t>(cycle.size() - 1);
   phase_ = static_cast<std::uint8_t>(drawn == 0 ? 0 : drawn + 1);
-  draw_ = draw_ * 1664525U + 1013904223U;  // another one the next time
+  draw_ = draw_ * 1664525U + 1013904223U;  // next random number of a linear congruential generator
   phase_began_ = now;
 }
 
-// Sections 4.1.2.3 and 4.3.5.
+// Updates the minimum RTT and enters or runs ProbeRTT (sections 4.1.2.3 and 4.3.5).
 void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   const bool expired = ack.now > least_rtt_at_ + least_rtt_valid;
   if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= least_rtt_ || expired)) {
@@ -183,19 +188,21 @@ void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   }
 }
 
+/// Saves the window that is restored after recovery or ProbeRTT.
 void Bbr::save(std::uint32_t cwnd) {
   const bool usual = repair_ == Repair::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
-// Section 4.2.1: while the pipe fills the rate only grows.
+// Sets the pacing rate; it only grows until the pipe is full (section 4.2.1).
 void Bbr::set_pacing_rate(double gain) {
   const Rate rate = bandwidth() * (gain * margin);
   if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-// Section 4.2.3.4. True when the window is what recovery says. One round of sending no more than is delivered, then the
-// model again; the window of before comes back when nothing is missing any more.
+// Modulates the window during recovery (section 4.2.3.4). Returns true if recovery determines the window. For one round
+// the flow sends no more than is delivered, then the model decides again. The earlier window is restored when nothing
+// is missing any more.
 bool Bbr::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.losses != 0) cwnd -= std::min(cwnd - ack.mss, ack.sample.losses);
   if (ack.repair == Repair::fast && repair_ != Repair::fast) {
@@ -211,7 +218,7 @@ bool Bbr::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
   return conserve_;
 }
 
-// Section 4.2.3.6.
+// Computes the window (section 4.2.3.6).
 std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = least_segments * ack.mss;
   cwnd = std::max(cwnd, ack.mss);
@@ -231,7 +238,7 @@ std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
 void Bbr::on_timeout(std::uint32_t cwnd) {
   save(cwnd);
   repair_ = Repair::timeout;
-  full_bandwidth_ = Rate();  // a pipe that was not full yet is looked at anew
+  full_bandwidth_ = Rate();  // the search for a full pipe restarts
   conserve_ = false;
 }
 
@@ -240,7 +247,8 @@ void Bbr::on_undo() {
   full_rounds_ = 0;
 }
 
-// Section 4.3.4.4: no burst after a pause, and what the pause did to the round-trip time is no reason to probe.
+// Restarts after an idle period (section 4.3.4.4) without a burst. The long RTT sample of the pause must not start
+// ProbeRTT.
 std::uint32_t Bbr::on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
   if (!app_limited) return cwnd;
   idle_restart_ = true;

@@ -1,3 +1,8 @@
+// BBR version 3: the order of steps per ACK, the pacing rate and the window. bbr3_states.cpp has Startup, Drain and
+// ProbeRTT, bbr3_cycle.cpp has ProbeBW. Called through PathModel by paced.cpp for every ACK that Endpoint processes.
+// Section numbers are those of draft-ietf-ccwg-bbr-06. Reads no clock and no random source; random choices derive from
+// the caller's seed.
+
 #include "dataplane/tcp/bbr3.hpp"
 
 #include <algorithm>
@@ -10,7 +15,7 @@ namespace sluice::tcp {
 
 using namespace std::chrono_literals;
 
-// Section 5.6.1.
+// Returns the pacing gain of a phase (section 5.6.1).
 double Bbr3::pacing_gain(Mode mode) {
   switch (mode) {
     case Mode::startup:
@@ -42,7 +47,7 @@ void Bbr3::start(const ModelStart& start) {
   least_rtt_.begin(start.srtt, start.now);
   aggregation_.restart(start.now);
   rtt_seen_ = start.srtt > Duration::zero();
-  // Section 5.6.2: a round-trip time of a millisecond until there is one.
+  // Section 5.6.2: assumes an RTT of one millisecond until one is measured.
   pacing_rate_ = Rate::of(Bytes(start.cwnd), rtt_seen_ ? start.srtt : 1ms) * startup_gain;
 }
 
@@ -77,12 +82,13 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-/// C.is_cwnd_limited: at any time in this round or the last (section 2.2).
+/// Records whether the window was full at any time in this round or the last (C.is_cwnd_limited, section 2.2).
 void Bbr3::note_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
 }
 
-// Section 5.6.4.4. A fast recovery does not by itself change the window.
+// Saves the state when recovery begins and restores the window when it ends (section 5.6.4.4). Fast recovery alone does
+// not change the window.
 void Bbr3::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.repair == Repair::fast && repair_ == Repair::none) {
     save_state(cwnd);
@@ -93,7 +99,7 @@ void Bbr3::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
   repair_ = ack.repair;
 }
 
-// Section 5.2.3, UpdateModelAndState().
+// Updates the model and the phase from one ACK (section 5.2.3, UpdateModelAndState()).
 void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   const RateSample& sample = ack.sample;
   bounds_.begin(sample, ack.delivered);
@@ -124,26 +130,27 @@ void Bbr3::save_cwnd(std::uint32_t cwnd) {
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
-// Section 5.5.11.1.
+// Saves window and bounds for undo() (section 5.5.11.1).
 void Bbr3::save_state(std::uint32_t cwnd) {
   save_cwnd(cwnd);
   left_ = Left::nothing;
   bounds_.save();
 }
 
-// Section 5.6.2: while the pipe was never full the rate only grows.
+// Sets the pacing rate; it only grows until the pipe was full once (section 5.6.2).
 void Bbr3::set_pacing_rate(double gain) {
   const Rate rate = bandwidth() * (gain * pacing_margin);
   if (was_full_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-/// BDPMultiple().
+/// Returns `gain` times the bandwidth-delay product in bytes (BDPMultiple()).
 double Bbr3::multiple(Rate bandwidth, double gain) const {
   if (!least_rtt_.known() || bandwidth == Rate()) return initial_cwnd_;
   return bandwidth.bytes_per_second() * to_seconds(least_rtt_.value()) * gain;
 }
 
-/// QuantizationBudget(): three bursts at least, for what is bunched at both hosts (section 5.5.8.1).
+/// Returns `bytes` rounded up for bunching at both hosts: at least three bursts and four segments
+/// (QuantizationBudget(), section 5.5.8.1).
 double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
   return std::max({bytes, bursts, static_cast<double>(least_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
@@ -153,7 +160,7 @@ std::uint32_t Bbr3::target_inflight(std::uint32_t cwnd) const {
   return static_cast<std::uint32_t>(std::min(multiple(bandwidth(), 1), static_cast<double>(cwnd)));
 }
 
-// Sections 5.6.4.2 to 5.6.4.7.
+// Computes the window (sections 5.6.4.2 to 5.6.4.7).
 std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   const double product = multiple(bandwidth(), window_gain(mode_)) + aggregation_.value(was_full_);
   const double limit = std::min<double>(largest_congestion_window, with_budget(product, ack.mss));
@@ -168,7 +175,7 @@ std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   return std::min({cwnd, window_cap(ack.mss), largest_congestion_window});
 }
 
-/// BoundCwndForModel().
+/// Returns the upper limit of the window from the loss bounds (BoundCwndForModel()).
 std::uint32_t Bbr3::window_cap(std::uint32_t mss) const {
   const std::uint32_t least = least_segments * mss;
   std::uint32_t cap = LossBounds::unbounded;
@@ -185,7 +192,7 @@ void Bbr3::on_timeout(std::uint32_t cwnd) {
   repair_ = Repair::timeout;
 }
 
-// Section 5.5.11.2.
+// Reverses the reaction to a spurious loss (section 5.5.11.2).
 void Bbr3::on_undo() {
   bounds_.undo();
   full_pipe_.restart();
@@ -198,7 +205,8 @@ void Bbr3::on_undo() {
   }
 }
 
-// Section 5.4.1: no burst after a pause, and what the pause did to the round-trip time is no reason to probe.
+// Restarts after an idle period (section 5.4.1) without a burst. The long RTT sample of the pause must not start
+// ProbeRTT.
 std::uint32_t Bbr3::on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
   if (!app_limited) return cwnd;
   idle_restart_ = true;

@@ -12,58 +12,59 @@
 
 namespace sluice::tcp {
 
-/// BBR, version 3: draft-ietf-ccwg-bbr-06 (sections cited are its). As in version 1 a model of the path decides how
-/// fast segments leave and how many may be in flight. It probes for more less often, leaves room to others, and gives
-/// way where more than 2 % of a round are lost.
+/// BBR version 3: draft-ietf-ccwg-bbr-06 (source of the section numbers). A model of the path determines pacing rate
+/// and bytes in flight. Compared with version 1, it probes less often, leaves headroom to other flows, and backs off if
+/// more than 2 % of a round are lost.
 ///
-/// Departures: no random draw but the caller's. Marks are not heeded, which the draft leaves open (section 3.7). What
-/// was in flight when a segment was sent is known of those sent once (DeliveryRate).
+/// Departures: no random source except the caller's seed. ECN marks are ignored, which the draft leaves open (section
+/// 3.7). The bytes in flight at transmission are known only for segments sent once (DeliveryRate).
 class Bbr3 {
  public:
-  /// In the order in which they follow each other; down, cruise, refill and up are ProbeBW.
+  /// Phases in the order in which they follow each other; down, cruise, refill and up form ProbeBW.
   enum class Mode : std::uint8_t { startup, drain, down, cruise, refill, up, probe_rtt };
 
-  static constexpr float tolerated_loss = 0.02F;  ///< BBR.LossThresh
+  static constexpr float tolerated_loss = 0.02F;  ///< BBR.LossThresh, tolerated share of losses
 
-  /// A connection begins (section 5.2.1). How long the waits between probes are differs by the draw.
+  /// Starts a connection (section 5.2.1). The seed determines the random waits between bandwidth probes.
   void start(const ModelStart& start);
-  /// Goes on from a measured window, as if the path were known.
+  /// Continues from a measured window as if the path were known.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Takes an acknowledgement; returns the window (section 5.2.3).
+  /// Processes an ACK; returns the window in bytes (section 5.2.3).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
-  /// The retransmission timer expired, with this window (section 5.6.4.4).
+  /// Handles a retransmission timeout that occurred with window `cwnd` (section 5.6.4.4).
   void on_timeout(std::uint32_t cwnd);
-  /// … and that or the last fast recovery was for nothing (section 5.5.11.2).
+  /// Handles a timeout or fast recovery that turned out to be spurious (section 5.5.11.2).
   void on_undo();
-  /// Something is sent after nothing was in flight; `app_limited`: because there was nothing to send (section 5.4.1).
-  /// Returns the window.
+  /// Handles the first transmission after nothing was in flight; returns the window. `app_limited` is true if there was
+  /// nothing to send (section 5.4.1).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// The flow keeps itself small for a while, so what it delivers does not tell of the path (section 5.3.4.3).
+  /// True while the model keeps the flow small on purpose, so its delivery rate does not reflect the path (section
+  /// 5.3.4.3).
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
-  /// BBR.bw.
+  /// Returns BBR.bw: the maximum bandwidth, limited by the short-term bound.
   [[nodiscard]] Rate bandwidth() const { return std::min(max_bandwidth_.value(), bounds_.bandwidth_shortterm()); }
   [[nodiscard]] Rate max_bandwidth() const { return max_bandwidth_.value(); }
-  /// LeastRtt::unknown before the first sample.
+  /// Returns the minimum RTT; LeastRtt::unknown before the first sample.
   [[nodiscard]] Duration least_rtt() const { return least_rtt_.value(); }
   [[nodiscard]] const LossBounds& bounds() const { return bounds_; }
 
  private:
-  /// Which probe the samples of now answer (section 5.3.3.9, ACKS_…).
+  /// Phase of the bandwidth probe whose feedback the current samples carry (BBR.ack_phase, section 5.3.3.9).
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
-  /// Where undo() leads back to.
+  /// Phase that undo() returns to after a spurious loss.
   enum class Left : std::uint8_t { nothing, startup, up };
 
   static constexpr double startup_gain = 2.77;        ///< BBR.StartupPacingGain
   static constexpr double probe_rtt_gain = 0.5;       ///< BBR.ProbeRTTCwndGain
   static constexpr double pacing_margin = 0.99;       ///< 1 - BBR.PacingMarginPercent / 100
-  static constexpr std::uint32_t least_segments = 4;  ///< BBR.MinPipeCwnd
+  static constexpr std::uint32_t least_segments = 4;  ///< BBR.MinPipeCwnd, smallest window in segments
 
-  // bbr3.cpp: what an acknowledgement does, in which order; rate and window
+  // --- bbr3.cpp: order of steps per ACK; pacing rate and window ---
   void note_window_use(const ModelAck& ack, std::uint32_t cwnd);
   void follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
   void update_model(const ModelAck& ack, std::uint32_t& cwnd);
@@ -81,7 +82,7 @@ class Bbr3 {
   }
   [[nodiscard]] std::uint32_t target_inflight(std::uint32_t cwnd) const;
 
-  // bbr3_states.cpp: Startup, Drain, ProbeRTT
+  // --- bbr3_states.cpp: Startup, Drain and ProbeRTT ---
   void check_full_pipe(const ModelAck& ack);
   void check_startup(const ModelAck& ack);
   void check_drain(const ModelAck& ack);
@@ -90,7 +91,7 @@ class Bbr3 {
   void leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& cwnd);
   [[nodiscard]] double probe_rtt_window(std::uint32_t mss) const;
 
-  // bbr3_cycle.cpp: ProbeBW, and the long-term bound that it finds
+  // --- bbr3_cycle.cpp: ProbeBW and its long-term bound ---
   [[nodiscard]] bool in_probe_bandwidth() const { return mode_ >= Mode::down && mode_ <= Mode::up; }
   [[nodiscard]] bool probing() const { return mode_ == Mode::startup || mode_ == Mode::refill || mode_ == Mode::up; }
   void begin_down(Instant now, std::uint32_t delivered);
@@ -115,33 +116,33 @@ class Bbr3 {
   RoundCount rounds_;
   Rate pacing_rate_;
   Instant cycle_began_{};
-  Duration probe_wait_{};           ///< from then to the next probe for bandwidth, at most
-  Instant probe_rtt_done_ = never;  ///< when the window has been small for long enough
-  std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last acknowledgement
+  Duration probe_wait_{};           ///< longest time from cycle_began_ to the next bandwidth probe
+  Instant probe_rtt_done_ = never;  ///< end of the period with a small window
+  std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
   std::uint32_t rounds_since_up_ = 0;
-  std::uint32_t drain_round_ = 0;     ///< in which Drain began
-  std::uint32_t recovery_round_ = 0;  ///< in which fast recovery began
-  std::uint32_t prior_cwnd_ = 0;      ///< the window to go back to
+  std::uint32_t drain_round_ = 0;     ///< round in which Drain began
+  std::uint32_t recovery_round_ = 0;  ///< round in which fast recovery began
+  std::uint32_t prior_cwnd_ = 0;      ///< window to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
-  std::uint32_t acked_per_step_ = 0;  ///< bytes that raise the long-term bound by a segment, in UP
-  std::uint32_t up_acked_ = 0;        ///< bytes counted towards it
-  std::uint32_t lost_runs_ = 0;       ///< in this round of losses
+  std::uint32_t acked_per_step_ = 0;  ///< bytes acknowledged per segment that the long-term bound rises, in ProbeBW_UP
+  std::uint32_t up_acked_ = 0;        ///< bytes counted towards acked_per_step_
+  std::uint32_t lost_runs_ = 0;       ///< lost runs in this round of losses
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   Repair repair_ = Repair::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  std::uint8_t up_rounds_ = 0;    ///< how steeply the long-term bound rises
+  std::uint8_t up_rounds_ = 0;    ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound
   bool was_full_ = false;         ///< BBR.full_bw_reached
   bool probe_sample_ = false;     ///< BBR.is_bw_probe_sample
   bool probe_too_high_ = false;   ///< BBR.prev_probe_too_high
   bool precautionary_ = false;    ///< BBR.prev_probe_precautionary
-  bool window_full_ = false;      ///< the window was all in flight in this round
-  bool window_was_full_ = false;  ///< … or in the last
+  bool window_full_ = false;      ///< the whole window was in flight at some time in this round
+  bool window_was_full_ = false;  ///< the whole window was in flight at some time in the last round
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< the clock was not known then: the next acknowledgement brings it
+  bool seeded_ = false;  ///< started by seed(), so the next ACK must set the time stamps
 };
 
 }  // namespace sluice::tcp

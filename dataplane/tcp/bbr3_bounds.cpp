@@ -26,7 +26,7 @@ void LossBounds::begin(const RateSample& sample, std::uint32_t delivered) {
   round_started_ = true;
 }
 
-// AdaptLowerBoundsFromCongestion(), InitLowerBounds(), LossLowerBounds().
+// Implements AdaptLowerBoundsFromCongestion(), InitLowerBounds() and LossLowerBounds() of the draft.
 void LossBounds::adapt(bool probing, Rate bandwidth, std::uint32_t cwnd) {
   if (!round_started_) return;
   if (loss_in_round_ && !probing) {
@@ -61,7 +61,7 @@ void LossBounds::save() {
   saved_longterm_ = inflight_longterm_;
 }
 
-// Section 5.5.11.2.
+// Restores the saved bounds (section 5.5.11.2).
 void LossBounds::undo() {
   loss_in_round_ = false;
   bandwidth_shortterm_ = std::max(bandwidth_shortterm_, saved_bandwidth_);

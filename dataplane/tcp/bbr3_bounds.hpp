@@ -9,53 +9,53 @@
 
 namespace sluice::tcp {
 
-/// What losses say of a path, for BBR 3 (draft-ietf-ccwg-bbr-06 section 5.5.10): how much may be in flight in the long
-/// term, found while probing, and how much and how fast in the short term, since losses came while not probing.
+/// Bounds that losses imply, for BBR 3 (draft-ietf-ccwg-bbr-06 section 5.5.10). The long-term bound on bytes in flight
+/// is found while probing. The short-term bounds on bytes in flight and bandwidth follow losses outside of probing.
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;       ///< BBR.Beta: no bound falls to less than this share at once
-  static constexpr double headroom = 0.15;  ///< BBR.Headroom
+  static constexpr double beta = 0.7;       ///< BBR.Beta: a bound keeps at least this share per reduction
+  static constexpr double headroom = 0.15;  ///< BBR.Headroom, share left to other flows
 
-  /// Something was taken for lost; true when it is the first of this round.
+  /// Records a loss; returns true if it is the first of this round.
   bool note_loss(std::uint32_t delivered);
-  /// UpdateLatestDeliverySignals(): takes a sample; see round_started().
+  /// Takes a sample (UpdateLatestDeliverySignals()); see round_started().
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// UpdateCongestionSignals(): at the end of a round, not while probing, the short-term bounds follow what was
-  /// delivered in it if anything was lost. `bandwidth` and `cwnd` are where they begin.
+  /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). They
+  /// follow what was delivered in the round. Unset bounds start from `bandwidth` and `cwnd`.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
-  /// AdvanceLatestDeliverySignals().
+  /// Starts the maxima of the next round (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
 
-  /// ResetCongestionSignals(), ResetShortTermModel().
+  /// Clears the signals of this round, or the short-term bounds (ResetCongestionSignals(), ResetShortTermModel()).
   void forget_signals();
   void forget_short_term();
 
-  /// More than the long-term bound was in flight, and no more was lost than is tolerated.
+  /// Raises the long-term bound after more than it was in flight without excess losses.
   void raise_longterm(std::uint32_t bytes) {
     if (inflight_longterm_ != unbounded) inflight_longterm_ = std::max(inflight_longterm_, bytes);
   }
   void set_longterm(std::uint32_t bytes) { inflight_longterm_ = bytes; }
 
-  /// SaveStateUponLoss(); undo() brings all bounds back to what they were then, at least.
+  /// Saves all bounds (SaveStateUponLoss()); undo() restores them, each to no less than its current value.
   void save();
   void undo();
 
-  /// A round of losses has begun with this sample.
+  /// True if the last sample started a round of losses.
   [[nodiscard]] bool round_started() const { return round_started_; }
   [[nodiscard]] std::uint32_t inflight_longterm() const { return inflight_longterm_; }
   [[nodiscard]] std::uint32_t inflight_shortterm() const { return inflight_shortterm_; }
   [[nodiscard]] Rate bandwidth_shortterm() const { return bandwidth_shortterm_; }
-  /// The largest amount delivered in a sample of this round.
+  /// Returns the maximum bytes delivered in a sample of this round.
   [[nodiscard]] std::uint32_t inflight_latest() const { return inflight_latest_; }
-  /// InflightWithHeadroom(): the long-term bound less what is left to others.
+  /// Returns the long-term bound less the headroom left to other flows (InflightWithHeadroom()).
   [[nodiscard]] std::uint32_t with_headroom(std::uint32_t mss, std::uint32_t least) const;
 
  private:
   static constexpr Rate unlimited = Rate::bytes_per_second(std::numeric_limits<double>::infinity());
 
   Rate bandwidth_shortterm_ = unlimited;
-  Rate bandwidth_latest_;  ///< largest of this round
+  Rate bandwidth_latest_;  ///< maximum of this round
   Rate saved_bandwidth_ = unlimited;
   std::uint32_t inflight_longterm_ = unbounded;
   std::uint32_t inflight_shortterm_ = unbounded;

@@ -1,14 +1,17 @@
+// BBR 3: the cycle of ProbeBW (draft-ietf-ccwg-bbr-06 section 5.3.3), and the long-term bound on bytes in flight that
+// it finds. bbr3.cpp calls update_cycle() and heed_losses() for every ACK. The long-term bound rises only while a probe
+// fills it without excess losses.
+
 #include <algorithm>
 
 #include "dataplane/tcp/bbr3.hpp"
 
-// BBR 3: the cycle of ProbeBW (section 5.3.3), and the long-term bound on what is in flight that it finds.
-
 namespace sluice::tcp {
 namespace {
 
-constexpr Duration least_wait = std::chrono::seconds(2);  ///< between probes for bandwidth (section 5.3.3.8.2)
-constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< what is drawn is less, and comes on top
+constexpr Duration least_wait =
+    std::chrono::seconds(2);  ///< shortest time between bandwidth probes (section 5.3.3.8.2)
+constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to least_wait
 constexpr std::uint32_t reno_rounds = 63;
 constexpr std::uint8_t most_up_rounds = 30;
 constexpr std::uint32_t never_steps = UINT32_MAX;
@@ -17,10 +20,10 @@ constexpr std::uint32_t never_steps = UINT32_MAX;
 
 std::uint32_t Bbr3::draw() {
   draw_ = draw_ * 1664525U + 1013904223U;
-  return draw_ >> 8;  // the lower bits of such a generator repeat soon
+  return draw_ >> 8;  // the lower bits of such a generator have a short period
 }
 
-// StartProbeBW_DOWN(), PickProbeWait().
+// Enters ProbeBW_DOWN and draws the wait until the next probe (StartProbeBW_DOWN(), PickProbeWait()).
 void Bbr3::begin_down(Instant now, std::uint32_t delivered) {
   bounds_.forget_signals();
   acked_per_step_ = never_steps;
@@ -52,7 +55,7 @@ void Bbr3::begin_up(const ModelAck& ack, std::uint32_t cwnd) {
   steepen_longterm(cwnd, ack.mss);
 }
 
-// Section 5.3.3.9, UpdateProbeBWCyclePhase().
+// Advances the phase of ProbeBW (section 5.3.3.9, UpdateProbeBWCyclePhase()).
 void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   if (!was_full_ || ack.sample.newly == 0 || adapt_long_term(ack, cwnd)) return;
   switch (mode_) {
@@ -80,18 +83,21 @@ void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   }
 }
 
-/// Section 5.3.3.8: after two to three seconds, or when Reno would have filled the pipe again, whichever is sooner.
+/// True if a bandwidth probe is due (section 5.3.3.8): after two to three seconds, or sooner if Reno would have filled
+/// the pipe again.
 bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   if (ack.now > cycle_began_ + probe_wait_) return true;
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
 }
 
+/// True if the queue is drained: bytes in flight are below the bound with headroom and the bandwidth-delay product.
 bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   if (ack.in_flight > bounds_.with_headroom(ack.mss, least_segments * ack.mss)) return false;
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
 }
 
-/// Section 5.3.3.7. After a probe that lost too much the next one only touches the bound (section 5.3.3.6).
+/// True if ProbeBW_UP must end (section 5.3.3.7). After a probe with excess losses the next one only reaches the bound
+/// (section 5.3.3.6).
 bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   if (probe_too_high_ && ack.sample.prior_in_flight >= bounds_.inflight_longterm()) {
     precautionary_ = true;
@@ -104,17 +110,19 @@ bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   return full_pipe_.full();
 }
 
+/// True if the window was full and no smaller than the long-term bound.
 bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
 
-/// RaiseInflightLongtermSlope(): one segment more in the first round, two in the second, then four, …
+/// Doubles the slope of the long-term bound per round of ProbeBW_UP: 1 segment, then 2, 4, …
+/// (RaiseInflightLongtermSlope()).
 void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   acked_per_step_ = std::max(cwnd >> up_rounds_, mss);
   up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, most_up_rounds));
 }
 
-/// ProbeInflightLongtermUpward().
+/// Raises the long-term bound by the bytes acknowledged (ProbeInflightLongtermUpward()).
 void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (!limited_by_longterm(cwnd)) return;
   up_acked_ += ack.sample.newly;
@@ -126,7 +134,7 @@ void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (rounds_.started()) steepen_longterm(cwnd, ack.mss);
 }
 
-/// AdaptLongTermModel(): what the samples say that answer a probe. True when the state was decided by it.
+/// Evaluates the samples that answer a bandwidth probe (AdaptLongTermModel()). Returns true if that decided the phase.
 bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   if (feedback_ == Feedback::starting && rounds_.started()) feedback_ = Feedback::coming;
   if (feedback_ == Feedback::stopping && rounds_.started()) {
@@ -148,7 +156,8 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   return false;
 }
 
-/// HandleLostPacket() and HandleInflightTooHigh() (section 5.5.10.2).
+/// Handles losses: during a probe, excess losses set the long-term bound and end the probe (HandleLostPacket() and
+/// HandleInflightTooHigh(), section 5.5.10.2).
 void Bbr3::heed_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
   if (bounds_.note_loss(ack.delivered)) save_state(cwnd);

@@ -9,15 +9,15 @@
 #include "dataplane/tcp/round_count.hpp"
 #include "dataplane/units/rate.hpp"
 
-// What BBR 3 measures of a path where nothing is lost. Sections are those of draft-ietf-ccwg-bbr-06.
+// Measurements of BBR 3 that do not depend on losses. Section numbers are those of draft-ietf-ccwg-bbr-06.
 
 namespace sluice::tcp {
 
-/// BBR.max_bw: the largest delivery rate of this cycle of bandwidth probing and the last (sections 5.5.3 to 5.5.6).
+/// Maximum delivery rate of the current and the last cycle of bandwidth probing (BBR.max_bw, sections 5.5.3 to 5.5.6).
 class CycleMaximum {
  public:
   void note(Rate rate) { of_[1] = std::max(of_[1], rate); }
-  /// A cycle has ended. One without a sample forgets nothing.
+  /// Ends a cycle. A cycle without a sample evicts nothing.
   void advance() {
     if (of_[1] == Rate()) return;
     of_ = {of_[1], Rate()};
@@ -28,17 +28,16 @@ class CycleMaximum {
   std::array<Rate, 2> of_{};
 };
 
-/// Whether more is sent than the path delivers: three rounds in which the delivery rate did not grow by a quarter
-/// (section 5.3.1.2).
+/// Detector of a full pipe: the delivery rate has not grown by 25 % in three rounds (section 5.3.1.2).
 class FullPipe {
  public:
-  /// Looks anew: growth counts from `rate` on.
+  /// Restarts the detection; growth counts from `rate` on.
   void restart(Rate rate = Rate()) {
     rate_ = rate;
     rounds_ = 0;
     full_ = false;
   }
-  /// Once for each round that begins with a sample the application did not limit.
+  /// Takes the rate of a round. Called once per round, if its first sample is not application-limited.
   void note(Rate rate) {
     if (full_) return;
     if (rate >= rate_ * growth) {
@@ -58,24 +57,24 @@ class FullPipe {
   bool full_ = false;
 };
 
-/// BBR.min_rtt, and when to look for it (sections 5.3.4.3 and 5.5.7): the least of ten seconds, refreshed from the
-/// least of five, whose end calls for a probe.
+/// Minimum RTT of the last ten seconds and the schedule of its probes (BBR.min_rtt, sections 5.3.4.3 and 5.5.7). A
+/// minimum of the last five seconds refreshes it; when that expires, a probe is due.
 class LeastRtt {
  public:
   static constexpr Duration unknown = Duration::max();
 
-  /// `srtt` is zero while unknown.
+  /// Resets to the start of a connection. `srtt` is zero while unknown.
   void begin(Duration srtt, Instant now) {
     *this = LeastRtt();
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }
-  /// Goes on from a smoothed round-trip time where none is known; the clock starts anew with restart().
+  /// Continues from a smoothed RTT if no minimum is known. restart() then sets the times.
   void seed(Duration srtt) {
     if (value_ == unknown) value_ = srtt;
   }
   void restart(Instant now) { at_ = probe_at_ = now; }
-  /// `rtt` is negative where there is no sample.
+  /// Takes an RTT sample; `rtt` is negative if there is none.
   void note(Duration rtt, Instant now) {
     expired_ = now > probe_at_ + probe_interval;
     if (rtt >= Duration::zero() && (rtt < probe_value_ || expired_)) {
@@ -87,12 +86,12 @@ class LeastRtt {
       at_ = probe_at_;
     }
   }
-  /// A probe has ended: the next is due an interval later.
+  /// Records the end of a probe; the next is due one interval later.
   void probed(Instant now) { probe_at_ = now; }
 
   [[nodiscard]] Duration value() const { return value_; }
   [[nodiscard]] bool known() const { return value_ != unknown; }
-  /// A probe is due.
+  /// True if a probe is due.
   [[nodiscard]] bool expired() const { return expired_; }
 
  private:
@@ -106,8 +105,8 @@ class LeastRtt {
   bool expired_ = false;
 };
 
-/// BBR.extra_acked: how much more is acknowledged at once than the bandwidth explains, the largest of ten rounds, of
-/// one while the pipe was never full (section 5.5.9).
+/// Maximum of the bytes that ACKs deliver beyond what the bandwidth explains (BBR.extra_acked, section 5.5.9). The
+/// maximum covers ten rounds, or one round until the pipe was full once.
 class AckAggregation {
  public:
   void restart(Instant now) {
@@ -123,9 +122,9 @@ class AckAggregation {
   [[nodiscard]] double value(bool was_full) const { return was_full ? extra_.value() : extra_.newest(); }
 
  private:
-  RoundMaximum extra_;  ///< bytes
+  RoundMaximum extra_;  ///< bytes beyond the expected ones
   Instant begun_{};
-  double delivered_ = 0;  ///< bytes since then
+  double delivered_ = 0;  ///< bytes delivered since begun_
 };
 
 }  // namespace sluice::tcp

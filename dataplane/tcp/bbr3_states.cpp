@@ -1,26 +1,28 @@
+// BBR 3: the phases that find the bandwidth at the start of a connection (Startup, Drain) and the minimum RTT later
+// (ProbeRTT). bbr3.cpp calls the check functions for every ACK. Section numbers are those of draft-ietf-ccwg-bbr-06.
+
 #include <algorithm>
 
 #include "dataplane/tcp/bbr3.hpp"
 
-// BBR 3: how a connection finds the bandwidth at first, and how it finds the least round-trip time again.
-
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t startup_lost_runs = 6;  ///< BBRStartupFullLossCnt
+constexpr std::uint32_t startup_lost_runs = 6;  ///< BBRStartupFullLossCnt, runs of lost packets that end Startup
 constexpr std::uint32_t most_drain_rounds = 3;
 constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< BBR.ProbeRTTDuration
 
 }  // namespace
 
-// Section 5.3.1.2.
+// Detects a full pipe by the delivery rate (section 5.3.1.2).
 void Bbr3::check_full_pipe(const ModelAck& ack) {
   if (!rounds_.started() || ack.sample.app_limited) return;
   full_pipe_.note(ack.sample.rate());
   was_full_ = was_full_ || full_pipe_.full();
 }
 
-// Section 5.3.1.3: losses end Startup when they come throughout a round of a recovery, or, without SACK, at all.
+// Ends Startup on losses: six runs and excess losses in a round of fast recovery, or any loss without SACK (section
+// 5.3.1.3).
 void Bbr3::check_startup(const ModelAck& ack) {
   lost_runs_ += ack.sample.lost_runs;
   if (mode_ == Mode::startup && !was_full_ && repair_ == Repair::fast) {
@@ -41,14 +43,14 @@ void Bbr3::check_startup(const ModelAck& ack) {
   }
 }
 
-// Section 5.3.2.
+// Ends Drain when the queue is drained, or after more than three rounds (section 5.3.2).
 void Bbr3::check_drain(const ModelAck& ack) {
   if (mode_ != Mode::drain) return;
   const bool drained = ack.in_flight <= inflight(bandwidth(), 1, ack.mss);
   if (drained || rounds_.count() > drain_round_ + most_drain_rounds) begin_down(ack.now, ack.delivered);
 }
 
-// Section 5.3.4.3.
+// Enters ProbeRTT when the minimum RTT has expired, and runs it (section 5.3.4.3).
 void Bbr3::check_probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (mode_ != Mode::probe_rtt && least_rtt_.expired() && !idle_restart_) {
     save_cwnd(cwnd);
@@ -73,7 +75,8 @@ void Bbr3::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_round_done_) leave_probe_rtt(ack.now, ack.delivered, cwnd);
 }
 
-// Section 5.3.4.4: what is in flight lies below the bandwidth-delay product, so ProbeBW begins where it cruises.
+// Leaves ProbeRTT (section 5.3.4.4). ProbeBW starts in cruise, because the bytes in flight are below the
+// bandwidth-delay product.
 void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never || now <= probe_rtt_done_) return;
   least_rtt_.probed(now);
@@ -87,7 +90,7 @@ void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& 
   }
 }
 
-// Section 5.6.4.5.
+// Returns the window of ProbeRTT (section 5.6.4.5).
 double Bbr3::probe_rtt_window(std::uint32_t mss) const {
   return std::max(multiple(bandwidth(), probe_rtt_gain), static_cast<double>(least_segments * mss));
 }

@@ -51,10 +51,10 @@ struct AckEvent {
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
   std::uint32_t newly_sacked = 0;  ///< bytes sacked that were not sacked before
   std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked, by which windows grow
-  std::uint32_t newly_lost = 0;    ///< bytes marked lost because of it
-  std::uint32_t in_flight = 0;     ///< pipe before it (RFC 6675)
+  std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
+  std::uint32_t in_flight = 0;     ///< pipe before this ACK (RFC 6675)
   std::int32_t small = 0;          ///< packets below SendQueue::small bytes removed from the queue
-  bool duplicate = false;          ///< a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
+  bool duplicate = false;          ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;       ///< the congestion window limited the sender
 
   static constexpr Duration no_rtt{-1};
@@ -68,7 +68,7 @@ struct AckNews {
 
 /// ECN marks that one ACK reports, on a connection with accurate ECN feedback (RFC 9768).
 struct MarkFeedback {
-  std::uint32_t packets = 0;  ///< packets that it acknowledged
+  std::uint32_t packets = 0;  ///< packets that the ACK acknowledges
   std::uint32_t marked = 0;   ///< packets that arrived with CE since the last ACK
 };
 
@@ -82,7 +82,7 @@ struct CongestionWindow {
 /// State of the connection that an algorithm may use beside the event.
 struct PathView {
   Instant now{};
-  Duration srtt{};                ///< zero if unknown
+  Duration srtt{};                ///< smoothed round-trip time; zero if unknown
   std::uint32_t mss = 0;          ///< effective segment size, bytes
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
@@ -120,7 +120,7 @@ struct CongestionHooks {
 
 /// NewReno congestion control (RFC 5681, RFC 6582).
 struct NewReno : CongestionHooks {
-  static constexpr float beta = 0.5F;  ///< RFC 5681 section 3.1, eq. 4
+  static constexpr float beta = 0.5F;  ///< multiplicative decrease factor (RFC 5681 section 3.1, eq. 4)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -132,7 +132,7 @@ struct NewReno : CongestionHooks {
 /// CUBIC congestion control (RFC 9438) with fast convergence and the Reno-friendly region. Windows are in segments,
 /// times in seconds.
 struct Cubic : CongestionHooks {
-  static constexpr float c = 0.4F;  ///< section 5.1
+  static constexpr float c = 0.4F;  ///< constant C (RFC 9438 section 5.1)
   static constexpr float no_epoch = -1;
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);

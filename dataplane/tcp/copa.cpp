@@ -1,3 +1,6 @@
+// Copa: mode detection, delta, velocity and window per ACK. Called through PathModel by paced.cpp for every ACK that
+// Endpoint processes. Section numbers are those of the paper (NSDI 2018). Reads no clock and no random source.
+
 #include "dataplane/tcp/copa.hpp"
 
 #include <algorithm>
@@ -10,11 +13,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration least_rtt_window = 10s;  ///< of RTTmin
-constexpr int oscillation_rounds = 4;       ///< round trips that RTTmax looks back
-constexpr int empty_rounds = 5;             ///< a flow among its like empties the queue once in so many (section 3)
-constexpr double nearly_empty = 0.1;        ///< of the oscillation
-constexpr std::uint32_t same_rounds_needed = 3;  ///< before the velocity doubles
+constexpr Duration least_rtt_window = 10s;  ///< window of RTTmin
+constexpr int oscillation_rounds = 4;       ///< window of RTTmax in round trips
+constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
+constexpr double nearly_empty = 0.1;             ///< share of the oscillation below which the queue counts as empty
+constexpr std::uint32_t same_rounds_needed = 3;  ///< rounds in one direction before the velocity doubles
 
 }  // namespace
 
@@ -54,8 +57,8 @@ std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return cwnd;
 }
 
-// Section 2.1: RTTstanding is the least of half a smoothed round-trip time, so that bunched acknowledgements are not
-// taken for a queue.
+// Takes an RTT sample. RTTstanding is the minimum over half a smoothed RTT, so bunched ACKs do not look like a queue
+// (section 2.1).
 void Copa::measure(const ModelAck& ack) {
   if (ack.sample.rtt < Duration::zero()) return;
   const Duration rtt = std::max(ack.sample.rtt, Duration(1));
@@ -64,7 +67,7 @@ void Copa::measure(const ModelAck& ack) {
   largest_.note(ack.now, ack.srtt * oscillation_rounds, rtt);
 }
 
-// Section 2.2.
+// Detects competing traffic: the queue was not nearly empty for five round trips (section 2.2).
 void Copa::judge_mode(const ModelAck& ack) {
   const Duration oscillation = largest_.value() - least_.value();
   if (!begun_ || to_seconds(queueing()) <= nearly_empty * to_seconds(oscillation)) {
@@ -77,7 +80,7 @@ void Copa::judge_mode(const ModelAck& ack) {
   inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
 }
 
-/// Section 2.2: 1/delta follows the rules of Reno's window. Once for each round trip.
+/// Adapts 1/delta like Reno's window, once per round trip in competitive mode (section 2.2).
 void Copa::adapt_delta() {
   const bool loss = loss_in_round_;
   loss_in_round_ = false;
@@ -86,7 +89,8 @@ void Copa::adapt_delta() {
   inverse_delta_ = loss ? std::max(inverse_delta_ / 2, default_inverse_delta) : inverse_delta_ + 1;
 }
 
-// Section 2.1, step 4. A flow in equilibrium goes the same way for two and a half rounds, hence the third.
+// Updates the velocity once per round (section 2.1, step 4). Doubling starts at the third round, because a flow in
+// equilibrium keeps its direction for two and a half rounds.
 void Copa::update_velocity(std::uint32_t cwnd) {
   const Direction direction = cwnd > round_cwnd_ ? Direction::up : Direction::down;
   round_cwnd_ = cwnd;
@@ -98,19 +102,20 @@ void Copa::update_velocity(std::uint32_t cwnd) {
   }
 }
 
+/// Sets the direction of the window and resets the velocity.
 void Copa::turn(Direction direction) {
   direction_ = direction;
   velocity_ = 1;
   same_rounds_ = 0;
 }
 
-/// Steps 2 and 3: the window's rate against 1/(delta dq).
+/// True if the rate of the window is at most the target 1/(delta dq) (section 2.1, steps 2 and 3).
 bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   const double packets = static_cast<double>(cwnd) / mss;
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
 }
 
-/// The window after this acknowledgement. It does not grow where it limits nobody.
+/// Returns the window after this ACK. The window does not grow while it is not the limit.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = least_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);

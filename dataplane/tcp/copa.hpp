@@ -10,48 +10,49 @@
 
 namespace sluice::tcp {
 
-/// Copa (Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018; sections
-/// cited are its). The window moves towards a rate of 1/(delta dq) packets per second, where dq is what the queue adds
-/// to the least round-trip time. So a flow keeps few packets in the queue and empties it every five round trips. Where
-/// that does not happen somebody else fills the queue, and delta falls until Copa holds its own.
+/// Copa (Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018; source of
+/// the section numbers). The window moves towards a rate of 1/(delta dq) packets per second, where dq is the queueing
+/// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
+/// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
-/// Departures: the velocity is one again as soon as the window must go the other way, not first when the round ends,
-/// and no acknowledgement moves the window by more than it acknowledged. Both bound what a velocity that has grown over
-/// many rounds does after the path has changed. A timeout leads back to slow start.
+/// Departures: the velocity resets as soon as the window must change direction instead of at the end of a round. No ACK
+/// moves the window by more than it acknowledged. Both limit the effect of a velocity that grew over many rounds before
+/// the path changed. A timeout returns to slow start.
 class Copa {
  public:
-  /// A connection begins.
+  /// Starts a connection.
   void start(const ModelStart& start);
-  /// Goes on from a measured window, as if the path were known.
+  /// Continues from a measured window as if the path were known.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Takes an acknowledgement; returns the window (section 2.1).
+  /// Processes an ACK; returns the window in bytes (section 2.1).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
-  /// The retransmission timer expired, with this window.
+  /// Handles a retransmission timeout.
   void on_timeout(std::uint32_t cwnd);
-  /// … and that or the last fast recovery was for nothing.
+  /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
-  /// Something is sent after nothing was in flight. Returns the window: it stays, since it is paced.
+  /// Handles the first transmission after nothing was in flight. Returns the window unchanged, because pacing prevents
+  /// a burst.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
-  /// Twice what the window amounts to: it is the window that limits, and no burst arises (section 2.1).
+  /// Returns twice window / RTTstanding, so that the window remains the limit and no burst arises (section 2.1).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 
   [[nodiscard]] bool slow_start() const { return slow_start_; }
-  /// Somebody else fills the queue (section 2.2).
+  /// True if other traffic fills the queue, so Copa competes (section 2.2).
   [[nodiscard]] bool competitive() const { return competitive_; }
-  /// 1/delta: packets that the flow means to keep in the queue.
+  /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
   [[nodiscard]] double velocity() const { return velocity_; }
-  /// RTTmin and RTTstanding; zero before the first sample.
+  /// Returns RTTmin or RTTstanding; zero before the first sample.
   [[nodiscard]] Duration least_rtt() const { return least_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
  private:
-  static constexpr double default_inverse_delta = 2;  ///< delta = 0.5 (section 2.1)
+  static constexpr double default_inverse_delta = 2;  ///< 1/delta, since delta = 0.5 (section 2.1)
   static constexpr double pacing_factor = 2;
-  static constexpr std::uint32_t least_segments = 2;  ///< of the window
+  static constexpr std::uint32_t least_segments = 2;  ///< smallest window in segments
 
   enum class Direction : std::uint8_t { none, up, down };
 
@@ -69,19 +70,19 @@ class Copa {
   WindowedMaximum largest_;   ///< RTTmax
   RoundCount rounds_;
   Rate pacing_rate_;
-  Instant empty_at_{};  ///< when the queue was nearly empty last
+  Instant empty_at_{};  ///< last time at which the queue was nearly empty
   double inverse_delta_ = default_inverse_delta;
-  double saved_inverse_delta_ = default_inverse_delta;  ///< before the last reduction or timeout
+  double saved_inverse_delta_ = default_inverse_delta;  ///< value before the last reduction or timeout
   double velocity_ = 1;
-  double fraction_ = 0;            ///< bytes that the window is to grow by, of less than one
-  std::uint32_t round_cwnd_ = 0;   ///< the window when this round began
-  std::uint32_t same_rounds_ = 0;  ///< rounds in a row in which the window went the same way
+  double fraction_ = 0;            ///< fraction of a byte of window growth carried over
+  std::uint32_t round_cwnd_ = 0;   ///< window at the start of this round
+  std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which the window kept its direction
   Direction direction_ = Direction::none;
   bool slow_start_ = true;
   bool saved_slow_start_ = true;
   bool competitive_ = false;
   bool loss_in_round_ = false;
-  bool begun_ = false;  ///< the clock of empty_at_ is known
+  bool begun_ = false;  ///< empty_at_ has been set
 };
 
 }  // namespace sluice::tcp

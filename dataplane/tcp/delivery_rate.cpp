@@ -1,3 +1,7 @@
+// Delivery-rate estimator: state at transmission in the packets' notes, and the sample of each ACK. Endpoint calls it
+// on paced connections: on_sent() from paced.cpp, deliveries and losses from the scoreboard, take() at the end of each
+// ACK. draft-cheng-iccrg-delivery-rate-estimation-00, and for excess losses draft-ietf-ccwg-bbr-06 section 5.5.10.2.
+
 #include "dataplane/tcp/delivery_rate.hpp"
 
 #include <algorithm>
@@ -9,7 +13,7 @@
 namespace sluice::tcp {
 namespace {
 
-/// What a segment remembers beside DeliveryRate::delivered(), in its note's scratch64_c. Times are tick::micro.
+/// State at transmission of a segment, kept in scratch64_c of its note. Times are in tick::micro.
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;
@@ -17,14 +21,14 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
-/// What one that was sent once remembers besides, in scratch64.
+/// Further state at transmission of a segment that was sent once, kept in scratch64 of its note.
 struct FlightStamp {
-  std::uint32_t in_flight = 0;  ///< pipe with it
-  std::uint32_t lost = 0;       ///< bytes taken for lost until then
+  std::uint32_t in_flight = 0;  ///< pipe including the segment, bytes
+  std::uint32_t lost = 0;       ///< total of bytes marked lost when it was sent
 };
 static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
 
-constexpr std::uint32_t half = 0x7fffffff;  ///< what first_sent holds of a tick
+constexpr std::uint32_t half = 0x7fffffff;  ///< bits of a tick that Stamp::first_sent holds
 
 }  // namespace
 
@@ -62,8 +66,8 @@ void DeliveryRate::on_part_delivered(std::uint32_t bytes) {
   delivered_ += bytes;
 }
 
-// draft-ietf-ccwg-bbr-06 section 5.5.10.2: of the segment with which losses became too many, the part counts that would
-// still have been right.
+// Records a lost segment. For the segment that exceeds the tolerated share, only the part below the limit counts as in
+// flight (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 void DeliveryRate::on_lost(const packet::PacketNote& note) {
   const std::uint32_t size = note.payload_len;
   if (newly_lost_ == 0 || SeqNum(note.seq) != lost_end_) ++lost_runs_;
@@ -103,7 +107,7 @@ RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
     sample.tx_in_flight = tx_in_flight_;
     sample.lost = tx_in_flight_ == 0 ? 0 : lost_ - prior_lost_;
     sample.delivered = delivered_ - prior_delivered_;
-    // Acknowledgements may come bunched, or segments may have left bunched: the slower of the two is what was seen.
+    // ACKs or segments may be bunched, so the longer of both intervals is the true one.
     const std::uint32_t interval = std::max(send_interval_, tick::micro(now) - prior_at_);
     if (interval >= tick::micro(least_rtt)) sample.interval = interval;
   }

@@ -12,7 +12,7 @@ namespace sluice::tcp {
 
 /// Limit of the bytes in flight beside the peer's window.
 enum class WindowSource : std::uint8_t {
-  congestion_control,  ///< cwnd
+  congestion_control,  ///< cwnd limits the bytes in flight
   allowance            ///< the caller's allowance in emit(); losses are still retransmitted, cwnd is not used
 };
 
@@ -41,9 +41,9 @@ struct EndpointConfig {
   Duration max_rto = std::chrono::seconds(60);
   Duration delayed_ack = std::chrono::milliseconds(40);
   Duration time_wait = std::chrono::seconds(1);
-  std::uint32_t initial_window_segments = 10;  ///< RFC 6928
+  std::uint32_t initial_window_segments = 10;  ///< initial window in segments (RFC 6928)
   std::uint32_t max_retransmissions = 15;      ///< in a row, then timed_out (RFC 1122 section 4.2.3.5, R2)
-  bool tail_loss_probes = true;                ///< RFC 8985 section 7
+  bool tail_loss_probes = true;                ///< sends tail loss probes (RFC 8985 section 7)
   bool pacing = false;  ///< spreads the window over the round trip; model-based congestion controls pace in any case
   /// Most packets held for reassembly, at most Reassembly::capacity. The offered window may reduce it further.
   std::uint32_t max_out_of_order = UINT16_MAX;

@@ -7,28 +7,28 @@
 
 namespace sluice::tcp {
 
-/// What loss recovery is doing; in this order as things get worse.
+/// Progress of loss recovery, in order of severity.
 enum class Repair : std::uint8_t { none, fast, timeout };
 
-/// What a model of the path begins with.
+/// Initial values of a model of the path.
 struct ModelStart {
   Instant now{};
-  Duration srtt{};         ///< of the handshake; zero while unknown
-  std::uint32_t cwnd = 0;  ///< the initial window, bytes
-  std::uint32_t draw = 0;  ///< any number: what a model draws at random follows from it
+  Duration srtt{};         ///< round-trip time of the handshake; zero while unknown
+  std::uint32_t cwnd = 0;  ///< initial window, bytes
+  std::uint32_t draw = 0;  ///< arbitrary number, seed of the model's random numbers
 };
 
-/// What one acknowledgement told a model.
+/// Data that a model receives for each acknowledgement.
 struct ModelAck {
   Instant now{};
   RateSample sample;
-  std::uint32_t delivered = 0;  ///< DeliveryRate::delivered() after it
-  std::uint32_t in_flight = 0;  ///< pipe after it
+  std::uint32_t delivered = 0;  ///< DeliveryRate::delivered() after this ACK
+  std::uint32_t in_flight = 0;  ///< pipe after this ACK, bytes
   std::uint32_t mss = 0;
-  Duration srtt{};  ///< zero while unknown
+  Duration srtt{};  ///< smoothed round-trip time; zero while unknown
   Repair repair = Repair::none;
-  bool uses_sack = true;       ///< more than one loss is seen in a round trip
-  bool window_limited = true;  ///< the window held the sender back, or half of it was in flight at least
+  bool uses_sack = true;       ///< several losses per round trip can be detected
+  bool window_limited = true;  ///< the window limited the sender, or at least half of it was in flight
 };
 
 }  // namespace sluice::tcp

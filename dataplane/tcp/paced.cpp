@@ -1,20 +1,20 @@
+// Pacing of an endpoint: delivery-rate samples, bursts at a rate and, if configured, the model that sets rate and
+// window. Called by emit.cpp and ack_processing.cpp. A paced connection never uses the fast paths, see settle().
+
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
-// A paced connection: delivery-rate samples, bursts at a rate, and where it is configured the model of the path that
-// decides on both rate and window. None of this has a part in the fast paths: settle() keeps them from such a
-// connection.
-
 namespace sluice::tcp {
 namespace {
 
-// As Linux has them: the window may double in a round trip of slow start.
+// Rates as in Linux, because the window may double per round trip of slow start.
 constexpr double slow_start_factor = 2;
 constexpr double avoidance_factor = 1.2;
 
+/// Converts the endpoint's recovery state to that of the models.
 Repair repair_of(bool fast, bool timeout) {
   if (fast) return Repair::fast;
   return timeout ? Repair::timeout : Repair::none;
@@ -22,6 +22,7 @@ Repair repair_of(bool fast, bool timeout) {
 
 }  // namespace
 
+/// Initialises the state of a paced connection when it opens.
 void Endpoint::begin_pacing(Instant now) {
   PacedSender& state = *config_->paced;
   state = PacedSender();
@@ -34,7 +35,8 @@ void Endpoint::begin_pacing(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Without a model: what the window amounts to, and more, so that the window stays what limits.
+/// Sets the pacing rate of a connection without a model: somewhat above window / SRTT, so that the window remains the
+/// limit.
 void Endpoint::pace_window() {
   if (!rtt_.has_sample()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
@@ -42,7 +44,7 @@ void Endpoint::pace_window() {
   config_->paced->pacer.set_rate(Rate::of(window, rtt_.srtt()) * (early ? slow_start_factor : avoidance_factor));
 }
 
-/// Congestion control decides again, from a window that was measured.
+/// Restarts the model from a measured window after a switch back to congestion control.
 void Endpoint::resume_pacing() {
   PacedSender& state = *config_->paced;
   if (!congestion_.modelled()) return;
@@ -50,12 +52,13 @@ void Endpoint::resume_pacing() {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// A segment has left; its place in the queue still says when it was sent before.
+/// Passes a transmission to the delivery-rate estimator. Called before the note is updated, because it still holds the
+/// previous send time.
 void Endpoint::note_sent(packet::Cursor position, Instant now) {
   if (paced()) config_->paced->delivery.on_sent(position.note(), now, pipe(), !send_.outstanding());
 }
 
-/// An acknowledgement has told everything: takes the sample, and lets the rate and the model's window follow.
+/// Takes the delivery-rate sample at the end of an ACK and updates pacing rate and window.
 void Endpoint::follow_model(const AckEvent& event) {
   PacedSender& state = *config_->paced;
   RateSample sample = state.delivery.take(event.now, rtt_.least());
@@ -81,7 +84,8 @@ void Endpoint::follow_model(const AckEvent& event) {
   if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
 }
 
-/// What of `allowance` may leave in this burst. What a timer calls for does not wait.
+/// Returns the part of `allowance` that may leave in this burst. Retransmissions and probes due by a timer are not
+/// delayed.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < least_unbounded) return allowance;
   const packet::Cursor lost = next_repair();
@@ -92,7 +96,7 @@ Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowan
   return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
-/// A burst has left, or had to wait.
+/// Charges a burst to the pacer and records whether data still waits.
 void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
@@ -109,7 +113,7 @@ bool Endpoint::held_by_pacing(Instant now) const {
   return pacing_deadline() != never && pacing_deadline() > now;
 }
 
-/// Something is about to be sent after nothing was in flight.
+/// Informs the model that data is sent after nothing was in flight.
 void Endpoint::restart_model(Instant now) {
   PacedSender& state = *config_->paced;
   const std::uint32_t cwnd = state.model.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
@@ -117,7 +121,7 @@ void Endpoint::restart_model(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// A repair was for nothing: what it would tell the model with the next acknowledgement is taken back as well.
+/// Reverses what the model learned from a spurious recovery, including losses that the next ACK would report.
 void Endpoint::undo_model() {
   PacedSender& state = *config_->paced;
   state.delivery.forgive_losses();

@@ -7,20 +7,19 @@
 
 namespace sluice::tcp {
 
-/// What a paced connection keeps beside its endpoint. Others are spared the memory.
+/// State of a paced connection, kept outside its endpoint because most connections are not paced.
 struct PacedSender {
   DeliveryRate delivery;
   Pacer pacer;
   PathModel model;
 };
 
-/// The configuration of one connection that is paced, and what it keeps. Stays where it is, and lives at least as long
-/// as the connection.
+/// Configuration and state of one paced connection. Must not move, and must outlive the connection.
 struct PacedEndpoint {
   EndpointConfig config;
   PacedSender sender;
 
-  /// Makes it that of a new connection under `common`; returns what to open that with.
+  /// Prepares a new connection with the settings of `common`; returns the configuration to open it with.
   const EndpointConfig& begin(const EndpointConfig& common) {
     config = common;
     config.paced = &sender;

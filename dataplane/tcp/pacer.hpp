@@ -8,9 +8,9 @@
 
 namespace sluice::tcp {
 
-/// Spreads what a window allows over the round trip: short bursts at a rate. A burst is what the rate carries in a
-/// millisecond, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). A timer that came
-/// late is made up for, by a millisecond at most, so that a coarse clock does not slow the sender down.
+/// Pacer that spreads the window over the round trip in short bursts. A burst is the data of one millisecond at the
+/// rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). A late timer is
+/// compensated by one millisecond at most, so a coarse clock does not slow the sender.
 class Pacer {
  public:
   static constexpr Duration burst = std::chrono::milliseconds(1);
@@ -18,30 +18,30 @@ class Pacer {
   void set_rate(Rate rate) { rate_ = rate; }
   [[nodiscard]] Rate rate() const { return rate_; }
 
-  /// The size of a burst, of segments of `segment` bytes.
+  /// Returns the size of a burst in bytes, for segments of `segment` bytes.
   [[nodiscard]] Bytes quantum(Bytes segment) const { return std::max(segment * 2, rate_.in(burst)); }
 
-  /// What may leave now; without a rate, anything.
+  /// Returns the bytes that may be sent now; unlimited without a rate.
   [[nodiscard]] Bytes allowance(Instant now, Bytes segment) const {
     if (rate_ == Rate()) return Bytes::max();
     if (now < next_) return Bytes();
     return quantum(segment) + rate_.in(late(now));
   }
 
-  /// So many bytes left.
+  /// Charges `sent` bytes and computes when the next burst may leave.
   void spend(Instant now, Bytes sent) {
     if (rate_ == Rate() || sent <= Bytes()) return;
     next_ = (now < next_ ? next_ : now - late(now)) + rate_.time_for(sent);
   }
 
-  /// Whether something waits for its turn; it is from now on the clock's matter, see deadline().
+  /// Records whether data waits for the pacer; only then deadline() returns a time.
   void wait(bool waits) { waits_ = waits; }
   [[nodiscard]] bool holds_back(Instant now) const { return rate_ != Rate() && now < next_; }
-  /// When the next burst may leave, if one waits.
+  /// Returns when the next burst may leave, or never if no data waits.
   [[nodiscard]] Instant deadline() const { return waits_ ? next_ : never; }
 
  private:
-  /// By how much the clock missed the instant that was waited for. Without anybody waiting there is nothing to make up.
+  /// Returns how late the timer fired, at most one burst. Zero if no data waited, because nothing was delayed then.
   [[nodiscard]] Duration late(Instant now) const {
     return waits_ && now > next_ ? std::min(now - next_, burst) : Duration::zero();
   }

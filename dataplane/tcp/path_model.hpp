@@ -11,11 +11,11 @@
 
 namespace sluice::tcp {
 
-/// The congestion controls that decide on window and rate by a model of the path (Modelled), by value. What each hook
-/// is for stands at Bbr, which has them all.
+/// Model-based congestion control of one connection, held by value: the model sets window and pacing rate (Modelled).
+/// Bbr documents every hook, because it has all of them.
 class PathModel {
  public:
-  /// A connection begins. Without a model (`algorithm`) nothing else may be asked.
+  /// Starts the model for `algorithm` at the begin of a connection. Without a model no other function may be called.
   void start(CongestionAlgorithm algorithm, const ModelStart& start);
   void seed(std::uint32_t cwnd, Duration srtt) {
     std::visit([&](auto& model) { model.seed(cwnd, srtt); }, model_);
@@ -39,7 +39,7 @@ class PathModel {
     return std::visit([](const auto& model) { return model.limits_itself(); }, model_);
   }
 
-  /// The model itself, which must be the one that was started.
+  /// Returns the model, which must be of the type that was started.
   template <class Model>
   [[nodiscard]] const Model& as() const {
     return std::get<Model>(model_);

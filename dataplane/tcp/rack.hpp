@@ -14,8 +14,8 @@ namespace sluice::tcp {
 /// segment with the same time, so sequence numbers order only segments sent once. A retransmission counts as sent after
 /// everything sent once in its tick. Retransmissions are ordered among themselves.
 struct Transmission {
-  std::uint32_t at = 0;    ///< tick::micro
-  SeqNum end;              ///< sequence number after its last byte
+  std::uint32_t at = 0;    ///< send time, tick::micro
+  SeqNum end;              ///< sequence number after the segment's last byte
   std::uint16_t copy = 0;  ///< order among the retransmissions of one tick, from 1 on; 0: sent once
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
@@ -30,7 +30,7 @@ class DeliveryRate;
 /// Data that one acknowledgement delivered, for RACK and PRR. Filled by the send queue.
 struct Delivery {
   DeliveryRate* rate = nullptr;  ///< notified of every segment delivered; null if no samples are taken
-  std::uint32_t now = 0;         ///< tick::micro
+  std::uint32_t now = 0;         ///< time of the ACK, tick::micro
   std::uint32_t min_rtt = 0;     ///< a retransmission acknowledged sooner was not the copy that arrived; tick::micro
   SeqNum fack;                   ///< end of the data known to be delivered before this acknowledgement
   Transmission newest;           ///< the delivered segment that was sent last; valid with `any`

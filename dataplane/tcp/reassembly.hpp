@@ -71,7 +71,7 @@ class Reassembly {
   RunTree runs_;
   [[no_unique_address]] SackReport report_;
   std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; lies in the report's padding, as `count_` does
-  std::uint16_t count_ = 0;  ///< packets
+  std::uint16_t count_ = 0;  ///< packets held
 };
 
 /// Removes `count` bytes from the front of the payload and updates the note. Requires count < payload_len, a packet

@@ -8,14 +8,14 @@
 
 namespace sluice::tcp {
 
-/// Counts round trips by packets: one ends when something is delivered that was sent after it began
-/// (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1). So pauses
-/// and timers that were late count for nothing.
+/// Counter of packet-timed round trips: a round ends when a packet is delivered that was sent after the round began.
+/// Sources: draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1.
+/// Pauses and late timers therefore do not count as rounds.
 class RoundCount {
  public:
-  /// A round begins with what is sent from now on; `delivered` is DeliveryRate::delivered().
+  /// Starts a round with the next packet sent; `delivered` is DeliveryRate::delivered().
   void begin(std::uint32_t delivered) { end_ = delivered; }
-  /// Takes a sample; true when it begins a round, see started().
+  /// Takes a sample; returns true if it starts a new round, see started().
   bool advance(const RateSample& sample, std::uint32_t delivered) {
     started_ = sample.valid() && static_cast<std::int32_t>(sample.prior_delivered - end_) >= 0;
     if (started_) {
@@ -28,13 +28,13 @@ class RoundCount {
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
-  std::uint32_t end_ = 0;  ///< value of delivered() that begins the next round
+  std::uint32_t end_ = 0;  ///< value of delivered() that starts the next round
   std::uint32_t count_ = 0;
   bool started_ = false;
 };
 
-/// The largest of what was seen in the last ten rounds; nothing below zero counts. A round without anything seen moves
-/// nothing out: a connection that is idle forgets nothing.
+/// Maximum of the non-negative values of the last ten rounds. A round without a value evicts nothing, so an idle
+/// connection keeps its maximum.
 class RoundMaximum {
  public:
   static constexpr std::uint32_t rounds = 10;
@@ -48,12 +48,12 @@ class RoundMaximum {
     largest_ = *std::ranges::max_element(largest_of_);
   }
   [[nodiscard]] double value() const { return static_cast<double>(largest_); }
-  /// Of the newest round alone.
+  /// Returns the maximum of the newest round alone.
   [[nodiscard]] double newest() const { return static_cast<double>(largest_of_[round_ % rounds]); }
 
  private:
-  std::array<float, rounds> largest_of_{};  ///< by round modulo the window
-  std::uint32_t round_ = 0;                 ///< the newest of them
+  std::array<float, rounds> largest_of_{};  ///< maximum of each round, indexed by round modulo `rounds`
+  std::uint32_t round_ = 0;                 ///< newest round
   float largest_ = 0;
 };
 

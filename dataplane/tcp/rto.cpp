@@ -7,8 +7,8 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::int64_t longest_us = 1'000'000'000;  ///< microseconds; fits the fields with space for sums
-constexpr std::chrono::seconds initial_rto{1};      ///< RFC 6298 (2.1)
+constexpr std::int64_t longest_us = 1'000'000'000;  ///< largest sample in microseconds
+constexpr std::chrono::seconds initial_rto{1};      ///< RTO before the first sample (RFC 6298 (2.1))
 
 }  // namespace
 

@@ -45,7 +45,7 @@ class RttEstimator {
   std::uint32_t least_us_ = 0;
   std::uint32_t round_worst_us_ = 0;  ///< largest deviation of this round
   SeqNum round_end_;
-  std::uint16_t probe_ticks_ = 954;  ///< tick::fine
+  std::uint16_t probe_ticks_ = 954;  ///< probe timeout, tick::fine
 };
 
 }  // namespace sluice::tcp

@@ -11,7 +11,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< RFC 7323 section 5.5
+constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< age at which TS.Recent expires (RFC 7323 section 5.5)
 constexpr std::uint8_t ignored_flags = Flags::psh_bit;
 /// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible because its sender may have
 /// missed acknowledgements.

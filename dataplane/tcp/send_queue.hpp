@@ -15,9 +15,9 @@ namespace sluice::tcp {
 
 /// Bits of PacketNote::flags for a packet in a send queue.
 struct SendMark {
-  static constexpr std::uint8_t sacked = 0x01;         ///< the peer holds all of it
-  static constexpr std::uint8_t lost = 0x02;           ///< considered lost
-  static constexpr std::uint8_t retransmitted = 0x04;  ///< a retransmission is in flight
+  static constexpr std::uint8_t sacked = 0x01;         ///< the peer holds the whole packet
+  static constexpr std::uint8_t lost = 0x02;           ///< the packet is considered lost
+  static constexpr std::uint8_t retransmitted = 0x04;  ///< a retransmission of the packet is in flight
 };
 
 /// Packets from SND.UNA to the end of written data, in order, with the SACK scoreboard (RFC 6675, RFC 8985). Every

@@ -7,13 +7,13 @@
 
 namespace sluice::tcp {
 
-/// The least (`Better` = std::less_equal) or largest (std::greater_equal) duration of a sliding window of time, in the
-/// memory of three (Kathleen Nichols' filter, which Linux has as lib/win_minmax.c): the best, the best of what came
-/// after it, and the best of what came after that. The window may differ from call to call.
+/// Sliding-window minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of durations, in constant
+/// memory. Keeps three values: the best, the best after it, and the best after that. Kathleen Nichols' filter, in Linux
+/// lib/win_minmax.c. The window may differ between calls.
 template <class Better>
 class WindowedExtreme {
  public:
-  /// Takes a value; what is older than `window` counts no more.
+  /// Takes a value; values older than `window` are discarded.
   void note(Instant now, Duration window, Duration value) {
     const Seen seen{now, value};
     if (!any_ || Better()(value, best_[0].value) || now - best_[2].at > window) {
@@ -29,7 +29,7 @@ class WindowedExtreme {
     age(seen, window);
   }
   [[nodiscard]] bool known() const { return any_; }
-  /// The extreme; zero before the first value.
+  /// Returns the extreme of the window; zero before the first value.
   [[nodiscard]] Duration value() const { return best_[0].value; }
 
  private:
@@ -38,8 +38,8 @@ class WindowedExtreme {
     Duration value{};
   };
 
-  /// The best leaves when it is too old. Without a better one in a quarter of the window the second is chosen anew, and
-  /// in the half of it the third, so that they do not all leave together.
+  /// Discards the best value when it leaves the window. The others must not expire together with it. The second is
+  /// therefore replaced after a quarter of the window without a better value, and the third after half of it.
   void age(const Seen& seen, Duration window) {
     const Duration held = seen.at - best_[0].at;
     if (held > window) {
