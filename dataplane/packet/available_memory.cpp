@@ -7,7 +7,7 @@
 namespace sluice::packet {
 namespace {
 
-/// The number in a file that holds one; nothing for "max" and for a file that is not there.
+/// Returns the number in a file; nothing for "max" and for a missing file.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::uint64_t number = 0;
@@ -15,7 +15,7 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-/// MemAvailable and SwapFree of /proc/meminfo, whose lines read "MemAvailable:   1234 kB".
+/// Returns MemAvailable plus SwapFree of /proc/meminfo in bytes; its lines read "MemAvailable: 1234 kB".
 std::optional<std::uint64_t> machine_memory(const std::filesystem::path& root) {
   std::ifstream stream(root / "proc/meminfo");
   std::optional<std::uint64_t> available;
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> machine_memory(const std::filesystem::path& root) {
   return available;
 }
 
-/// The line of /proc/self/cgroup that begins with "0::" names the group of cgroup v2.
+/// Returns the cgroup v2 of this process, from the line "0::" of /proc/self/cgroup.
 std::optional<std::filesystem::path> control_group(const std::filesystem::path& root) {
   std::ifstream stream(root / "proc/self/cgroup");
   for (std::string line; std::getline(stream, line);) {
@@ -39,6 +39,7 @@ std::optional<std::filesystem::path> control_group(const std::filesystem::path& 
   return std::nullopt;
 }
 
+/// Returns the smaller of two optional numbers; the one that exists if the other does not.
 std::optional<std::uint64_t> smaller(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
   if (a && b) return std::min(*a, *b);
   return a ? a : b;

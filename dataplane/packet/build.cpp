@@ -1,3 +1,7 @@
+// Builders of Ethernet, IP and TCP headers. Called for every segment that an endpoint sends; write_ip_and_link() also
+// for UDP and ICMP. The builders know every word they write, so they compute the checksum on the way instead of reading
+// the headers again. Option layout: RFC 7323 appendix A and RFC 2018.
+
 #include "dataplane/packet/build.hpp"
 
 #include <rte_mbuf.h>
@@ -11,16 +15,14 @@
 namespace sluice::packet {
 namespace {
 
-// The builders know every word they write, so they add up the checksum as they go instead of reading it back.
-
-/// Writes an option block's next word and returns what it adds to the sum.
+/// Writes a 32-bit word and returns what it adds to the sum.
 inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   store32(at, wire);
   return wire;
 }
 
-/// Writes two words in one go and adds them to a wide sum.
+/// Writes two 32-bit words at once and adds them to a wide sum.
 [[gnu::always_inline]] inline std::uint64_t put64(std::uint64_t sum, std::uint8_t* at, std::uint32_t first,
                                                   std::uint32_t second) noexcept {
   const std::uint64_t wire = __builtin_bswap64(std::uint64_t{first} << 32 | second);
@@ -28,12 +30,13 @@ inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   return add_wide(sum, wire);
 }
 
-/// Four option bytes in the order given, as a number to put32().
+/// Returns four option bytes in the order given, as a number for put32().
 constexpr std::uint32_t word(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   return a << 24 | b << 16 | c << 8 | d;
 }
 
-/// MSS; SACK permitted and timestamps, sharing words as RFC 7323 appendix A shows; window scale.
+/// Writes the options of a SYN: MSS, then SACK permitted and timestamps in shared words as in RFC 7323 appendix A, then
+/// window scale. Returns their sum.
 std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) noexcept {
   const tcp::SynOptions& syn = segment.syn;
   std::uint64_t sum = put32(at, word(tcp_option::mss, 4, syn.mss >> 8, syn.mss & 0xffU));
@@ -55,22 +58,23 @@ std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) n
   return sum;
 }
 
-/// What decides where everything stands in a frame.
+/// Properties of a frame that determine its field offsets.
 struct Layout {
   bool ipv4 = true;
   bool syn = false;
   bool timestamps = true;
-  std::uint16_t options = 12;  ///< bytes
+  std::uint16_t options = 12;  ///< bytes of TCP options
 };
 
-/// Nearly every segment: IPv4, timestamps and no other option. The writers are inlined with it, all lengths known.
+/// Layout of nearly every segment: IPv4, timestamps and no other option. The writers are inlined for it with constant
+/// lengths.
 constexpr Layout usual_layout{};
 
 [[nodiscard]] bool is_usual(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
   return header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
 }
 
-/// Timestamps, then as many SACK blocks as the options have room for.
+/// Writes timestamps, then as many SACK blocks as fit the options. Returns their sum.
 std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, const Layout& layout) noexcept {
   std::uint64_t sum = 0;
   std::size_t length = layout.options;
@@ -93,7 +97,7 @@ std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, const
   return sum;
 }
 
-/// Writes the TCP header; `sum` is that of the pseudo-header and the payload.
+/// Writes the TCP header; `sum` covers the pseudo-header and the payload.
 void write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segment& segment, const Layout& layout,
                std::uint64_t sum) noexcept {
   const auto offset = static_cast<std::uint32_t>((tcp_length + layout.options) / 4);
@@ -110,7 +114,7 @@ void write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segm
   store32(at + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
 }
 
-/// The same of usual_layout, of a segment or an acknowledgement.
+/// Writes the TCP header of usual_layout, for a segment or an acknowledgement.
 template <typename Fields>
 [[gnu::always_inline]] inline void write_usual_tcp(std::uint8_t* at, const AddressesView& addresses,
                                                    const Fields& fields, tcp::Flags flags, std::uint16_t urgent,
@@ -124,13 +128,13 @@ template <typename Fields>
   store16(at + 16, static_cast<std::uint16_t>(~fold(sum)));
 }
 
-/// What an IP header writer leaves for the transport checksum: the sum of the addresses.
+/// Writes an IPv4 header. Returns the sum of the addresses for the transport checksum.
 [[gnu::always_inline]] inline std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header,
                                                        const AddressesView& addresses,
                                                        const IpPayload& payload) noexcept {
   const std::uint32_t src = load32(addresses.src_end - 4), dst = load32(addresses.dst_end - 4);
   const auto total = static_cast<std::uint16_t>(ipv4_length + payload.length);
-  // The words as they lie in memory, lowest byte first.
+  // The words are in memory order, lowest byte first.
   const std::uint32_t first = 0x45U | std::uint32_t{payload.tos} << 8 | std::uint32_t{__builtin_bswap16(total)} << 16;
   const std::uint32_t second =
       std::uint32_t{__builtin_bswap16(payload.ip_id)} | (header.dont_fragment ? 0x400000U : 0U);
@@ -145,6 +149,7 @@ template <typename Fields>
   return addresses_sum;
 }
 
+/// Writes an IPv6 header. Returns the sum of the addresses for the transport checksum.
 std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const AddressesView& addresses,
                          const IpPayload& payload) noexcept {
   put32(at, 6U << 28 | std::uint32_t{payload.tos} << 20 | (header.flow_label & 0xfffffU));
@@ -160,26 +165,27 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
                                                               const AddressesView& addresses, const IpPayload& payload,
                                                               bool ipv4) noexcept {
   std::uint8_t* const ip = frame + header.l2_len;
-  // The template's spare bytes land where the IP header comes next: one fixed-size copy for every depth of tags.
+  // Copies the whole template, so one copy of fixed size serves every number of tags. The IP header then overwrites the
+  // surplus.
   std::memcpy(frame, header.l2.data(), header.l2.size());
   return ipv4 ? write_ipv4(ip, header, addresses, payload) : write_ipv6(ip, header, addresses, payload);
 }
 
-/// What write_front() leaves to be done.
+/// Result of write_front(), used to write the TCP header.
 struct Front {
-  std::uint8_t* tcp;     ///< where that header goes
-  std::uint64_t sum;     ///< of pseudo-header and payload
-  std::uint16_t length;  ///< of all headers
+  std::uint8_t* tcp;     ///< start of the TCP header
+  std::uint64_t sum;     ///< sum of pseudo-header and payload
+  std::uint16_t length;  ///< bytes of all headers
 };
 
-/// What a segment carries, and how its IP packet is marked.
+/// Payload and ECN field of a segment.
 struct Body {
   std::uint16_t length = 0;  ///< bytes of payload
-  std::uint16_t sum = 0;     ///< of these
+  std::uint16_t sum = 0;     ///< sum of the payload
   std::uint16_t ecn = 0;
 };
 
-/// Makes room for the headers, and writes those in front of TCP's.
+/// Prepends space for all headers and writes those in front of the TCP header.
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
                                                 const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {

@@ -7,8 +7,8 @@
 namespace sluice::packet {
 namespace {
 
-/// Prepends `l4_length` bytes of transport header to come and writes what stands before it; returns the transport
-/// header and leaves the sum of the addresses in `addresses_sum`.
+/// Prepends space for `l4_length` bytes of transport header, and writes the headers in front of it. Returns the start
+/// of the transport header and stores the sum of the addresses in `addresses_sum`.
 std::uint8_t* prepend_ip(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
                          std::size_t l4_length, IpPayload payload, std::uint64_t& addresses_sum) noexcept {
   payload.length = static_cast<std::uint16_t>(packet.size() + l4_length);
@@ -35,7 +35,7 @@ void write_udp_headers(Packet& packet, const HeaderTemplate& header, const Addre
   sum += std::uint64_t{__builtin_bswap16(length)} + (std::uint32_t{ip_protocol::udp} << 8);
   sum += ones_complement_sum({udp, length});
   const auto checksum = static_cast<std::uint16_t>(~fold(sum));
-  store16(udp + 6, checksum == 0 ? 0xffff : checksum);  // 0 would mean: no checksum (RFC 768)
+  store16(udp + 6, checksum == 0 ? 0xffff : checksum);  // 0 would mean that there is no checksum (RFC 768)
 }
 
 void write_icmp_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,

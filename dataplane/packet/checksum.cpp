@@ -1,3 +1,7 @@
+// Internet checksum (RFC 1071) with AVX2 or SSE4. ones_complement_sum() is called for every payload whose checksum the
+// device has not tested. The kernel is chosen once, when the program starts. Both kernels return the same sums for
+// every length and alignment.
+
 #include "dataplane/packet/checksum.hpp"
 
 #include <immintrin.h>
@@ -10,21 +14,21 @@
 namespace sluice::packet {
 namespace {
 
-// Both kernels: flip each word's top bit, which makes it the signed number w - 32768; multiply-add pairs by one into
-// 32-bit lanes; put 32768 per word back at the end. Three instructions per vector. A block has 2^15 words, none of
-// which comes to more than 2^15 with either sign: no lane, and not even the sum of all, passes 2^30.
+// Both kernels flip the top bit of each word, which makes it the signed number w - 32768. They multiply-add pairs by
+// one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
+// most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
 constexpr std::size_t block = 1U << 16;
-constexpr std::size_t piece = 32;  ///< what a kernel takes at a time; what is left is added word by word
+constexpr std::size_t piece = 32;  ///< bytes per step of a kernel; the rest is added word by word
 constexpr std::int64_t flipped = 32768;
 
-/// The flipped words' sum, and what flipping took away.
+/// Returns the sum of the lanes plus what flipping the top bits subtracted.
 std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0x4e));
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0xb1));
   return static_cast<std::uint64_t>(_mm_cvtsi128_si32(lanes) + static_cast<std::int64_t>(length / 2) * flipped);
 }
 
-/// What is left of less than a piece.
+/// Adds the last `length` bytes, less than a piece.
 std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if ((length & 16U) != 0) {
     sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));
@@ -39,13 +43,13 @@ std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t le
 
 #define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
 
-/// What words are flipped with, and multiplied by.
+/// Vectors that flip the words' top bits and multiply by one.
 struct Avx2Constants {
   __m256i flip;
   __m256i ones;
 };
 
-/// The sums of so many pieces that follow each other, a power of two.
+/// Returns the pair sums of `pieces` consecutive pieces; `pieces` is a power of two.
 template <std::size_t pieces>
 SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Constants& constants) noexcept {
   if constexpr (pieces == 1) {
@@ -58,10 +62,12 @@ SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Con
   }
 }
 
-/// Adds one block, or less: one piece, two and four where the length has them, then eight at a time.
+/// Adds one block or less: one, two and four pieces if the length has them, then eight at a time.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
   Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
-  asm("" : "+x"(constants.flip), "+x"(constants.ones));  // else they are made anew at every use
+  asm(""
+      : "+x"(constants.flip),
+        "+x"(constants.ones));  // keeps the constants in registers; compilers otherwise reload them at every use
   const std::size_t rest = length % piece;
   const std::uint8_t* const end = at + (length - rest);
   __m256i sums = _mm256_setzero_si256();

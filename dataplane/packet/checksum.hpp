@@ -11,30 +11,32 @@
 
 namespace sluice::packet {
 
-// Internet checksum arithmetic (RFC 1071). A *sum* here is the 16-bit ones' complement sum of the bytes taken as 16-bit
-// words in memory order (the first byte is the low one on this machine), not inverted; an odd last byte is followed by
-// a zero. A sum is stored to the wire with store16(), never byte-swapped. 0x0000 and 0xffff both mean zero.
+// Internet checksum arithmetic (RFC 1071). A *sum* here is the 16-bit ones' complement sum of the bytes, not inverted.
+// The bytes are taken as 16-bit words in memory order (the first byte is the low one on this machine). An odd last byte
+// is followed by a zero. A sum is stored to the wire with store16(), never byte-swapped. 0x0000 and 0xffff both mean
+// zero.
 
-/// Ones' complement sum of `data`, any alignment, any length. AVX2 where the processor has it, SSE4 otherwise.
+/// Returns the ones' complement sum of `data`, of any alignment and length. Uses AVX2 if the processor has it, else
+/// SSE4.
 [[nodiscard]] std::uint16_t ones_complement_sum(std::span<const std::uint8_t> data) noexcept;
 
-/// The same without AVX2, whatever the processor has.
+/// Returns the ones' complement sum of `data` without AVX2, whatever the processor has.
 [[nodiscard]] std::uint16_t ones_complement_sum_sse4(std::span<const std::uint8_t> data) noexcept;
 
-/// Name of the code that ones_complement_sum() runs on this machine: "avx2" or "sse4".
+/// Returns the instruction set that ones_complement_sum() uses on this machine: "avx2" or "sse4".
 [[nodiscard]] const char* checksum_kernel() noexcept;
 
-/// Adds 64 bits of data to a wide sum, the carry added back in: modulo 65535 it is the sum of their 16-bit words.
+/// Adds 64 bits of data to a wide sum, with end-around carry. Modulo 65535 the result is the sum of the 16-bit words.
 [[nodiscard]] constexpr std::uint64_t add_wide(std::uint64_t sum, std::uint64_t words) noexcept {
   if (std::is_constant_evaluated()) return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
-  // Two instructions; compilers make five of it, seven times per packet.
+  // Two instructions, whereas compilers generate five, seven times per packet.
   asm("add %1, %0\n\tadc $0, %0" : "+r"(sum) : "rm"(words) : "cc");
   return sum;
 }
 
-/// The same of four times 64 bits that follow each other.
+/// Adds four consecutive 64-bit words to a wide sum, with end-around carry.
 [[nodiscard]] inline std::uint64_t add_four_wide(std::uint64_t sum, const std::uint8_t* at) noexcept {
-  // Each addition takes the carry of the one before along, which compilers do not make of it.
+  // Each addition includes the carry of the one before, which compilers do not generate.
   asm("add %1, %0\n\tadc %2, %0\n\tadc %3, %0\n\tadc %4, %0\n\tadc $0, %0"
       : "+&r"(sum)
       : "rm"(load64(at)), "rm"(load64(at + 8)), "rm"(load64(at + 16)), "rm"(load64(at + 24))
@@ -42,22 +44,22 @@ namespace sluice::packet {
   return sum;
 }
 
-/// Brings a wide sum of 16-bit words down to 16 bits, carries added back in.
+/// Reduces a wide sum of 16-bit words to 16 bits, with end-around carry.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) noexcept {
-  // Adding the halves crosswise leaves their sum, carry included, in the upper one.
+  // The sum plus its rotation has the sum of both halves, carry included, in the upper half.
   sum += std::rotl(sum, 32);
   auto half = static_cast<std::uint32_t>(sum >> 32);
   half += std::rotl(half, 16);
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// Whether a wide sum that is not 0 folds to 0xffff, as that of undamaged bytes with their checksum does: half the work
+/// True if a wide sum that is not 0 folds to 0xffff, which undamaged bytes with their checksum do. Takes half the work
 /// of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
 
-/// Adds a few bytes to a wide sum: for tails.
+/// Adds `length` bytes to a wide sum; intended for a few bytes at the end of data.
 [[nodiscard]] inline std::uint64_t add_words(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   for (; length >= 8; at += 8, length -= 8) sum = add_wide(sum, load64(at));
   if (length == 0) return sum;
@@ -77,15 +79,15 @@ namespace sluice::packet {
 /// Adds a TCP header to a wide sum; `length` is a multiple of 4, at least 20.
 [[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if (length < 32) return add_words(sum, at, length);
-  return add_words(add_four_wide(sum, at), at + 32, length - 32);  // with timestamps nearly all, and nothing is left
+  return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// The sum of the same bytes moved by one byte (RFC 1071 section 2 (B)).
+/// Returns the sum of the same bytes at an address with the other parity (RFC 1071 section 2 (B)).
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
 
-/// Sum of A, from the sum of A followed by B and the sum of B. `first_length` is the length of A in bytes.
+/// Returns the sum of A, given the sum of A followed by B and the sum of B. `first_length` is the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t subtract_suffix(std::uint16_t whole, std::uint16_t second,
                                                       std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
@@ -93,7 +95,7 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
 }
 
-/// Sum of A followed by B, from the sums of both. `first_length` is the length of A in bytes.
+/// Returns the sum of A followed by B, given the sums of both. `first_length` is the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t append_suffix(std::uint16_t first, std::uint16_t second,
                                                     std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
@@ -101,8 +103,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
 }
 
-/// A checksum field after one of the 16-bit words under it changed from `before` to `after`: RFC 1624 equation 3,
-/// HC' = ~(~HC + ~m + m'). All three as they lie in memory.
+/// Returns a checksum field after one of the 16-bit words it covers changed from `before` to `after` (RFC 1624 equation
+/// 3, HC' = ~(~HC + ~m + m')). All three are in memory order.
 [[nodiscard]] constexpr std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before,
                                                       std::uint16_t after) noexcept {
   const std::uint32_t sum =
@@ -110,9 +112,9 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-/// Wide sum of the pseudo-header of an upper-layer packet: RFC 9293 section 3.1 for IPv4, RFC 8200 section 8.1 for
-/// IPv6. `addresses` points to source and destination as they follow each other in the IP header; `length` is header
-/// plus payload in bytes.
+/// Returns the wide sum of the pseudo-header of an upper-layer packet (IPv4: RFC 9293 section 3.1; IPv6: RFC 8200
+/// section 8.1). `addresses` points to source and destination in the IP header; `length` is header plus payload in
+/// bytes.
 [[nodiscard]] inline std::uint64_t pseudo_header_v4(const std::uint8_t* addresses, std::uint8_t protocol,
                                                     std::uint16_t length) noexcept {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap16(length)};
@@ -123,7 +125,8 @@ namespace sluice::packet {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap32(length)};
   return add_words(rest, addresses, 32);
 }
-/// The same, folded, by address value. Both addresses are of one family; the source's decides.
+/// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family; that of the source
+/// decides.
 [[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                               std::uint8_t protocol, std::uint16_t length) noexcept;
 

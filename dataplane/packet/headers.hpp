@@ -9,7 +9,8 @@ namespace sluice::packet {
 
 static_assert(std::endian::native == std::endian::little, "written for x86-64");
 
-// Fields on the wire. load_be/store_be convert between network order and a number; load/store move memory as it is.
+// Access to header fields. load_be/store_be convert between network byte order and a number; load/store copy memory
+// unchanged.
 
 [[nodiscard]] inline std::uint16_t load16(const std::uint8_t* at) noexcept {
   std::uint16_t value = 0;
@@ -68,13 +69,13 @@ inline constexpr std::uint8_t end = 0, nop = 1, mss = 2, window_scale = 3, sack_
                               experiment_2 = 254;
 }
 
-/// Timestamps behind two NOPs and nothing else, as RFC 7323 appendix A recommends: what stands there, as load32()
-/// reads.
+/// First option word, as load32() reads it, of a header with timestamps after two NOPs and no other option (RFC 7323
+/// appendix A).
 inline constexpr std::uint32_t only_timestamps = 0x0a080101U;
 
 inline constexpr std::size_t ethernet_length = 14, vlan_tag_length = 4, ipv4_length = 20, ipv6_length = 40,
                              tcp_length = 20, udp_length = 8, icmp_length = 8;
-/// The most that our headers take: Ethernet with two VLAN tags, IPv6, TCP with all its options.
+/// Largest size of the headers written: Ethernet with two VLAN tags, IPv6, and TCP with all its options.
 inline constexpr std::size_t max_header_length = ethernet_length + 2 * vlan_tag_length + ipv6_length + 60;
 
 }  // namespace sluice::packet

@@ -1,3 +1,7 @@
+// Reader of ICMP and ICMPv6 errors about TCP segments (RFC 792, RFC 4443). Called by proxy/split for packets that
+// parsed as ICMP. The quoted headers are hostile input, so every length is checked before use. The caller compares the
+// quote with its connections.
+
 #include "dataplane/packet/icmp_error.hpp"
 
 #include <algorithm>
@@ -10,7 +14,7 @@
 namespace sluice::packet {
 namespace {
 
-constexpr std::size_t quoted_tcp = 8;  ///< ports and sequence number: what RFC 792 promises
+constexpr std::size_t quoted_tcp = 8;  ///< bytes: ports and sequence number, the minimum of RFC 792
 
 bool checksum_good(const Packet& packet, const Parsed& parsed, std::span<const std::uint8_t> message) {
   std::uint64_t sum = ones_complement_sum(message);
@@ -35,7 +39,8 @@ std::optional<IcmpProblem> problem_v6(std::uint8_t type) {
   return error ? std::optional(IcmpProblem::undelivered) : std::nullopt;
 }
 
-/// Where TCP begins in a quoted IPv4 header; nothing when the quote is of no first TCP bytes.
+/// Reads a quoted IPv4 header. Returns the offset of TCP in the quote; nothing if the quote does not contain the start
+/// of a TCP header.
 std::optional<std::size_t> quoted_v4(std::span<const std::uint8_t> quote, IcmpError& out) {
   if (quote.size() < ipv4_length || quote[0] >> 4 != 4) return std::nullopt;
   const std::size_t header = (quote[0] & 15U) * 4U;

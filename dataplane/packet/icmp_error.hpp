@@ -10,36 +10,36 @@
 
 namespace sluice::packet {
 
-/// What a router or a host says of a packet that it could not carry or take.
+/// Reason for which a router or host reports a packet.
 enum class IcmpProblem : std::uint8_t {
-  too_big,     ///< fragmentation needed and DF set (RFC 1191), packet too big (RFC 8201)
-  undelivered  ///< unreachable, time exceeded, parameter problem: on an open connection it may pass (RFC 5461)
+  too_big,     ///< fragmentation needed and DF set (RFC 1191), or packet too big (RFC 8201)
+  undelivered  ///< unreachable, time exceeded or parameter problem; possibly temporary (RFC 5461)
 };
 
-/// An ICMP or ICMPv6 error that quotes the beginning of a TCP segment.
+/// ICMP or ICMPv6 error that quotes the beginning of a TCP segment.
 struct IcmpError {
   IcmpProblem problem = IcmpProblem::undelivered;
-  std::uint32_t mtu = 0;  ///< of `too_big`, bytes of IP packet; 0 where the router does not say (IPv4)
-  // Of the segment it quotes:
+  std::uint32_t mtu = 0;  ///< MTU in bytes for `too_big`; 0 if the router does not state it (IPv4)
+  // Fields of the quoted segment:
   IpAddress src;
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::uint16_t ip_length = 0;  ///< its whole IP packet, as the quote says
+  std::uint16_t ip_length = 0;  ///< length of the whole quoted IP packet, from its header
   tcp::SeqNum seq;
 };
 
-/// Reads an error out of a packet that parsed as `icmp`. Nothing where it is no error (echo, redirect, source quench,
-/// …), quotes no TCP segment or too little of it, was sent to somebody else than the quoted sender, or has a wrong
-/// checksum. Never reads outside the packet. Whether the quote is of a segment that was ever sent is the caller's
-/// question.
+/// Reads an error from a packet that parsed as `icmp`. Returns nothing if it is no error (echo, redirect, source
+/// quench, …), quotes no TCP segment or not enough of it. An error that was not sent to the quoted sender, or has a
+/// wrong checksum, also returns nothing. Never reads outside the packet. The caller must check whether the quoted
+/// segment was ever sent.
 [[nodiscard]] std::optional<IcmpError> read_icmp_error(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// The next smaller size worth trying, for a router that says only that `ip_length` bytes were too many (RFC 1191
-/// section 7.1, table); 0 when there is none.
+/// Returns the next smaller packet size to try if a router states no MTU and `ip_length` bytes were too large (RFC 1191
+/// section 7.1, table); 0 if there is none.
 [[nodiscard]] std::uint32_t plateau_below(std::uint32_t ip_length) noexcept;
 
-/// No smaller MTU is to be believed (RFC 791: 68; RFC 8200: 1280).
+/// Returns the smallest MTU that an ICMP error can state (RFC 791: 68; RFC 8200: 1280).
 [[nodiscard]] constexpr std::uint32_t least_mtu(std::uint8_t ip_version) {
   return ip_version == 4 ? 68 : 1280;
 }

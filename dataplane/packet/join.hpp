@@ -5,14 +5,17 @@
 namespace sluice::packet {
 
 /// Copies the payload of `second` (its last note().payload_len bytes) behind the payload of `first`, so that one buffer
-/// holds both: a small payload that waits costs less to copy than the buffer it keeps. payload_len and payload_sum of
-/// `first` follow; the sum is put together from both, so that bytes damaged in between are still found out. `second` is
-/// left as it is. A `first` that holds nothing but payload is moved within its buffer where there is no room behind it;
-/// headroom for every header stays. False, and nothing changed, when the payloads together exceed `most` bytes, do not
-/// fit the buffer, or somebody else holds `first`.
+/// holds both. Copying a small payload costs less than the buffer it occupies. payload_len and payload_sum of `first`
+/// are updated. The sum is computed from both sums, so that bytes damaged in between are still detected. `second` is
+/// not changed.
+///
+/// If space is missing at the end, a `first` that holds only payload is moved within its buffer; headroom for every
+/// header remains. Returns false and changes nothing if the payloads together exceed `most` bytes or the buffer, or if
+/// `first` is shared.
 [[nodiscard]] bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept;
 
-/// The same in front of `second`, which holds nothing but payload and whose note, seq too, then describes both.
+/// Copies the payload of `first` in front of that of `second`, which must hold only payload. The note of `second`,
+/// including seq, then describes both. Otherwise equals join().
 [[nodiscard]] bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcept;
 
 }  // namespace sluice::packet

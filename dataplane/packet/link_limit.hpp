@@ -10,22 +10,23 @@
 
 namespace sluice::packet {
 
-/// How long frames may be that leave by a port.
+/// Largest frame that a port sends.
 struct LinkLimit {
   static constexpr std::uint16_t none = UINT16_MAX;
 
-  std::uint16_t mtu = none;  ///< bytes of IP packet behind an Ethernet header without VLAN tags
-  /// VLAN tags take their bytes from the MTU, but for one 802.1Q tag in front: so a packet socket of Linux has it. Else
-  /// up to two tags of any kind come on top.
+  std::uint16_t mtu = none;  ///< True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet
+                             ///< socket of Linux. False if up to two tags of any kind are permitted beyond the MTU.
+  /// True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet socket of Linux. False if up
+  /// to two tags of any kind are permitted in addition.
   bool tags_count = false;
 
   constexpr bool operator==(const LinkLimit&) const = default;
 
-  /// The port takes this frame.
+  /// True if the port can send this frame.
   [[nodiscard]] bool carries(const Packet& frame) const noexcept {
     return frame.size() <= ethernet_length + mtu || carries_tagged(frame);
   }
-  /// The largest MSS of segments under such headers: an IP packet less IP and TCP headers without options.
+  /// Returns the largest MSS of segments with such headers: the IP packet less IP and TCP headers without options.
   [[nodiscard]] std::uint16_t mss(const HeaderTemplate& header) const noexcept {
     const std::size_t frame = ethernet_length + mtu + free_for_tags(header.l2.data(), header.l2_len);
     const std::size_t ip = std::min<std::size_t>(frame > header.l2_len ? frame - header.l2_len : 0, none);
@@ -37,7 +38,7 @@ struct LinkLimit {
   [[gnu::cold, gnu::noinline]] bool carries_tagged(const Packet& frame) const noexcept {
     return frame.size() <= ethernet_length + mtu + free_for_tags(frame.data(), frame.size());
   }
-  /// Bytes that the tags of a frame may take beside the MTU.
+  /// Returns the bytes of VLAN tags that do not count against the MTU.
   [[nodiscard]] std::size_t free_for_tags(const std::uint8_t* frame, std::size_t size) const noexcept {
     constexpr std::size_t type_at = 12, most = 2;
     std::size_t tags = 0;

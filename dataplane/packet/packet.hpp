@@ -14,33 +14,33 @@
 
 namespace sluice::packet {
 
-/// What the data plane notes about a packet while it holds it; lives in the buffer's private area, so that queueing a
-/// packet allocates nothing. Which fields are valid is the holder's business: a parser fills the first group, a TCP
-/// endpoint the second while the packet sits in one of its queues.
+/// Notes about a packet while a component holds it. Stored in the private area of the mbuf, so queueing a packet
+/// allocates nothing. The holder defines which fields are valid: a parser fills the first group, a TCP endpoint the
+/// second while the packet is in one of its queues.
 struct PacketNote {
-  Instant received{};             ///< when the packet came in
-  std::uint16_t payload_sum = 0;  ///< ones' complement sum of the payload as it was received, not inverted (RFC 1071)
-  std::uint16_t payload_len = 0;  ///< bytes of TCP payload
-  std::uint16_t header_len = 0;  ///< bytes in front of the payload at transmission, so that they can be taken off again
-  std::uint8_t flags = 0;        ///< the holder's (tcp: sacked, lost, retransmitted, …)
-  std::uint8_t transmissions = 0;  ///< how often it was sent, saturating
+  Instant received{};              ///< arrival time
+  std::uint16_t payload_sum = 0;   ///< ones' complement sum of the payload as received, not inverted (RFC 1071)
+  std::uint16_t payload_len = 0;   ///< bytes of TCP payload
+  std::uint16_t header_len = 0;    ///< bytes in front of the payload at transmission, removed before the next one
+  std::uint8_t flags = 0;          ///< defined by the holder (tcp: sacked, lost, retransmitted, …)
+  std::uint8_t transmissions = 0;  ///< number of transmissions, saturating
 
-  rte_mbuf* next = nullptr;       ///< the holder's queue; null at its end
+  rte_mbuf* next = nullptr;       ///< next packet in the holder's queue; null at its end
   std::uint32_t seq = 0;          ///< first sequence number of the payload
-  std::uint32_t scratch32 = 0;    ///< the holder's
-  Instant sent{};                 ///< last transmission
-  std::uint64_t scratch64 = 0;    ///< the holder's
-  std::uint64_t scratch64_b = 0;  ///< the holder's
-  std::uint64_t scratch64_c = 0;  ///< the holder's
+  std::uint32_t scratch32 = 0;    ///< defined by the holder
+  Instant sent{};                 ///< time of the last transmission
+  std::uint64_t scratch64 = 0;    ///< defined by the holder
+  std::uint64_t scratch64_b = 0;  ///< defined by the holder
+  std::uint64_t scratch64_c = 0;  ///< defined by the holder
 };
 static_assert(sizeof(PacketNote) <= 64, "one cache line per packet");
 static_assert(std::is_trivially_destructible_v<PacketNote>);
 
-/// Private area of every buffer our pools hand out.
+/// Bytes of private area in every buffer of a PacketPool.
 inline constexpr std::uint16_t note_size = 64;
 
-/// A packet in memory, by value: owns one reference to a single-segment packet buffer. Move-only; the destructor gives
-/// the reference back. Empty after a move. Thread: the one that holds it.
+/// Handle of a packet: owns one reference to a single-segment mbuf. Move-only; the destructor drops the reference.
+/// Empty after a move. Thread: the one that holds it.
 class Packet {
  public:
   Packet() = default;
@@ -60,12 +60,12 @@ class Packet {
 
   explicit operator bool() const noexcept { return buffer_ != nullptr; }
   [[nodiscard]] rte_mbuf* buffer() const noexcept { return buffer_; }
-  /// Gives the reference up without dropping it.
+  /// Returns the buffer with its reference, without dropping it; the handle is empty afterwards.
   [[nodiscard]] rte_mbuf* release() noexcept { return std::exchange(buffer_, nullptr); }
   void reset() noexcept {
     if (buffer_ != nullptr) give_back(std::exchange(buffer_, nullptr));
   }
-  /// A second handle to the same bytes (no copy). While shared() nobody may write to them.
+  /// Returns a second handle to the same bytes without a copy. While shared() is true, the bytes must not be written.
   [[nodiscard]] Packet share() const noexcept {
     rte_mbuf_refcnt_update(buffer_, 1);
     return Packet(buffer_);
@@ -75,17 +75,17 @@ class Packet {
   [[nodiscard]] std::uint8_t* data() const noexcept { return rte_pktmbuf_mtod(buffer_, std::uint8_t*); }
   [[nodiscard]] std::uint16_t size() const noexcept { return buffer_->data_len; }
   [[nodiscard]] std::span<std::uint8_t> bytes() const noexcept { return {data(), size()}; }
-  /// The payload that note() tells of, which lies last.
+  /// Returns the payload, which is the last note().payload_len bytes.
   [[nodiscard]] std::span<const std::uint8_t> payload() const noexcept { return bytes().last(note().payload_len); }
   [[nodiscard]] std::uint16_t headroom() const noexcept { return rte_pktmbuf_headroom(buffer_); }
   [[nodiscard]] std::uint16_t tailroom() const noexcept { return rte_pktmbuf_tailroom(buffer_); }
-  /// Bytes of the whole buffer: headroom, what it holds, tailroom.
+  /// Returns the bytes of the whole buffer: headroom, data and tailroom.
   [[nodiscard]] std::uint16_t capacity() const noexcept { return buffer_->buf_len; }
 
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
 
-  /// Has the processor fetch what will soon be looked at: what tells of the packet, its note, the headers, and so many
-  /// bytes behind a full headroom. Good for a packet that has been left alone for a while.
+  /// Prefetches the mbuf, its note, the headers and `bytes` bytes after a full headroom into the cache. Useful for a
+  /// packet that was not accessed for a while.
   void prefetch(std::size_t bytes = 0) const noexcept {
     constexpr std::size_t cache_line = 64;
     constexpr std::size_t data = sizeof(rte_mbuf) + note_size + RTE_PKTMBUF_HEADROOM;
@@ -93,20 +93,20 @@ class Packet {
     for (std::size_t at = 0; at < data + bytes; at += cache_line) __builtin_prefetch(begin + at);
   }
 
-  /// Takes `count` bytes off the front. Requires count <= size().
+  /// Removes `count` bytes from the front. Requires count <= size().
   void trim_front(std::uint16_t count) noexcept {
     assert(count <= size());
     buffer_->data_off = static_cast<std::uint16_t>(buffer_->data_off + count);
     buffer_->data_len = static_cast<std::uint16_t>(buffer_->data_len - count);
     buffer_->pkt_len = buffer_->data_len;
   }
-  /// Cuts the packet down to its first `size` bytes. Requires new_size <= size().
+  /// Shortens the packet to its first `new_size` bytes. Requires new_size <= size().
   void truncate(std::uint16_t new_size) noexcept {
     assert(new_size <= size());
     buffer_->data_len = new_size;
     buffer_->pkt_len = new_size;
   }
-  /// Makes room for `count` bytes in front and returns their start. Requires count <= headroom().
+  /// Adds `count` bytes in front, uninitialised, and returns their start. Requires count <= headroom().
   std::uint8_t* prepend(std::uint16_t count) noexcept {
     assert(count <= headroom());
     buffer_->data_off = static_cast<std::uint16_t>(buffer_->data_off - count);
@@ -114,7 +114,7 @@ class Packet {
     buffer_->pkt_len = buffer_->data_len;
     return data();
   }
-  /// Makes room for `count` bytes at the end and returns their start. Requires count <= tailroom().
+  /// Adds `count` bytes at the end, uninitialised, and returns their start. Requires count <= tailroom().
   std::uint8_t* append(std::uint16_t count) noexcept {
     assert(count <= tailroom());
     std::uint8_t* const start = data() + size();
@@ -122,8 +122,8 @@ class Packet {
     buffer_->pkt_len = buffer_->data_len;
     return start;
   }
-  /// Moves the bytes within the buffer, so that `headroom` bytes are free in front of them. Requires
-  /// headroom + size() <= capacity().
+  /// Moves the data within the buffer so that `headroom` bytes are free in front of it. Requires headroom + size() <=
+  /// capacity().
   void move_to(std::uint16_t headroom) noexcept {
     assert(headroom + size() <= capacity());
     const std::uint8_t* const from = data();
@@ -132,14 +132,15 @@ class Packet {
   }
 
  private:
-  // Most handles are empty when they die: only the test for that is worth inlining.
+  // Most handles are empty when they are destroyed, so only the test for that is worth inlining.
   [[gnu::noinline]] static void give_back(rte_mbuf* buffer) noexcept {
     if (!keep_at_hand(buffer)) [[unlikely]]
       free_any(buffer);
   }
-  /// Puts the buffer to those that DPDK keeps at hand for the calling thread, as rte_pktmbuf_free_seg() does in twice
-  /// as many instructions; false where it is not as nearly all are: the reference the last one, the memory the buffer's
-  /// own, and a place free. What else freeing would look at is in order for as long as a Packet owns it.
+  /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
+  /// rte_pktmbuf_free_seg(). Returns false unless the reference is the last one, the memory is the buffer's own, and
+  /// the cache has space; that is so for nearly all buffers. The other conditions of freeing hold for every buffer that
+  /// a Packet owns.
   [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
     assert(buffer->next == nullptr);

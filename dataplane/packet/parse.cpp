@@ -1,3 +1,7 @@
+// Parser of Ethernet, VLAN, IPv4, IPv6 and TCP headers (RFC 791, RFC 8200, RFC 9293). Called once for every packet
+// received. Two fast paths accept the most common frames and fill `out` by vector operations; parse_any() accepts all
+// others. Every length is checked before a byte behind it is read, because frames are hostile input.
+
 #include "dataplane/packet/parse.hpp"
 
 #include <immintrin.h>
@@ -14,7 +18,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Steps over VLAN tags to the EtherType; returns it, or the outcome that ends the parse.
+/// EtherType after the VLAN tags, or the outcome that ends the parse.
 struct LinkHeader {
   std::uint16_t type = 0;
   ParseResult problem = ParseResult::tcp;
@@ -34,7 +38,7 @@ VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
 __attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t> frame, Parsed& out) {
   std::uint16_t type = load_be16(frame.data() + 12);
   std::size_t tags = 0;
-  std::size_t named = 0;  // tags that name a VLAN; one with VLAN id 0 carries a priority only (IEEE 802.1Q)
+  std::size_t named = 0;  // tags that name a VLAN; one with VLAN id 0 carries only a priority (IEEE 802.1Q)
   for (; is_vlan(type); ++tags) {
     const std::size_t tag_end = ethernet_length + (tags + 1) * vlan_tag_length;
     if (tags == 2) return {type, ParseResult::vlan_depth};
@@ -47,7 +51,7 @@ __attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t
   return {type, ParseResult::tcp};
 }
 
-/// The outcome for what is neither IPv4 nor IPv6.
+/// Returns the outcome for a frame that is neither IPv4 nor IPv6.
 ParseResult other_ethertype(std::uint16_t type) {
   switch (type) {
     case ethertype::arp:
@@ -60,7 +64,7 @@ ParseResult other_ethertype(std::uint16_t type) {
   }
 }
 
-/// The outcome for what is IP but not TCP; reads the ports of UDP.
+/// Returns the outcome for an IP packet that is not TCP; reads the ports of UDP.
 ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   switch (out.protocol) {
     case ip_protocol::udp:
@@ -83,8 +87,8 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   store32(address.octets.data() + 12, load32(at));
 }
 
-/// The fields of a segment up to its flags: in another order they are the TCP header from the sequence number to the
-/// urgent pointer, but for the length of the payload.
+/// Fills the fields of `segment` up to sack_count by one byte shuffle: the TCP header from the sequence number to the
+/// urgent pointer, plus the payload length.
 [[gnu::always_inline]] inline void set_front(tcp::Segment& segment, const std::uint8_t* tcp,
                                              std::uint16_t payload) noexcept {
   using tcp::Segment;
@@ -99,14 +103,15 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
-/// Of a usual frame: the fields from its ports to its VLAN tags, of which it has none.
+/// Fills the ports and clears the VLAN tags of a frame without tags.
 [[gnu::always_inline]] inline void set_ports(Parsed& out, std::uint32_t ports) noexcept {
   constexpr std::size_t at = offsetof(Parsed, src_port);
   static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, vlan) == at + 4 && sizeof out.vlan == 4);
   store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
 }
 
-/// … and those from l4_offset on, before the segment: what stands in the IPv4 header at `ip`, and what is known.
+/// Fills the fields from l4_offset up to `segment`: those of the IPv4 header at `ip`, and the constants of a common
+/// frame.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
   using usual_frame::tcp_at;
@@ -125,15 +130,15 @@ template <std::uint8_t payload_at, bool usual>
   std::memcpy(reinterpret_cast<std::uint8_t*>(&out) + at, &fields, sizeof fields);
 }
 
-/// The first bytes of a frame with an IPv4 header that is 20 bytes long, of a TCP segment that is whole and not to be
-/// fragmented. `link` begins at the EtherType, `middle` at the flags of the IP header.
+/// True for an IPv4 header of 20 bytes with DF, without fragmentation, that carries TCP. `link` begins at the
+/// EtherType, `middle` at the flags of the IP header.
 constexpr bool is_plain(std::uint32_t link, std::uint32_t middle) {
   constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000040;
   return (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol;
 }
 
-/// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
-/// with protocol and l4_offset.
+/// Reads an IPv4 header (RFC 791) at `offset`, whose first 20 bytes are in the frame. The result `tcp` means that the
+/// parse continues with protocol and l4_offset.
 ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, Parsed& out) {
   const std::uint8_t* const ip = frame.data() + offset;
   const std::size_t header = (ip[0] & 0x0fU) * 4U;
@@ -154,7 +159,7 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, P
   out.dont_fragment = (ip[6] & 0x40U) != 0;
   set_v4(out.src, ip + 12);
   set_v4(out.dst, ip + 16);
-  if ((load_be16(ip + 6) & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
+  if ((load_be16(ip + 6) & 0x3fffU) != 0) return ParseResult::ip_fragment;  // fragment offset or More Fragments
   out.l4_offset = static_cast<std::uint16_t>(offset + header);
   return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
 }
@@ -178,7 +183,8 @@ bool is_extension(std::uint8_t next_header) {
   }
 }
 
-/// Reads an IPv6 header (RFC 8200) that is in the frame; `tcp` means: go on with protocol and l4_offset.
+/// Reads an IPv6 header (RFC 8200) that is inside the frame. The result `tcp` means that the parse continues with
+/// protocol and l4_offset.
 ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
   const std::uint8_t* const ip = frame.data() + out.l2_len;
   const std::size_t available = frame.size() - out.l2_len;
@@ -196,7 +202,7 @@ ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
   out.dont_fragment = true;
   std::memcpy(out.src.octets.data(), ip + 8, 16);
   std::memcpy(out.dst.octets.data(), ip + 24, 16);
-  // Such an address would be taken for IPv4 further on; RFC 4291 section 2.5.5.2 keeps it off the wire.
+  // A mapped address would be taken for IPv4 later; RFC 4291 section 2.5.5.2 does not use it on the wire.
   if (is_mapped(ip + 8) || is_mapped(ip + 24)) [[unlikely]]
     return ParseResult::ipv6_mapped;
   if (out.protocol == ip_protocol::fragment) return ParseResult::ip_fragment;
@@ -228,7 +234,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   segment.flags.bits = load_be16(tcp + 12) & 0x1ffU;
   segment.has_timestamps = false;
 
-  // Nearly every segment has no options, or timestamps alone.
+  // Nearly every segment has no options or only timestamps.
   const bool syn = segment.flags.syn();
   if (header == tcp_length + 12 && load32(tcp + tcp_length) == only_timestamps && !syn) [[likely]] {
     segment.has_timestamps = true;
@@ -249,7 +255,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
 }  // namespace
 
 [[gnu::noinline]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
-  // Whatever an outcome makes valid is written on the way to it; these are what tells how far that was.
+  // Each step writes the fields that its outcome makes valid. The fields reset here show how far the parse got.
   out.vlan = {};
   out.l4_offset = 0;
   out.ip_version = 0;
@@ -297,7 +303,7 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
 
-  // Everything is read before anything is written: for all the compiler knows one could change the other.
+  // All reads precede all writes, because the compiler must assume that `frame` and `out` overlap.
   __m128i front;
   std::memcpy(&front, ip, sizeof front);
   const std::uint32_t ports = load32(tcp);

@@ -11,14 +11,14 @@
 
 namespace sluice::packet {
 
-/// What is to become of a packet, as far as its headers tell.
+/// Treatment of a packet, as far as its headers determine it.
 enum class Disposition : std::uint8_t {
-  optimise,  ///< a TCP segment that the proxy may take part in
-  forward,   ///< sound, but not for us: passes untouched
-  drop       ///< damaged: no receiver would take it
+  optimise,  ///< a TCP segment that the proxy may process
+  forward,   ///< valid, but not to be processed: forwarded unchanged
+  drop       ///< damaged: no receiver would accept it
 };
 
-/// Every outcome of parse(): X(name, disposition, text). Counters and their names come from this table.
+/// Outcomes of parse(): X(name, disposition, text). Counters and their names are generated from this table.
 #define SLUICE_PARSE_RESULTS(X)                                                                      \
   X(tcp, optimise, "TCP segment")                                                                    \
   X(arp, forward, "ARP")                                                                             \
@@ -48,29 +48,28 @@ enum class ParseResult : std::uint8_t {
 inline constexpr std::size_t parse_result_count = 0 SLUICE_PARSE_RESULTS(X);
 #undef X
 
-/// The outcome's identifier ("ip_fragment"), for counters.
+/// Returns the outcome's identifier, such as "ip_fragment", for counters.
 [[nodiscard]] std::string_view to_string(ParseResult result) noexcept;
-/// The outcome in words.
+/// Returns the outcome as text.
 [[nodiscard]] std::string_view describe(ParseResult result) noexcept;
 [[nodiscard]] Disposition disposition(ParseResult result) noexcept;
 
-/// TCP options found in a segment that we do not act on; bits, so that several fit.
+/// Bit set of TCP options in a segment that the proxy does not support.
 struct UnknownOptions {
-  static constexpr std::uint8_t multipath = 0x01,  ///< RFC 8684
-      authentication = 0x02,                       ///< TCP-AO, RFC 5925
-      md5 = 0x04,                                  ///< RFC 2385
-      fast_open = 0x08,                            ///< RFC 7413, also by its experimental number
+  static constexpr std::uint8_t multipath = 0x01,  ///< Multipath TCP (RFC 8684)
+      authentication = 0x02,                       ///< TCP-AO (RFC 5925)
+      md5 = 0x04,                                  ///< TCP MD5 signature (RFC 2385)
+      fast_open = 0x08,                            ///< TCP Fast Open (RFC 7413), also with its experimental kind
       other = 0x10,
-                                malformed = 0x80;  ///< a length that cannot be; the options behind it were not read
+                                malformed = 0x80;  ///< an invalid length; the options after it were not read
   std::uint8_t bits = 0;
 
   [[nodiscard]] constexpr bool any() const { return bits != 0; }
   constexpr bool operator==(const UnknownOptions&) const = default;
 };
 
-/// A VLAN tag as part of a flow's identity: the VLAN id with marks for "there is a tag" and its type; 0 without a tag.
-/// Priority bits are not part of it, and a tag with VLAN id 0 is none: it carries a priority and names no VLAN (IEEE
-/// 802.1Q).
+/// VLAN tag as part of a flow key: the VLAN id with flags for "tag present" and the tag type; 0 without a tag. Priority
+/// bits are excluded. A tag with VLAN id 0 carries only a priority and counts as no tag (IEEE 802.1Q).
 struct VlanTag {
   static constexpr std::uint16_t present = 0x1000, service = 0x2000, old_service = 0x4000;
   std::uint16_t bits = 0;
@@ -79,87 +78,86 @@ struct VlanTag {
   constexpr bool operator==(const VlanTag&) const = default;
 };
 
-/// What parse() read. Offsets count from the first byte of the frame. The first 40 bytes are the flow's identity in the
-/// order of flow::FlowKey. Of a packet that is not `tcp` (or `tcp_options_unknown`) only the link fields are valid, and
-/// when ip_version is not 0 the IP fields; ports also for `udp`.
+/// Fields that parse() reads. Offsets count from the first byte of the frame. The first 40 bytes are the flow key in
+/// the order of flow::FlowKey. If the outcome is not `tcp` or `tcp_options_unknown`, only the link fields are valid,
+/// and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
 struct Parsed {
   IpAddress src;
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::array<VlanTag, 2> vlan{};  ///< outer, inner; of the tags that name a VLAN
-  std::uint32_t flow_label = 0;   ///< IPv6, 20 bits
-  std::uint16_t l4_offset = 0;    ///< 0 when there is no transport header to point to
+  std::array<VlanTag, 2> vlan{};  ///< outer, inner; only tags that name a VLAN
+  std::uint32_t flow_label = 0;   ///< IPv6 flow label, 20 bits
+  std::uint16_t l4_offset = 0;    ///< 0 if there is no transport header
   std::uint16_t payload_offset = 0;
-  std::uint16_t ip_length = 0;  ///< IP header to the last byte of the IP packet; what follows in the frame is padding
-  std::uint16_t ip_id = 0;      ///< IPv4
-  std::uint8_t l2_len = 0;      ///< 14, 18 or 22; where the IP header begins
-  std::uint8_t ip_version = 0;  ///< 4 or 6; 0 when the packet is not IP or its IP header is damaged
+  std::uint16_t ip_length = 0;  ///< bytes of the IP packet; the rest of the frame is padding
+  std::uint16_t ip_id = 0;      ///< IPv4 identification
+  std::uint8_t l2_len = 0;      ///< 14, 18 or 22; offset of the IP header
+  std::uint8_t ip_version = 0;  ///< 4 or 6; 0 if the packet is not IP or its IP header is damaged
   std::uint8_t protocol = 0;    ///< IPv4 protocol or first IPv6 next header
   UnknownOptions unknown_options;
-  std::uint8_t tos = 0;        ///< DSCP and ECN: type of service (IPv4), traffic class (IPv6)
-  std::uint8_t ttl = 0;        ///< hop limit
-  bool dont_fragment = false;  ///< IPv4; true for IPv6
-  bool usual = false;          ///< parse_usual() has read it, so that all headers are where usual_frame says
+  std::uint8_t tos = 0;        ///< type of service (IPv4) or traffic class (IPv6): DSCP and ECN
+  std::uint8_t ttl = 0;        ///< TTL (IPv4) or hop limit (IPv6)
+  bool dont_fragment = false;  ///< DF of IPv4; true for IPv6
+  bool usual = false;          ///< read by parse_usual(), so all headers are at the offsets of usual_frame
   tcp::Segment segment;
 
-  /// Bytes from the frame's start to the end of the IP packet: the frame without link padding.
+  /// Returns the length of the frame without link padding: from its start to the end of the IP packet.
   [[nodiscard]] std::uint16_t frame_length() const { return static_cast<std::uint16_t>(l2_len + ip_length); }
 };
 static_assert(sizeof(Parsed) <= 128, "two cache lines");
 
-/// Reads the headers of a frame. Never reads outside it, whatever it holds; never writes to it. On `tcp` and
-/// `tcp_options_unknown` everything in `out` is valid. Unknown or malformed options in a segment without SYN do not
-/// change the outcome, but are reported in `out.unknown_options`. Does not look at the TCP checksum.
+/// Reads the headers of a frame. Never reads outside it, whatever it contains, and never writes to it. For `tcp` and
+/// `tcp_options_unknown` all of `out` is valid. Unknown or malformed options in a segment without SYN only set
+/// `out.unknown_options`. The TCP checksum is not checked.
 [[nodiscard]] ParseResult parse(const Packet& packet, Parsed& out) noexcept;
 
-/// The short way of parse() for what nearly every packet looks like: no VLAN tag, IPv4 without options, whole and not
-/// to be fragmented, TCP without SYN and AE and with nothing but timestamps, laid out as RFC 7323 appendix A
-/// recommends. False, with nothing promised of `out`, when the frame is anything else, damaged ones included; when
-/// true, what parse_any() gives, which is `tcp`, and the same in `out`.
+/// Fast path of parse() for the most common frame. It has no VLAN tag, IPv4 without options and with DF, and TCP with
+/// only timestamps, laid out as in RFC 7323 appendix A. SYN and AE are not set. Returns false, with `out` undefined,
+/// for every other frame, including damaged ones. If true, `out` equals the result of parse_any(), whose outcome is
+/// then `tcp`.
 [[nodiscard]] bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
-/// Where things stand in such a frame. The ports follow the addresses.
+/// Offsets in a frame that parse_usual() accepts. The ports follow the addresses.
 namespace usual_frame {
 inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, payload_at = tcp_at + tcp_header;
 }
 
-/// The same for a SYN or SYN-ACK that says nothing of ECN, with the options that nearly all kernels write, as they
-/// write them.
+/// Fast path of parse() for a SYN or SYN-ACK without ECN flags, with the options that nearly all kernels write and in
+/// their order. Returns false for every other frame.
 [[nodiscard]] bool parse_usual_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 
-/// What parse() does with all others, and could with all.
+/// General path of parse(), which accepts every frame.
 [[nodiscard]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 
-/// What a transport checksum turned out to be.
+/// Result of a transport checksum test.
 enum class ChecksumState : std::uint8_t {
   good,
-  /// The field holds the sum of the pseudo-header alone. A kernel leaves it so for a device that does not exist (veth,
-  /// TAP), and one in 65536 damaged segments has that value by chance: who sends so must be known.
+  /// The field contains only the sum of the pseudo-header. A kernel does so for a virtual device (veth, TAP). One in
+  /// 65536 damaged segments has that value by chance, so it is accepted only from senders known to do so.
   partial,
-  vouched,  ///< the field is unfinished and the device reports that the data is right (virtio between guests)
+  vouched,  ///< the field is incomplete, but the device reports correct data (virtio between guests)
   bad
 };
 
-/// Checks the TCP checksum of a segment that parsed as TCP, and notes payload_sum and payload_len, which then serve to
-/// build outgoing headers without touching the payload again. Valid for all but `bad`. When the device says the
-/// checksum is good, the payload is not read at all: its sum follows from the header's.
+/// Tests the TCP checksum of a segment that parsed as TCP and stores payload_sum and payload_len in the note. With
+/// these, headers can be written later without reading the payload again; they are valid except for `bad`. If the
+/// device reports a good checksum, the payload is not read, because its sum follows from the header.
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// For packets forwarded untouched out of a veth or TAP interface: when the TCP or UDP checksum is `partial`, writes
-/// the full one in its place, as the device would have. Returns whether it did. `parsed` is what parse() gave; packets
-/// that are neither TCP nor UDP, fragments, and those with IPv6 extension headers are left alone.
+/// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, as the virtual device (veth, TAP) would
+/// have. Returns true if it wrote the checksum. `parsed` is the result of parse(). Other protocols, fragments and
+/// packets with IPv6 extension headers are not changed.
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept;
 
-/// Whether two segments of one direction of a connection have as much payload and say the same, but for where they
-/// stand in it, for their timestamps and for PSH. Link headers are not looked at, nor is what lies behind an IP packet.
+/// True if two segments of one direction of a connection have the same headers and payload length. Ports, sequence
+/// number, timestamps, PSH, link headers and padding are not compared.
 [[nodiscard]] bool are_alike(const Parsed& first, const Parsed& second) noexcept;
 
-/// Whether the second of two segments of one direction of a connection goes on where the first ends and says nothing
-/// else that is new, but perhaps a later timestamp: they are of one train. Both bring data. Link headers are not looked
-/// at.
+/// True if the second of two data segments of one direction continues the first (a train, as for GRO). It begins where
+/// the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
 [[nodiscard]] bool follows(const Parsed& first, const Parsed& second) noexcept;
 
-/// Cuts the packet down to its TCP payload: headers off the front, link padding off the end.
+/// Reduces the packet to its TCP payload: removes the headers in front and the link padding at the end.
 inline void strip_to_payload(Packet& packet, const Parsed& parsed) noexcept {
   packet.truncate(static_cast<std::uint16_t>(parsed.payload_offset + parsed.segment.payload_len));
   packet.trim_front(parsed.payload_offset);

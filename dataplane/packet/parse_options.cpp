@@ -1,3 +1,7 @@
+// Reader of TCP options. parse_options.hpp is used by parse.cpp for segments whose options are not timestamps alone. A
+// table has one rule per option kind: its length, where it is valid, and its reader. A length that does not fit the
+// options or the kind ends the reading or reports the option as malformed.
+
 #include "dataplane/packet/parse_options.hpp"
 
 #include <algorithm>
@@ -10,12 +14,12 @@ namespace {
 
 using Option = std::span<const std::uint8_t>;
 
-/// RFC 7323 section 2.3: a larger shift count is read as 14.
+/// Largest shift count; RFC 7323 section 2.3 requires that a larger one is read as 14.
 constexpr std::uint8_t max_window_scale = 14;
-/// Magic number of Fast Open under the experimental option kinds (RFC 7413 section 4.1.1, RFC 6994).
+/// Magic number of Fast Open in the experimental option kinds (RFC 7413 section 4.1.1, RFC 6994).
 constexpr std::uint16_t fast_open_experiment = 0xf989;
 
-// Readers of options whose length is right. They return the bit to report, 0 for none.
+// --- readers of options with a valid length; each returns the bit to report, 0 for none ---
 
 std::uint8_t read_mss(Option option, tcp::Segment& segment) {
   segment.syn.mss = load_be16(option.data() + 2);
@@ -33,7 +37,7 @@ std::uint8_t read_sack_permitted(Option, tcp::Segment& segment) {
   return 0;
 }
 
-/// RFC 2018 section 3: a whole number of blocks.
+/// Reads SACK blocks; their number must be whole and at most four (RFC 2018 section 3).
 std::uint8_t read_sack(Option option, tcp::Segment& segment) {
   const std::size_t blocks = (option.size() - 2) / 8;
   if (option.size() != 2 + 8 * blocks || blocks < 1 || blocks > segment.sack_blocks.size()) {
@@ -60,7 +64,7 @@ std::uint8_t read_experiment(Option option, tcp::Segment&) {
   return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
 }
 
-/// Not understood: reported, and a SYN that has it is not split.
+/// Reports an option that is not supported; a SYN with it is not split.
 template <std::uint8_t bit>
 std::uint8_t report(Option, tcp::Segment&) {
   return bit;
@@ -68,11 +72,11 @@ std::uint8_t report(Option, tcp::Segment&) {
 
 constexpr std::uint8_t any_length = 0;
 
-/// Where an option means something.
+/// Segments in which an option is valid.
 enum class Place : std::uint8_t { syn, anywhere };
 
-/// Every option that has a name here: X(kind, length with its first two bytes, where it is read, by what). Whatever has
-/// none is reported as UnknownOptions::other.
+/// Table of the known options: X(kind, length including kind and length bytes, where valid, reader). Options without an
+/// entry are reported as UnknownOptions::other.
 #define SLUICE_TCP_OPTIONS(X)                                                     \
   X(mss, 4, syn, read_mss)                                                        \
   X(window_scale, 3, syn, read_window_scale)                                      \
@@ -93,7 +97,7 @@ struct Rule {
   std::string_view name = "unknown";
 };
 
-/// By kind.
+/// Returns the rules indexed by option kind.
 constexpr std::array<Rule, 256> make_rules() {
   std::array<Rule, 256> rules{};
 #define X(kind, length, place, read) rules[tcp_option::kind] = {length, Place::place, read, #kind};
@@ -135,7 +139,7 @@ UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6, tc
   if (segment.flags.syn()) {
     if (options.size() == usual_syn_options && read_usual_syn_options(options.first<usual_syn_options>(), segment))
       return {};
-    if (ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, where the option is missing
+    if (ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, if the option is missing
   }
   UnknownOptions unknown;
   std::size_t at = 0;

@@ -10,19 +10,19 @@
 
 namespace sluice::packet {
 
-/// Reads TCP options (RFC 9293 section 3.2; 7323, 2018) into `segment`; reports those that are not understood and an
-/// impossible length, at which reading ends. Options that only mean something in a SYN are ignored elsewhere. Where an
-/// option occurs twice the last one counts. `options` ends at the data offset.
+/// Reads TCP options (RFC 9293 section 3.2, RFC 7323, RFC 2018) into `segment`. Reports unknown options and an invalid
+/// length, which ends the reading. SYN options in other segments are ignored. If an option occurs twice, the last one
+/// is used. `options` ends at the data offset.
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
                                           tcp::Segment& segment) noexcept;
 
 inline constexpr std::size_t usual_syn_options = 20;
-/// The options of a SYN as nearly all kernels write them: MSS, SACK permitted, timestamps, window scale. False, and
-/// nothing is read, where they are anything else.
+/// Reads the options of a SYN in the order that nearly all kernels write: MSS, SACK permitted, timestamps, window
+/// scale. Returns false and reads nothing if they differ.
 [[nodiscard]] bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options,
                                           tcp::Segment& segment) noexcept;
 
-/// "timestamps"; "unknown" for a kind that means nothing to us.
+/// Returns the name of an option kind, such as "timestamps"; "unknown" for other kinds.
 [[nodiscard]] std::string_view option_name(std::uint8_t kind) noexcept;
 
 }  // namespace sluice::packet

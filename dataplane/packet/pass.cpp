@@ -5,12 +5,12 @@
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse.hpp"
 
-// Segments that leave in the frame in which they came.
+// Forwarding of segments in the frame in which they arrived, with only some header fields rewritten (RFC 1624).
 
 namespace sluice::packet {
 namespace {
 
-/// Puts a number in the place of another; returns what that adds to the sum under an inverted checksum.
+/// Replaces a 32-bit number; returns the change of the ones' complement sum.
 inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   const std::uint32_t before = load32(at);
@@ -18,14 +18,15 @@ inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
   return std::uint64_t{wire} + ~before;
 }
 
-/// It has no TCP option but timestamps laid out as RFC 7323 appendix A recommends.
+/// True if the segment has no TCP option except timestamps laid out as in RFC 7323 appendix A.
 bool has_usual_options(const Packet& packet, const Parsed& parsed) noexcept {
   const auto header = static_cast<std::size_t>(parsed.payload_offset - parsed.l4_offset);
   if (!parsed.segment.has_timestamps) return header == tcp_length;
   return header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps;
 }
 
-/// `header`: bytes of the TCP header at `tcp`.
+/// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes, and updates
+/// the checksum.
 [[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
                                          const tcp::PassedHeader& passed) noexcept {
   std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));

@@ -1,3 +1,7 @@
+// Creation of mbuf pools without gaps between the buffers, which halves the memory that 2 KiB buffers take on 4 KiB
+// pages. Called by the constructor of PacketPool. If devices need physical addresses, DPDK's own pool layout is used
+// instead. The memory is checked before it is touched, because the kernel would otherwise end the process later.
+
 #include "dataplane/packet/pool_memory.hpp"
 
 #include <rte_errno.h>
@@ -19,6 +23,7 @@ namespace {
 
 constexpr unsigned page_size = 4096;
 
+/// Returns the size of the mempool cache per thread: none for small pools.
 constexpr std::uint32_t cache_size(std::uint32_t count) {
   return count > 1024 ? 256 : 0;
 }
@@ -31,10 +36,11 @@ constexpr std::uint32_t element_size(std::uint16_t room) {
   return static_cast<std::uint32_t>(sizeof(rte_mbuf)) + note_size + data_room(room);
 }
 
-/// Lets DPDK put a buffer across the border of two pages. That is harmless where devices use virtual addresses, and
-/// without it a buffer of 2 KiB takes a whole page of 4 KiB.
+/// Mempool flag that permits a buffer to cross a page border. That is harmless if devices use virtual addresses.
+/// Without it a 2 KiB buffer takes a whole 4 KiB page.
 constexpr unsigned across_pages = RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 
+/// Returns the bytes of all buffers without the pool's own structures.
 std::uint64_t buffers_alone(std::uint32_t count, std::uint16_t room) {
   return std::uint64_t{count} * rte_mempool_calc_obj_size(element_size(room), across_pages, nullptr);
 }
@@ -44,18 +50,20 @@ struct FreeZone {
 };
 using Zone = std::unique_ptr<const rte_memzone, FreeZone>;
 
-/// One piece of memory for all buffers; empty when DPDK has none of that size.
+/// Reserves one piece of memory for all buffers; empty if DPDK has none of that size.
 Zone reserve(const std::string& name, std::uint32_t count, std::uint16_t room) {
   return Zone(rte_memzone_reserve_aligned(("mb_" + name).c_str(), buffers_alone(count, room), SOCKET_ID_ANY,
                                           RTE_MEMZONE_IOVA_CONTIG, page_size));
 }
 
+/// True if devices address the zone by its virtual address.
 bool addressed_virtually(const rte_memzone& zone) {
   return zone.iova == reinterpret_cast<std::uintptr_t>(zone.addr);
 }
 
-/// Plain memory is only an address range until it is touched, and then it is too late to say that there is none. DPDK
-/// clears what it takes back, so the zone is left to it. Huge pages are taken already.
+/// Throws std::runtime_error if the machine cannot back the zone with memory. Ordinary memory is only an address range
+/// until it is touched, when a shortage can no longer be reported. Huge pages are backed already. The zone is not
+/// freed, because DPDK clears, and thus touches, memory that it takes back.
 void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
   if (zone->hugepage_sz > page_size) return;
   const std::uint64_t needed = zone->len;
@@ -71,22 +79,23 @@ void free_chunk(rte_mempool_memhdr*, void* zone) {
   rte_memzone_free(static_cast<const rte_memzone*>(zone));
 }
 
-/// An empty pool gets its buffers, all of them in the zone, which is the pool's from then on.
+/// Fills an empty pool with buffers in `zone`, which the pool then owns. Returns false if not all buffers fit.
 bool populate(rte_mempool* pool, Zone zone, std::uint16_t room) {
   rte_pktmbuf_pool_private settings{};
   settings.mbuf_data_room_size = data_room(room);
   settings.mbuf_priv_size = note_size;
   rte_pktmbuf_pool_init(pool, &settings);
-  // DPDK takes buffers across pages for ones that no device can use; with virtual addresses every device can.
+  // DPDK marks pools with buffers across pages as unusable for devices; with virtual addresses every device can use
+  // them.
   pool->flags &= ~unsigned{RTE_MEMPOOL_F_NON_IO};
   const int added = rte_mempool_populate_iova(pool, static_cast<char*>(zone->addr), zone->iova, zone->len, free_chunk,
-                                              const_cast<rte_memzone*>(zone.get()));  // handed back to free_chunk()
+                                              const_cast<rte_memzone*>(zone.get()));  // passed to free_chunk()
   if (added < 0) return false;
   static_cast<void>(zone.release());
   return static_cast<std::uint32_t>(added) == pool->size;
 }
 
-/// Null when DPDK has no memory for the pool's own book-keeping.
+/// Creates a pool in `zone`. Returns null if DPDK has no memory for the pool's own structures.
 rte_mempool* create_contiguous(const std::string& name, std::uint32_t count, std::uint16_t room, Zone zone) {
   rte_mempool* const pool = rte_mempool_create_empty(name.c_str(), count, element_size(room), cache_size(count),
                                                      sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, across_pages);
@@ -123,11 +132,11 @@ bool is_contiguous(const PacketPool& pool) noexcept {
 }
 
 std::uint64_t pool_footprint(std::uint32_t count, std::uint16_t room) noexcept {
-  // A ring of pointers, of the next power of two, and a cache for each thread that DPDK can know.
+  // The pool has a ring of pointers, sized to the next power of two, and a cache per thread that DPDK can have.
   constexpr std::uint64_t caches = sizeof(rte_mempool_cache) * RTE_MAX_LCORE;
   const std::uint64_t ring = std::bit_ceil(std::uint64_t{count} + 1) * sizeof(void*);
   const std::uint64_t buffers = buffers_alone(count, room);
-  // Where devices use physical addresses no buffer crosses the border of two huge pages: one in 800 is lost.
+  // With physical addresses no buffer crosses the border of two huge pages, so one in 800 is lost.
   return buffers + buffers / 512 + ring + caches;
 }
 

@@ -7,17 +7,17 @@
 
 namespace sluice::packet {
 
-/// Makes a pool of packet buffers. Where DPDK addresses devices by virtual address (always without huge pages) the
-/// buffers lie one behind the other in one piece of memory, across the borders of pages: DPDK's own layout would give
-/// each buffer of 2 KiB a page of 4 KiB. Throws std::runtime_error when the memory is not there, or when this machine
-/// has less left than the buffers take once they are touched.
+/// Creates a pool of packet buffers. If DPDK addresses devices by virtual address (always without huge pages), the
+/// buffers lie contiguously in one piece of memory, across page borders. DPDK's own layout would use a 4 KiB page for
+/// each 2 KiB buffer. Throws std::runtime_error if the memory cannot be reserved, or if this machine has less left than
+/// the buffers take once touched.
 [[nodiscard]] rte_mempool* create_pool(const std::string& name, std::uint32_t count, std::uint16_t room);
 
-/// The buffers fill one piece of memory without gaps between them, as a driver wants that registers the whole pool with
+/// True if the buffers fill one piece of memory without gaps, as a driver requires that registers the whole pool with
 /// the kernel (net_af_xdp).
 [[nodiscard]] bool is_contiguous(const PacketPool& pool) noexcept;
 
-/// Bytes of DPDK memory that a pool takes. EAL need not be running.
+/// Returns the bytes of DPDK memory that a pool takes. The EAL need not be running.
 [[nodiscard]] std::uint64_t pool_footprint(std::uint32_t count, std::uint16_t room = PacketPool::default_room) noexcept;
 
 }  // namespace sluice::packet

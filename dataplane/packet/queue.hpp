@@ -8,8 +8,8 @@
 
 namespace sluice::packet {
 
-/// A position in a Queue: a packet somebody else holds the reference of, or nothing. Copied freely; valid until the
-/// packet leaves its queue.
+/// Position in a Queue: a packet whose reference the queue holds, or nothing. Can be copied. Valid until the packet
+/// leaves its queue.
 class Cursor {
  public:
   Cursor() = default;
@@ -21,7 +21,7 @@ class Cursor {
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
   [[nodiscard]] Cursor next() const noexcept { return Cursor(note().next); }
 
-  /// The position as a number, to be kept in a note's scratch field; zero for nothing.
+  /// Returns the position as a number, to be kept in a scratch field of a note; zero for nothing.
   [[nodiscard]] std::uint64_t bits() const noexcept { return reinterpret_cast<std::uint64_t>(buffer_); }
   [[nodiscard]] static Cursor from_bits(std::uint64_t bits) noexcept {
     return Cursor(reinterpret_cast<rte_mbuf*>(bits));
@@ -31,7 +31,7 @@ class Cursor {
   rte_mbuf* buffer_ = nullptr;
 };
 
-/// A packet of a queue, lent as a Packet for the length of a call; the queue keeps its reference.
+/// Gives access to a queued packet as a Packet for the duration of a call; the queue keeps its reference.
 class Loan {
  public:
   explicit Loan(Cursor cursor) noexcept : packet_(cursor.buffer()) {}
@@ -47,8 +47,8 @@ class Loan {
   Packet packet_;
 };
 
-/// A first-in-first-out list of packets, linked through PacketNote::next: queueing allocates nothing. Owns one
-/// reference to each; the destructor drops what is left.
+/// FIFO list of packets, linked through PacketNote::next, so queueing allocates nothing. Owns one reference to each
+/// packet; the destructor drops the rest.
 class Queue {
  public:
   Queue() = default;
@@ -70,7 +70,7 @@ class Queue {
     }
     back_ = added;
   }
-  /// Requires !empty().
+  /// Removes and returns the first packet. Requires !empty().
   Packet pop_front() noexcept {
     assert(front_);
     Packet first(front_.buffer());
@@ -79,7 +79,7 @@ class Queue {
     first.note().next = nullptr;
     return first;
   }
-  /// Takes over a chain of packets, linked from `first` to `last`, with their references.
+  /// Appends a chain of packets, linked from `first` to `last`, and takes over their references.
   void push_back_chain(Cursor first, Cursor last) noexcept {
     last.note().next = nullptr;
     if (front_) {
@@ -89,11 +89,11 @@ class Queue {
     }
     back_ = last;
   }
-  /// Takes over all packets of another queue. Requires that there are any.
+  /// Appends all packets of another queue, which is empty afterwards. Requires that it was not empty.
   void push_back_all(Queue& other) noexcept {
     push_back_chain(std::exchange(other.front_, Cursor()), std::exchange(other.back_, Cursor()));
   }
-  /// Puts `packet` behind `position`, which is one of ours, or in front of everything when it is nothing.
+  /// Inserts `packet` after `position`, which is in this queue, or at the front if `position` is empty.
   void insert_after(Cursor position, Packet packet) noexcept {
     const Cursor added(packet.release());
     if (position) {
@@ -105,7 +105,8 @@ class Queue {
     }
     if (!added.next()) back_ = added;
   }
-  /// Takes out the packet behind `position` (the first one when it is nothing). There must be one.
+  /// Removes and returns the packet after `position`, or the first one if `position` is empty. Requires that there is
+  /// one.
   Packet remove_after(Cursor position) noexcept {
     if (!position) return pop_front();
     assert(position.next());

@@ -6,7 +6,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Acknowledges, brings data, and has no option but timestamps.
+/// True for a data segment with ACK and at most PSH, without SACK blocks.
 bool only_data(const tcp::Segment& segment) {
   constexpr unsigned ignored = tcp::Flags::psh_bit;
   return (segment.flags.bits & ~ignored) == tcp::Flags::ack_bit && segment.payload_len != 0 && segment.sack_count == 0;

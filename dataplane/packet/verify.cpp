@@ -1,3 +1,7 @@
+// Test and completion of TCP and UDP checksums. verify_tcp_checksum() is called for every TCP segment that the proxy
+// processes, complete_partial_checksum() for packets that are forwarded unchanged from virtual devices. The device's
+// verdict is used first, because it makes reading the payload unnecessary.
+
 #include <rte_mbuf.h>
 
 #include "dataplane/packet/checksum.hpp"
@@ -15,7 +19,7 @@ std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uin
                                 : pseudo_header_v6(ip + 8, protocol, length);
 }
 
-/// The header and its pseudo-header.
+/// Returns the sum of the TCP header and its pseudo-header.
 std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
   const std::uint16_t payload = parsed.segment.payload_len;
   if (parsed.usual) [[likely]] {
@@ -29,7 +33,7 @@ std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
   return add_header(pseudo_header(packet, parsed, ip_protocol::tcp, length), packet.data() + parsed.l4_offset, header);
 }
 
-/// What to make of a checksum field that is not right: it may be the pseudo-header's sum.
+/// Classifies a wrong checksum field: `partial` if it contains the sum of the pseudo-header, else `bad`.
 ChecksumState judge_wrong(std::uint16_t field, std::uint64_t pseudo) {
   return field == fold(pseudo) ? ChecksumState::partial : ChecksumState::bad;
 }
@@ -50,13 +54,13 @@ ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) no
   const std::uint64_t front = front_sum(packet, parsed);
   const std::uint64_t verdict = packet.buffer()->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_GOOD) {
-    // Front and payload add up to 0xffff, or the device would not have said so.
+    // Headers and payload add up to 0xffff, because the device reports a good checksum.
     note.payload_sum = static_cast<std::uint16_t>(~fold(front));
     return ChecksumState::good;
   }
   note.payload_sum =
       payload == 0 ? std::uint16_t{0} : ones_complement_sum({packet.data() + parsed.payload_offset, payload});
-  // The device vouches for the data but not for the field (virtio between guests).
+  // The device reports correct data, but the field is incomplete (virtio between guests).
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_NONE) return ChecksumState::vouched;
   if (sums_to_ones(add_wide(front, note.payload_sum))) [[likely]]
     return ChecksumState::good;
@@ -75,10 +79,11 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
   std::uint8_t* const field = l4 + (tcp ? tcp_checksum_offset : udp_checksum_offset);
   const std::uint64_t pseudo = pseudo_header(packet, parsed, parsed.protocol, length);
   const std::uint16_t before = load16(field);
-  if (before != fold(pseudo) || (before == 0 && !tcp)) return false;  // UDP without a checksum stays without (RFC 768)
+  if (before != fold(pseudo) || (before == 0 && !tcp))
+    return false;  // a UDP packet without a checksum is left without (RFC 768)
   const std::uint16_t whole = fold(add_wide(pseudo, ones_complement_sum({l4, length})));
   if (whole == 0xffff || judge_wrong(before, pseudo) != ChecksumState::partial) return false;
-  // Field and pseudo-header are equal, so `whole` less one of them is what the checksum inverts.
+  // Field and pseudo-header are equal, so the checksum is the complement of `whole` less one of them.
   const auto checksum = static_cast<std::uint16_t>(~subtract_suffix(whole, before, 0));
   store16(field, !tcp && checksum == 0 ? 0xffff : checksum);
   return true;

@@ -9,8 +9,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr Duration least_wait =
-    std::chrono::seconds(2);  ///< shortest time between bandwidth probes (section 5.3.3.8.2)
+constexpr Duration least_wait = std::chrono::seconds(2);  ///< wait between bandwidth probes (section 5.3.3.8.2)
 constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to least_wait
 constexpr std::uint32_t reno_rounds = 63;
 constexpr std::uint8_t most_up_rounds = 30;
