@@ -12,7 +12,8 @@
 
 namespace sluice::flow {
 
-/// The identity of a connection, seen from the UE; the same for packets of both directions. Ports in host order.
+/// Key of a connection: addresses, ports (host order) and VLAN tags, as seen from the UE. Packets of both directions
+/// have the same key.
 struct FlowKey {
   IpAddress ue;
   IpAddress server;
@@ -20,22 +21,22 @@ struct FlowKey {
   std::uint16_t server_port = 0;
   std::array<packet::VlanTag, 2> vlan{};
 
-  /// Of a packet that the UE sent.
+  /// Returns the key of a packet that the UE sent.
   [[nodiscard]] static FlowKey from_ue(const packet::Parsed& parsed) noexcept {
     return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port, parsed.vlan};
   }
-  /// Of a packet that the server sent.
+  /// Returns the key of a packet that the server sent.
   [[nodiscard]] static FlowKey from_server(const packet::Parsed& parsed) noexcept {
     return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.vlan};
   }
 
-  /// Of words().
+  /// Returns the key with these words(), the inverse of words().
   [[nodiscard]] static FlowKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return std::bit_cast<FlowKey>(words);
   }
-  /// The key's 40 bytes as numbers, to be compared and hashed.
+  /// Returns the key's 40 bytes as numbers, for comparison and hashing.
   [[nodiscard]] std::array<std::uint64_t, 5> words() const noexcept {
-    // Each by itself: an array that is filled at once is kept in memory.
+    // Each word is loaded by itself, because compilers keep an array that is filled by one copy in memory.
     const auto* const at = reinterpret_cast<const std::uint8_t*>(this);
     return {packet::load64(at), packet::load64(at + 8), packet::load64(at + 16), packet::load64(at + 24),
             packet::load64(at + 32)};
@@ -48,36 +49,38 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes");
 
-/// Of FlowKey::words(): both addresses are IPv4 (::ffff:0:0/96).
+/// True if both addresses of a key, given as FlowKey::words(), are IPv4 (::ffff:0:0/96).
 [[nodiscard]] inline bool is_v4(const std::array<std::uint64_t, 5>& words) noexcept {
-  constexpr std::uint32_t mapped = 0xffff0000U;  // the second half of the prefix, in memory order
+  constexpr std::uint32_t mapped = 0xffff0000U;  // second half of the prefix, in memory order
   const auto prefix = [&](std::size_t at) { return words[at] | (static_cast<std::uint32_t>(words[at + 1]) ^ mapped); };
   return (prefix(0) | prefix(2)) == 0;
 }
 
-/// What a key of IPv4 comes to without the prefix that all such addresses have: both addresses, the UE's first, in one
-/// word, ports and VLAN tags in the other, each as it lies in a FlowKey. Tables keep, hash and compare this.
+/// Short form of an IPv4 key, without the prefix that all mapped addresses share. The first word has both addresses,
+/// the UE's first; the second has ports and VLAN tags. Tables store, hash and compare this form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
 
-  /// Of FlowKey::words(). Requires is_v4().
+  /// Returns the short form of FlowKey::words(). Requires is_v4().
   [[nodiscard]] static ShortKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return {{words[1] >> 32U | (words[3] >> 32U << 32U), words[4]}};
   }
-  // Of an IPv4 packet without options and VLAN tags. `addresses`: where these stand in its header, ports behind them.
+  // Read the key of an IPv4 packet without options and VLAN tags. `addresses` points to the addresses in its header;
+  // the ports follow them.
   [[nodiscard]] static ShortKey from_ue(const std::uint8_t* addresses) noexcept {
     return {{packet::load64(addresses), std::rotl(packet::load_be32(addresses + 8), 16)}};
   }
   [[nodiscard]] static ShortKey from_server(const std::uint8_t* addresses) noexcept {
     return {{std::rotl(packet::load64(addresses), 32), packet::load_be32(addresses + 8)}};
   }
-  /// What no packet without VLAN tags has.
+  /// Returns a key that no packet without VLAN tags has.
   [[nodiscard]] static constexpr ShortKey of_none() noexcept { return {{0, UINT64_MAX}}; }
+  /// Returns the full form of the key.
   [[nodiscard]] FlowKey whole() const noexcept {
     constexpr std::uint64_t prefix = 0xffff0000U;
     return FlowKey::of({0, words[0] << 32U | prefix, 0, (words[0] >> 32U << 32U) | prefix, words[1]});
   }
-  /// Its bytes: addresses first.
+  /// Returns the key's bytes, addresses first.
   [[nodiscard]] const std::uint8_t* octets() const noexcept {
     return reinterpret_cast<const std::uint8_t*>(words.data());
   }
@@ -87,8 +90,8 @@ struct ShortKey {
 };
 static_assert(sizeof(ShortKey) == 16);
 
-/// SipHash-1-3 of the key: without `secret` nobody can choose connections that collide (README.md says why). Where both
-/// addresses are IPv4 the message is two words, else five; the length is part of it, so that the two never coincide but
+/// Returns SipHash-1-3 of the key. Without `secret` an attacker cannot choose connections that collide (see README.md).
+/// The message has two words for IPv4 and five otherwise. Its length is part of the hash, so both forms coincide only
 /// by chance.
 [[nodiscard]] inline std::uint64_t hash(const ShortKey& key, const HashKey& secret) noexcept {
   return sip_hash<1, 3>(secret, key.words);

@@ -1,3 +1,7 @@
+// Hash table from connections to flows: linear probing, backward-shift deletion, and lookup in bursts with prefetching.
+// Used by the flow registries of the proxy, once per burst of packets. No key is more than longest_probe slots away
+// from its preferred slot, so every operation takes bounded time whatever keys an attacker chooses.
+
 #include "dataplane/flow/flow_table.hpp"
 
 #include <algorithm>
@@ -14,7 +18,7 @@ std::uint32_t checked(std::uint32_t capacity) {
   return capacity;
 }
 
-/// Twice the capacity, a power of two, 64 at least.
+/// Returns the number of slots: twice the capacity, rounded up to a power of two, at least 64.
 std::uint32_t slot_count(std::uint32_t capacity) {
   return std::bit_ceil(std::max(2 * checked(capacity), 64U));
 }
@@ -33,7 +37,7 @@ FlowIndex FlowTable::find(const FlowKey& key, KeyTag tag) const noexcept {
   return at != no_slot ? slots_[at].index() : no_flow;
 }
 
-/// The slot that holds the key, or no_slot. One of IPv4 is looked for as short as the table keeps it.
+/// Returns the slot of the key, or no_slot. Searches an IPv4 key in its short form, as the table stores it.
 inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) const noexcept {
   const auto words = key.words();
   return is_v4(words) ? probe(ShortKey::of(words), tag) : probe(key, tag);
@@ -56,9 +60,9 @@ FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept
   return at != no_slot ? slots_[at].index() : no_flow;
 }
 
-/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison; one key is
-/// compared at once. What is in the slot it would like (nearly all are), and what is nowhere since that one is empty,
-/// is found without a loop.
+/// Looks up a burst in three passes, so that each pass finds its data in the cache: slots, keys, comparison. A single
+/// key is compared at once. A key in its preferred slot, as nearly all are, or one whose preferred slot is empty needs
+/// no probing.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();
@@ -77,7 +81,7 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
   }
 }
 
-/// Asks for the slots of these tags, then for the keys that are in there.
+/// Prefetches the slots of these tags, then the keys that the slots refer to.
 inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept {
   const Slot* const slots = slots_.data();
   for (const std::uint32_t tag : tags) __builtin_prefetch(slots + (tag & mask_));
@@ -140,7 +144,7 @@ void FlowTable::erase_flow(FlowIndex index) noexcept {
   erase_flow(index, KeyTag{keys_.is_long(index) ? hash_(keys_.get(index)) : hash_(keys_.short_key(index))});
 }
 
-/// No key is compared: no two slots have one index.
+/// Compares indices instead of keys, because no two slots have the same index.
 void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
     const std::uint32_t at = (static_cast<std::uint32_t>(tag) + step) & mask_;
@@ -149,8 +153,8 @@ void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   }
 }
 
-/// Closes the gap, too: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies
-/// farther from the hole than keys are pushed stays.
+/// Empties a slot and closes the gap: keys that were displaced past it by a collision move back (Knuth, 6.4 algorithm
+/// R). Keys farther away than longest_probe stay.
 inline void FlowTable::clear_slot(std::uint32_t hole) noexcept {
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
     const std::uint32_t distance = (at - hole) & mask_;

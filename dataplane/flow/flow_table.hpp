@@ -10,86 +10,91 @@
 
 namespace sluice::flow {
 
-/// Index of a flow in its slab; `no_flow` where there is none.
+/// Index of a flow in its slab; `no_flow` if there is none.
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
-/// Where a key goes: the same in all tables of one secret, so whoever looks into several reckons it once.
+/// Hash of a key that determines its slot. Tables with one secret share it, so a caller that searches several tables
+/// computes it once.
 enum class KeyTag : std::uint32_t {};
 
-/// From connection to flow. Open addressing with linear probing over 8-byte slots at most half full, keys beside them;
-/// all address space is reserved at construction. Whatever the keys, none lies farther than `longest_probe` slots from
-/// the one it would like: so many steps a lookup takes at most, and a key for which there is no place is refused. By
-/// chance that happens to one of a million keys less than once in 10^4 times (README.md). Thread: one.
+/// Hash table from connections to flows: open addressing with linear probing over 8-byte slots at most half full, and
+/// keys in a separate array. All address space is reserved at construction. No key lies more than `longest_probe` slots
+/// from its preferred slot, so a lookup takes at most that many steps. A key without a place is refused. With random
+/// keys that happens to one of a million keys less than once in 10^4 runs (README.md). Thread: one.
 class FlowTable {
  public:
   static constexpr std::uint32_t longest_probe = 128;
 
-  /// `capacity`: most flows at a time, 1 … 2^30, and the bound of their indices. `secret` keeps outsiders from choosing
-  /// connections that collide, see TagHash. Throws std::invalid_argument, std::bad_alloc.
+  /// Creates a table. `capacity` is the largest number of flows, 1 to 2^30, and the bound of their indices. `secret`
+  /// prevents an attacker from choosing connections that collide, see TagHash. Throws std::invalid_argument,
+  /// std::bad_alloc.
   FlowTable(std::uint32_t capacity, const HashKey& secret);
 
   [[nodiscard]] KeyTag tag_of(const FlowKey& key) const noexcept { return KeyTag{hash_(key)}; }
   [[nodiscard]] KeyTag tag_of(const ShortKey& key) const noexcept { return KeyTag{hash_(key)}; }
 
-  // Who knows the key's tag gives it, of this table's secret.
+  // --- a `tag` argument is the key's tag under this table's secret ---
 
-  /// The flow of a connection, or no_flow.
+  /// Returns the flow of a connection, or no_flow.
   [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
   [[nodiscard]] FlowIndex find(const ShortKey& key) const noexcept { return find(key, tag_of(key)); }
-  /// What is in the slot it would like (nearly all are), and what is nowhere since that one is empty, is found at once.
+  /// Returns the flow of an IPv4 connection, or no_flow. Needs no probing if the key is in its preferred slot, as
+  /// nearly all are, or if that slot is empty.
   [[nodiscard]] FlowIndex find(const ShortKey& key, KeyTag tag) const noexcept {
     const Slot slot = slots_[static_cast<std::uint32_t>(tag) & mask_];
     if (slot.tag == static_cast<std::uint32_t>(tag) && holds(slot, key)) [[likely]]
       return slot.index();
     return slot.index_plus == 0 ? no_flow : find_behind(key, tag);
   }
-  /// The same for many at once, their memory fetched ahead, and where they go. `out` and `tags` are at least as long as
-  /// `keys`; they may be one.
+  /// Looks up many keys at once with prefetching, and returns flows in `out` and tags in `tags`. Both are at least as
+  /// long as `keys`; they may be the same span.
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept { lookup_burst(keys, out, out); }
-  /// Enters a flow. False when the key is there already or there is no place for it. Requires index < capacity(), and
-  /// that no other key has this index.
+  /// Inserts a flow. Returns false if the key exists already or there is no place for it. Requires index < capacity(),
+  /// and that no other key has this index.
   bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
   bool insert(const FlowKey& key, FlowIndex index, KeyTag tag) noexcept;
-  /// Another flow is found by a key that is there; false when it is not. Requires what insert() does.
+  /// Assigns another flow to a key; returns false if the key is not in the table. Requires index < capacity(), and that
+  /// no other key has this index.
   bool reassign(const FlowKey& key, FlowIndex index) noexcept;
-  /// Takes a connection out; returns its flow, or no_flow when it was not there.
+  /// Removes a connection; returns its flow, or no_flow if it was not in the table.
   FlowIndex erase(const FlowKey& key) noexcept { return erase(key, tag_of(key)); }
   FlowIndex erase(const FlowKey& key, KeyTag tag) noexcept;
-  /// The same of the connection that was entered for this flow, where it has not been taken out since.
+  /// Removes the connection that was last inserted for this flow, if it was not removed since.
   void erase_flow(FlowIndex index) noexcept;
   void erase_flow(FlowIndex index, KeyTag tag) noexcept;
 
-  /// The connection that was last entered for this flow.
+  /// Returns the key that was last inserted for this flow.
   [[nodiscard]] FlowKey key_of(FlowIndex index) const noexcept { return keys_.get(index); }
-  /// The same for who writes it into a packet. Requires that it is a key of that IP version.
+  /// Returns a view of the flow's key for writing it into a packet. Requires that the key has that IP version.
   [[nodiscard]] KeyView view_of(FlowIndex index, std::uint8_t ip_version) const noexcept {
     return keys_.view(index, ip_version);
   }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  /// How often something was entered, taken out or given another index, modulo 2^32: what was found is still so while
-  /// this stands.
+  /// Returns the number of insertions, removals and reassignments, modulo 2^32. A lookup result stays valid while this
+  /// is unchanged.
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_; }
-  /// The same without what was entered: while this stands, whatever was found is still there.
+  /// Returns the number of removals and reassignments, modulo 2^32. While this is unchanged, every key found is still
+  /// in the table.
   [[nodiscard]] std::uint32_t removals() const noexcept { return removals_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 
  private:
-  /// An empty slot is all zero.
+  /// Slot of the table; all zero if empty.
   struct Slot {
-    std::uint32_t tag = 0;         ///< hash of the key; its low bits are the slot it would like
-    std::uint32_t index_plus = 0;  ///< the flow's index + 1, and long_key
+    std::uint32_t tag = 0;         ///< hash of the key; its low bits are the preferred slot
+    std::uint32_t index_plus = 0;  ///< index of the flow + 1, combined with long_key
 
     [[nodiscard]] FlowIndex index() const noexcept { return (index_plus & ~long_key) - 1; }
     [[nodiscard]] bool is_long() const noexcept { return (index_plus & long_key) != 0; }
-    /// Its key is one of IPv4; false where it is empty, too.
+    /// True if the slot holds an IPv4 key; false if it is empty or holds an IPv6 key.
     [[nodiscard]] bool is_short() const noexcept { return static_cast<std::int32_t>(index_plus) > 0; }
   };
 
   static constexpr std::uint32_t no_slot = 0xffffffffU;
-  static constexpr std::uint32_t long_key = 0x80000000U;  ///< the key is one of IPv6
+  static constexpr std::uint32_t long_key = 0x80000000U;  ///< set if the key is IPv6
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
   template <typename Key>

@@ -8,12 +8,11 @@
 
 namespace sluice::flow {
 
-/// Which of many ids something is to be done with. Entering and leaving are O(1); going through those that are in it
-/// costs by their number, and one look at each 4096 ids. A bit for each id, and one for each word of these. Thread:
-/// one.
+/// Set of ids. Insertion and removal are O(1); draining takes time in the number of members plus one step per 4096 ids.
+/// Holds one bit per id and one per word of ids. Thread: one.
 class IdSet {
  public:
-  /// ids are 0 … capacity-1. Throws std::bad_alloc when the address space is not there.
+  /// Creates an empty set for the ids 0 to capacity-1. Throws std::bad_alloc if the address space cannot be reserved.
   explicit IdSet(std::uint32_t capacity)
       : words_(capacity / word_bits + 1), summary_(capacity / (word_bits * word_bits) + 1) {}
 
@@ -25,7 +24,8 @@ class IdSet {
   void erase(std::uint32_t id) noexcept { words_[id / word_bits] &= ~bit(id); }
   [[nodiscard]] bool contains(std::uint32_t id) const noexcept { return (words_[id / word_bits] & bit(id)) != 0; }
 
-  /// Takes out every id and calls visit(id), by number. What visit erases is not visited; it may insert nothing.
+  /// Removes every id and calls visit(id), in ascending order. An id that visit() erases is not visited. visit() must
+  /// not insert.
   template <typename Visit>
   void drain(Visit&& visit) {
     for (std::uint32_t part = 0; part < summary_.size(); ++part) {
@@ -46,7 +46,7 @@ class IdSet {
   static std::uint32_t first(std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(std::countr_zero(bits)); }
 
   LazyArray<std::uint64_t> words_;
-  LazyArray<std::uint64_t> summary_;  ///< words that are not empty, and some that are no longer
+  LazyArray<std::uint64_t> summary_;  ///< words that are not empty, and possibly some that became empty
 };
 
 }  // namespace sluice::flow

@@ -9,18 +9,18 @@
 
 namespace sluice::flow {
 
-/// Keys that are looked for together: those of IPv4 as short as a table keeps them. Thread: one.
+/// Burst of keys for FlowTable::lookup_burst(); IPv4 keys are stored in their short form. Thread: one.
 class KeyBurst {
  public:
   static constexpr std::size_t most = 32;
 
-  /// So many are to be set. Requires size <= most.
+  /// Starts a burst of `size` keys, to be set next. Requires size <= most.
   void begin(std::size_t size) noexcept {
     assert(size <= most);
     size_ = static_cast<std::uint32_t>(size);
     long_ones_ = 0;
   }
-  // Each once. Requires at < size().
+  // Set the key at index `at`, each once. Require at < size().
   void set(std::size_t at, const ShortKey& key) noexcept {
     assert(at < size_);
     short_[at] = key;
@@ -33,29 +33,29 @@ class KeyBurst {
     long_[at] = words;
   }
 
-  /// Of those that were to be set only so many have been.
+  /// Reduces the burst to its first `size` keys.
   void shrink(std::size_t size) noexcept {
     assert(size <= size_);
     size_ = static_cast<std::uint32_t>(size);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// The key is not one of IPv4.
+  /// True if the key is not IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }
-  /// Requires that it is, or that it is not.
+  /// Return the key in its long or short form; the key must have that form.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }
   [[nodiscard]] const ShortKey& short_key(std::size_t at) const noexcept { return short_[at]; }
-  /// Whichever it is.
+  /// Returns the key in its full form, whichever form it has.
   [[nodiscard]] FlowKey key(std::size_t at) const noexcept {
     return is_long(at) ? FlowKey::of(long_[at]) : short_[at].whole();
   }
 
  private:
-  // Not initialised: what counts is what was set.
+  // Not initialised, because only elements that were set are read.
   std::array<ShortKey, most> short_;
   std::array<std::array<std::uint64_t, 5>, most> long_;
   std::uint32_t size_ = 0;
-  std::uint32_t long_ones_ = 0;  ///< a bit for each
+  std::uint32_t long_ones_ = 0;  ///< bit per key that is not IPv4
 };
 
 }  // namespace sluice::flow

@@ -11,8 +11,8 @@
 
 namespace sluice::flow {
 
-/// Where a key has its addresses, and its ports, for who writes them into a packet. An address is given by where it
-/// ends: the 4 octets before that are IPv4's, the 16 before it IPv6's. Valid until its index is given another key.
+/// View of the addresses and ports of a stored key, for writing them into a packet. An address is given by the pointer
+/// after its last octet: 4 octets precede it for IPv4, 16 for IPv6. Valid until its index is assigned another key.
 struct KeyView {
   const std::uint8_t* ue_end;
   const std::uint8_t* server_end;
@@ -20,18 +20,17 @@ struct KeyView {
   std::uint16_t server_port;
 };
 
-/// Keys by index, in 16 bytes where both addresses are IPv4, since the prefix of these is always the same, and in 40
-/// otherwise. Memory is used page by page as indices are first given a key of either kind. Thread: one.
+/// Array of keys by index: 16 bytes each if both addresses are IPv4, because their prefix is constant, otherwise 40
+/// bytes. Memory is used page by page as indices are first assigned. Thread: one.
 class KeyStore {
  public:
-  static constexpr std::size_t v4_bytes = sizeof(ShortKey);  ///< that a key of IPv4 takes
+  static constexpr std::size_t v4_bytes = sizeof(ShortKey);  ///< bytes that an IPv4 key takes
 
-  /// Throws std::bad_alloc when the address space is not there.
+  /// Creates the store. Throws std::bad_alloc if the address space cannot be reserved.
   explicit KeyStore(std::uint32_t capacity)
       : short_(capacity), long_(capacity), is_long_((capacity + word_bits - 1) / word_bits) {}
 
-  /// The index has this key from now on. Returns whether it is one of IPv4. Requires index < capacity, as everything
-  /// below.
+  /// Assigns a key to the index; returns true if it is IPv4. All functions here require index < capacity.
   bool put(std::uint32_t index, const FlowKey& key) noexcept {
     const auto words = key.words();
     std::uint64_t& kinds = is_long_[index / word_bits];
@@ -42,29 +41,29 @@ class KeyStore {
       return false;
     }
     short_[index] = ShortKey::of(words);
-    if ((kinds & bit) != 0) kinds &= ~bit;  // where there are none, no memory is touched for them
+    if ((kinds & bit) != 0) kinds &= ~bit;  // a page without IPv6 keys is only read, so it takes no memory
     return true;
   }
-  /// The key that the index was given last. Requires that there was one.
+  /// Returns the key that the index was assigned last. Requires that there was one.
   [[nodiscard]] FlowKey get(std::uint32_t index) const noexcept {
     return is_long(index) ? long_[index] : short_[index].whole();
   }
-  /// It was given one that is not of IPv4.
+  /// True if the index was last assigned a key that is not IPv4.
   [[nodiscard]] bool is_long(std::uint32_t index) const noexcept {
     return (is_long_[index / word_bits] >> (index % word_bits) & 1U) != 0;
   }
-  /// Requires that it was given one of IPv4.
+  /// Returns the short form of the key. Requires that the index was assigned an IPv4 key.
   [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
-  /// Whether the index has that key. `long_one`: it was given one that is not of IPv4, which whoever asks knows.
+  /// True if the index has that key. `long_one` is is_long(index), which the caller knows.
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]
       return !long_one && short_[index] == ShortKey::of(words);
     return long_one && long_[index] == key;
   }
-  /// The same of an index that was given a key of IPv4.
+  /// True if the index has that IPv4 key. Requires that it was assigned an IPv4 key.
   [[nodiscard]] bool has(std::uint32_t index, const ShortKey& key) const noexcept { return short_[index] == key; }
-  /// Requires that its key is of that IP version.
+  /// Returns a view of the key. Requires that the key has that IP version.
   [[nodiscard]] KeyView view(std::uint32_t index, std::uint8_t ip_version) const noexcept {
     assert(is_long(index) == (ip_version != 4));
     if (ip_version == 4) [[likely]] {
@@ -77,18 +76,18 @@ class KeyStore {
     const FlowKey& key = long_[index];
     return {key.ue.octets.data() + 16, key.server.octets.data() + 16, key.ue_port, key.server_port};
   }
-  /// Asks the processor to fetch what has() looks at.
+  /// Prefetches the memory that has() reads.
   void prefetch(std::uint32_t index, bool long_one) const noexcept {
     __builtin_prefetch(long_one ? static_cast<const void*>(long_.data() + index) : short_.data() + index);
   }
 
  private:
   static constexpr std::uint32_t word_bits = 64;
-  static constexpr std::size_t ports_at = 8;  ///< in a short key, behind both addresses
+  static constexpr std::size_t ports_at = 8;  ///< offset in a short key, after both addresses
 
   LazyArray<ShortKey> short_;
   LazyArray<FlowKey> long_;
-  LazyArray<std::uint64_t> is_long_;  ///< a bit for each index
+  LazyArray<std::uint64_t> is_long_;  ///< bit per index
 };
 
 }  // namespace sluice::flow

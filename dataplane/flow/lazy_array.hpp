@@ -10,14 +10,14 @@
 
 namespace sluice::flow {
 
-/// A fixed number of zeroed elements in address space reserved at once, backed by memory page by page as it is first
-/// touched: a large limit costs nothing until it is used.
+/// Array of zeroed elements whose address space is reserved at construction. Memory is used page by page when elements
+/// are first touched, so a large limit costs nothing until it is used.
 template <typename T>
 class LazyArray {
   static_assert(std::is_trivially_copyable_v<T>, "elements begin as zero bytes");
 
  public:
-  /// Throws std::bad_alloc when the address space is not there.
+  /// Reserves address space for `count` elements. Throws std::bad_alloc if there is not enough.
   explicit LazyArray(std::size_t count) : count_(count) {
     if (count == 0) return;
     void* const memory =

@@ -4,7 +4,7 @@
 
 namespace sluice::flow {
 
-/// Asks the processor to fetch all of an object that is looked at soon. Changes nothing.
+/// Prefetches all cache lines of an object.
 template <typename T>
 void prefetch_all(const T& object) noexcept {
   constexpr std::size_t cache_line = 64;

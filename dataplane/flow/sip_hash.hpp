@@ -7,15 +7,15 @@
 
 namespace sluice::flow {
 
-/// The secret of a keyed hash: 128 bits, from the system's random source where keys come from outside.
+/// Secret of a keyed hash: 128 bits, from the system's random source if the hashed keys come from outside.
 struct HashKey {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 };
 
-/// SipHash-c-d of a message of whole 64-bit words (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input
-/// PRF", 2012), the last word with the message's length included: the published function of the words' bytes, least
-/// significant first.
+/// Returns SipHash-c-d of a message of whole 64-bit words (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast
+/// short-input PRF", 2012). Equals the published function of the words' bytes, least significant first; the final word
+/// with the length is included.
 template <int c, int d, std::size_t count>
 [[nodiscard]] constexpr std::uint64_t sip_hash(const HashKey& key,
                                                const std::array<std::uint64_t, count>& message) noexcept {

@@ -12,15 +12,16 @@
 
 namespace sluice::flow {
 
-/// Room for a fixed number of objects that come and go: each on half cache lines of its own, created and destroyed in
-/// O(1), never moved, named by a small index. Address space is reserved at construction, memory used as objects are
-/// first made; freed places are used again first. Thread: one.
+/// Pool of a fixed number of objects: created and destroyed in O(1), never moved, identified by a small index. Each
+/// object starts on a half cache line of its own. Address space is reserved at construction, and memory is used as
+/// objects are first created; freed places are reused first. Thread: one.
 template <typename T>
 class Slab {
  public:
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  /// Throws std::bad_alloc when the address space is not there. capacity < 2^32 - 1.
+  /// Creates an empty slab. Throws std::bad_alloc if the address space cannot be reserved. Requires capacity < 2^32 -
+  /// 1.
   explicit Slab(std::uint32_t capacity) : capacity_(capacity), places_(capacity), live_((capacity + 63U) / 64U) {}
   ~Slab() {
     for_each([this](std::uint32_t index, T&) { erase(index); });
@@ -28,7 +29,7 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
-  /// Makes an object; returns its index, or `none` when all places are taken.
+  /// Creates an object; returns its index, or `none` if the slab is full.
   template <typename... Arguments>
   [[nodiscard]] std::uint32_t emplace(Arguments&&... arguments) {
     const std::uint32_t index = free_ != none ? free_ : untouched_;
@@ -40,7 +41,7 @@ class Slab {
       try {
         new (places_[index].bytes) T(std::forward<Arguments>(arguments)...);
       } catch (...) {
-        if (free_ != none) new (places_[index].bytes) std::uint32_t(next_free);  // the place is as it was
+        if (free_ != none) new (places_[index].bytes) std::uint32_t(next_free);  // restores the free list
         throw;
       }
     }
@@ -66,7 +67,7 @@ class Slab {
   [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
     return *std::launder(reinterpret_cast<const T*>(places_[index].bytes));
   }
-  /// The index of an object of this slab.
+  /// Returns the index of an object of this slab.
   [[nodiscard]] std::uint32_t index_of(const T& object) const noexcept {
     const auto offset = reinterpret_cast<std::uintptr_t>(&object) - reinterpret_cast<std::uintptr_t>(places_.data());
     return static_cast<std::uint32_t>(offset / sizeof(Place));
@@ -74,10 +75,10 @@ class Slab {
   [[nodiscard]] bool contains(std::uint32_t index) const noexcept {
     return index < untouched_ && (live_[index / 64] >> (index % 64) & 1U) != 0;
   }
-  /// Asks the processor to fetch an object's first cache line.
+  /// Prefetches an object's first cache line.
   void prefetch(std::uint32_t index) const noexcept { __builtin_prefetch(places_.data() + index); }
 
-  /// Calls visit(index, object) for every object, by index; visit may erase that object.
+  /// Calls visit(index, object) for every object in ascending order of index; visit may erase that object.
   template <typename Visit>
   void for_each(Visit&& visit) {
     for (std::uint32_t word = 0; word * 64 < untouched_; ++word) {
@@ -89,14 +90,14 @@ class Slab {
   }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  /// All objects there are have indices below this.
+  /// Returns the number of places ever used; all objects have indices below it.
   [[nodiscard]] std::uint32_t reach() const noexcept { return untouched_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
-  /// Bytes of memory one object takes, padding included.
+  /// Returns the bytes of memory that one object takes, including padding.
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
 
  private:
-  /// Half a cache line: whole ones would waste up to 63 bytes for each of very many objects.
+  /// Half a cache line, because alignment to whole ones would waste up to 63 bytes per object.
   static constexpr std::size_t alignment = alignof(T) > 32 ? alignof(T) : 32;
   struct alignas(alignment) Place {
     std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];
@@ -108,8 +109,8 @@ class Slab {
 
   std::uint32_t capacity_;
   std::uint32_t size_ = 0;
-  std::uint32_t untouched_ = 0;  ///< places from here on were never used
-  std::uint32_t free_ = none;    ///< head of the list of places used before
+  std::uint32_t untouched_ = 0;  ///< first place that was never used
+  std::uint32_t free_ = none;    ///< head of the list of free places
   LazyArray<Place> places_;
   LazyArray<std::uint64_t> live_;
 };

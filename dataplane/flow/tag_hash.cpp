@@ -1,3 +1,7 @@
+// AES-128 by processor instructions and the keyed hash of flow keys built on it. FlowTable calls burst() for every
+// burst of packets. Code with AES instructions is compiled for that target and called only if the processor has them.
+// Without them SipHash-1-3 is used.
+
 #include "dataplane/flow/tag_hash.hpp"
 
 #include <immintrin.h>
@@ -24,7 +28,7 @@ SLUICE_WITH_AES inline __m128i cipher(const Aes128::RoundKeys& keys, __m128i blo
   return _mm_aesenclast_si128(block, load(keys[10]));
 }
 
-/// One step of the key expansion (FIPS 197 section 5.2). The round constant has to be known to the compiler.
+/// Returns the next round key (FIPS 197 section 5.2). The round constant is an immediate operand of the instruction.
 template <int constant>
 SLUICE_WITH_AES __m128i next_key(__m128i key) noexcept {
   const __m128i word = _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, constant), 0xff);
@@ -50,7 +54,8 @@ SLUICE_WITH_AES void expand(const Aes128::Block& key, Aes128::RoundKeys& out) no
   store((round = next_key<0x36>(round), 10));
 }
 
-/// Two halves that nobody can tell from dice without the secret.
+/// Derives an AES key from the secret by SipHash-2-4. Without the secret both halves are indistinguishable from random
+/// numbers.
 Aes128::Block derived(const HashKey& secret, std::uint64_t number) noexcept {
   Aes128::Block key;
   const std::array halves{sip_hash<2, 4>(secret, std::array{2 * number}),

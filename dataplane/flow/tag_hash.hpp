@@ -7,8 +7,8 @@
 
 namespace sluice::flow {
 
-/// AES-128 (FIPS 197): the eleven round keys of one key, and the cipher of one block. Bytes are in memory order.
-/// Requires a processor that has it, see is_available().
+/// AES-128 (FIPS 197): the eleven round keys of one key, and encryption of one block. Bytes are in memory order.
+/// Requires a processor with AES instructions, see is_available().
 class Aes128 {
  public:
   using Block = std::array<std::uint8_t, 16>;
@@ -16,7 +16,7 @@ class Aes128 {
   Aes128() = default;
   explicit Aes128(const Block& key) noexcept;
   [[nodiscard]] Block encrypt(const Block& plain) const noexcept;
-  /// The processor has instructions for it.
+  /// True if the processor has AES instructions.
   [[nodiscard]] static bool is_available() noexcept;
 
   using RoundKeys = std::array<Block, 11>;
@@ -26,18 +26,19 @@ class Aes128 {
   alignas(16) RoundKeys rounds_{};
 };
 
-/// Where keys go in a FlowTable: 32 bits of a keyed pseudorandom function, so that without the secret nobody can choose
-/// connections that collide (README.md says why). Where the processor has AES, an IPv4 key is one block of AES-128, and
-/// an IPv6 key three blocks of a CBC-MAC under another key, for messages of that length alone. Elsewhere it is hash().
-/// Both functions of one secret have nothing in common, and no value leaves the process. Thread: any.
+/// Hash that determines the slot of a key in a FlowTable: 32 bits of a keyed pseudorandom function. Without the secret
+/// an attacker cannot choose connections that collide (see README.md). If the processor has AES, an IPv4 key is one
+/// block of AES-128. An IPv6 key is then a CBC-MAC of three blocks under another key, used for messages of that length
+/// only. Otherwise the hash is hash(). Both functions of one secret are unrelated, and no value leaves the process.
+/// Thread: any.
 class TagHash {
  public:
-  /// `with_aes`: false for the function that does without, whatever the processor has.
+  /// Creates the hash. `with_aes` is false to use hash() even if the processor has AES.
   explicit TagHash(const HashKey& secret, bool with_aes = Aes128::is_available());
 
   [[nodiscard]] std::uint32_t operator()(const FlowKey& key) const noexcept;
   [[nodiscard]] std::uint32_t operator()(const ShortKey& key) const noexcept;
-  /// The same for many; there is room for `keys.size()` tags.
+  /// Computes the tags of many keys; `tags` has space for `keys.size()` elements.
   void burst(const KeyBurst& keys, std::uint32_t* tags) const noexcept;
 
  private:

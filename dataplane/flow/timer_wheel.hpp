@@ -10,19 +10,21 @@
 
 namespace sluice::flow {
 
-/// One timer per id (a flow's index), all operations O(1). A hierarchical wheel (Varghese and Lauck): the level of a
-/// timer is the highest 6-bit digit in which its tick differs from the present one, so a level's timers are all due
-/// before the next level's, and empty stretches of time are skipped whole. Lazy: putting a timer off only notes the new
-/// deadline (one cache line); the node moves when its old place comes up. 16 bytes per id, reserved at construction and
-/// used as ids are first scheduled. Thread: one; reads no clock.
+/// Timers for ids (such as flow indices), one each; all operations are O(1). A hierarchical timing wheel (Varghese and
+/// Lauck). The level of a timer is the highest 6-bit digit in which its tick differs from the present one. All timers
+/// of a level are thus due before those of the next, and empty spans are skipped.
+///
+/// Postponing a timer only stores the new deadline (one cache line); the node moves when its old slot is due. Takes 16
+/// bytes per id, reserved at construction and used as ids are first scheduled. Thread: one; reads no clock.
 class TimerWheel {
  public:
-  /// ids are 0 … capacity-1, capacity < 2^31. `tick` (1 ns … 1 s) is rounded down to a power of two nanoseconds;
-  /// a timer fires at the first tick at or after its deadline. `origin` is not later than any time ever passed in.
+  /// Creates a wheel for the ids 0 to capacity-1, capacity < 2^31. `tick` (1 ns to 1 s) is rounded down to a power of
+  /// two nanoseconds. A timer fires at the first tick at or after its deadline. `origin` must not be later than any
+  /// time passed in.
   TimerWheel(std::uint32_t capacity, Instant origin, Duration tick = std::chrono::milliseconds(1));
 
-  /// Sets the timer of `id`, in place of what was set. A deadline that has passed already fires at the next tick;
-  /// `never` cancels. One more than 2^31 ticks ahead fires after 2^31 ticks.
+  /// Sets the timer of `id` and replaces its earlier deadline. A deadline that has passed fires at the next tick;
+  /// `never` cancels. A deadline more than 2^31 ticks ahead fires after 2^31 ticks.
   void schedule(std::uint32_t id, Instant deadline) noexcept {
     if (deadline == never) {
       cancel(id);
@@ -32,27 +34,27 @@ class TimerWheel {
     const std::uint32_t tick = near_tick(tick_at_or_after(deadline));
     node.deadline = tick;
     if (node.link_plus != 0) {
-      if (static_cast<std::int32_t>(tick - node.queued) >= 0) return;  // its place comes up in time
+      if (static_cast<std::int32_t>(tick - node.queued) >= 0) return;  // its slot is due in time
       unlink(id);
     } else {
       ++size_;
     }
     link(id, tick);
   }
-  /// Takes the timer of `id` off, if it is set.
+  /// Cancels the timer of `id` if it is set.
   void cancel(std::uint32_t id) noexcept {
     if (nodes_[id].link_plus == 0) return;
     unlink(id);
     --size_;
   }
   [[nodiscard]] bool scheduled(std::uint32_t id) const noexcept { return nodes_[id].link_plus != 0; }
-  /// Asks the processor to fetch what schedule(id) looks at.
+  /// Prefetches the memory that schedule(id) accesses.
   void prefetch(std::uint32_t id) const noexcept { __builtin_prefetch(nodes_.data() + id); }
 
-  /// Calls fire(id) for every timer due at `now`, earliest tick first, each off before its call. `fire` may schedule
-  /// and cancel any id; what it schedules fires at a later tick than the present one. A `now` before an earlier one
-  /// does nothing. After `most` timers were fired or moved it returns false: next() has come already, and the next call
-  /// goes on.
+  /// Calls fire(id) for every timer due at `now`, earliest tick first; each is unset before its call. `fire` may
+  /// schedule and cancel any id; what it schedules fires at a later tick. A `now` before an earlier one does nothing.
+  /// Returns false after `most` timers were fired or moved. next() has then passed already, and the next call
+  /// continues.
   template <typename Fire>
   bool advance(Instant now, std::uint32_t most, Fire&& fire) {
     return is_quiet(now) || run(now, most, fire);
@@ -62,10 +64,10 @@ class TimerWheel {
     advance(now, UINT32_MAX, fire);
   }
 
-  /// advance() has nothing to do yet. Whoever polls comes many times in a tick.
+  /// True if advance() has nothing to do yet. Cheap, because a polling thread asks many times per tick.
   [[nodiscard]] bool is_quiet(Instant now) const noexcept { return now < quiet_until_; }
 
-  /// No timer is due before this instant; `never` when none is set. After advance(next()) it is later.
+  /// Returns a time before which no timer is due; `never` if none is set. The result is later after advance(next()).
   [[nodiscard]] Instant next() const noexcept {
     if (levels_ == 0) return never;
     return origin_ + Duration(static_cast<std::int64_t>(first_place().tick << shift_));
@@ -79,16 +81,17 @@ class TimerWheel {
   static constexpr unsigned digit_bits = 6, slots = 1U << digit_bits, level_count = 11;
   static constexpr std::uint32_t head_mark = 0x80000000U;
 
-  /// Links are 1 + id of a node, or head_mark + the number of a place; 0 is none.
+  /// Timer of one id in the list of its slot. A link is 1 + id of a node, or head_mark + the number of a slot; 0 is
+  /// none.
   struct Node {
     std::uint32_t next_plus = 0;
-    std::uint32_t link_plus = 0;  ///< the node before, or the place when it is the first; 0 when not set
-    std::uint32_t deadline = 0;   ///< low 32 bits of the tick it is due at
-    std::uint32_t queued = 0;     ///< low 32 bits of the tick its place stands for; not after `deadline`
+    std::uint32_t link_plus = 0;  ///< previous node, or the slot if this is the first; 0 if not set
+    std::uint32_t deadline = 0;   ///< low 32 bits of the tick at which it is due
+    std::uint32_t queued = 0;     ///< low 32 bits of its slot's tick; not after `deadline`
   };
   static_assert(sizeof(Node) == 16);
 
-  /// One slot of one level, and when its turn comes.
+  /// Slot of a level, numbered over all levels, and the tick at which it is due.
   struct Place {
     std::uint32_t number;
     std::uint64_t tick;
@@ -101,18 +104,19 @@ class TimerWheel {
     if (at <= origin_) return 0;
     return ((static_cast<std::uint64_t>((at - origin_).count()) - 1) >> shift_) + 1;
   }
-  /// Low bits of a tick brought between the one after the present and 2^31 ahead.
+  /// Returns the low bits of a tick, limited to between the next tick and 2^31 ahead.
   [[nodiscard]] std::uint32_t near_tick(std::uint64_t tick) const noexcept {
     if (tick <= present_) return static_cast<std::uint32_t>(present_ + 1);
     const std::uint64_t ahead = tick - present_;
     return static_cast<std::uint32_t>(present_ + (ahead < 0x7fffffffU ? ahead : 0x7fffffffU));
   }
-  /// All 64 bits of a tick that is not before the present one.
+  /// Returns all 64 bits of a tick that is not before the present one.
   [[nodiscard]] std::uint64_t whole_tick(std::uint32_t low) const noexcept {
     return present_ + (low - static_cast<std::uint32_t>(present_));
   }
 
-  /// Requires that a timer is set. A place that was left in the middle is still the first: its tick is the present one.
+  /// Returns the first slot that is due. Requires that a timer is set. A slot that advance() left unfinished is still
+  /// the first and has the present tick.
   [[nodiscard]] Place first_place() const noexcept {
     if (unfinished_ != none && heads_[unfinished_] != 0) [[unlikely]]
       return {unfinished_, present_};
@@ -149,7 +153,7 @@ class TimerWheel {
     }
     node.link_plus = 0;
   }
-  /// What remains of a place begins with this one from now on.
+  /// Makes `first_plus` the first node of a slot; marks the slot empty if there is none.
   void begin_place(std::uint32_t number, std::uint32_t first_plus) noexcept {
     heads_[number] = first_plus;
     if (first_plus != 0) return;
@@ -157,7 +161,7 @@ class TimerWheel {
     occupied_[level] &= ~(std::uint64_t{1} << (number % slots));
     if (occupied_[level] == 0) levels_ &= ~(1U << level);
   }
-  /// Unlinks the first of a place that is not empty; returns who it is.
+  /// Unlinks the first node of a slot that is not empty; returns its id.
   std::uint32_t take_first(std::uint32_t number) noexcept {
     const std::uint32_t id = heads_[number] - 1;
     Node& node = nodes_[id];
@@ -167,7 +171,7 @@ class TimerWheel {
     return id;
   }
 
-  /// What advance() comes to where it is not too early.
+  /// Advances the wheel to `now`; called by advance() if a tick has passed.
   template <typename Fire>
   [[gnu::noinline]] bool run(Instant now, std::uint32_t most, Fire&& fire) {
     const std::uint64_t now_tick = tick_at_or_before(now);
@@ -187,11 +191,11 @@ class TimerWheel {
     return true;
   }
 
-  /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now. False when `most`,
-  /// which it counts down, were not enough.
+  /// Empties a slot that is due: fires timers that are due and moves the others to their new slots. Decrements `most`
+  /// per timer; returns false if it reached zero.
   template <typename Fire>
   bool run_place(std::uint32_t number, std::uint32_t& most, Fire&& fire) {
-    // What `fire` schedules lands after the present tick, hence never in this place again.
+    // Timers that `fire` schedules are later than the present tick, so they never enter this slot.
     while (heads_[number] != 0) {
       if (most == 0) return false;
       --most;
@@ -210,8 +214,8 @@ class TimerWheel {
   Instant origin_;
   unsigned shift_;
   std::uint32_t levels_ = 0;   ///< bit per level that holds a timer
-  std::uint64_t present_ = 0;  ///< the tick up to which everything has fired, but for the place that is unfinished
-  Instant quiet_until_;        ///< advance() does nothing before: the next tick begins, or a place is unfinished
+  std::uint64_t present_ = 0;  ///< tick up to which everything has fired, except the unfinished slot
+  Instant quiet_until_;        ///< time before which advance() does nothing; the minimum while a slot is unfinished
   std::uint32_t unfinished_ = none;
   std::uint32_t size_ = 0;
   std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot that holds a timer
