@@ -1,3 +1,7 @@
+// Toeplitz hash of UE addresses, equal to the hash that a network card computes for RSS with rss_key(). Steering calls
+// it for every packet whose owner must be found; fanout_program.cpp builds the same function for the kernel. The hash
+// is linear, so two table lookups compute it for a folded address.
+
 #include "dataplane/dpdk/address_hash.hpp"
 
 #include "dataplane/packet/headers.hpp"
@@ -14,7 +18,8 @@ constexpr std::array<std::uint8_t, 64> make_key() {
 }
 constexpr std::array<std::uint8_t, 64> key_bytes = make_key();
 
-/// Toeplitz hash of two bytes: for each set bit the 32 key bits that begin there, exclusive-ored.
+/// Returns the Toeplitz hash of two bytes: the exclusive or, over all set bits, of the 32 key bits that begin at the
+/// bit's position.
 constexpr std::uint32_t toeplitz16(std::uint16_t word) {
   std::uint64_t key = 0;
   for (std::size_t i = 0; i < 8; ++i) key = key << 8 | key_bytes[i];
@@ -25,7 +30,7 @@ constexpr std::uint32_t toeplitz16(std::uint16_t word) {
   return hash;
 }
 
-/// The hash is linear: high and low byte are looked up apart.
+/// Returns the hashes of all values of the high and the low byte. The hash is linear, so both are looked up separately.
 constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
   std::array<std::array<std::uint32_t, 256>, 2> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -36,8 +41,8 @@ constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
 }
 constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
 
-/// As the key repeats every 16 bits, an address hashes like the exclusive or of its 16-bit words. `folded` holds that
-/// in memory order.
+/// Returns the hash of an address given as the exclusive or of its words, in memory order. The key repeats every 16
+/// bits, so an address hashes like the exclusive or of its 16-bit words.
 std::uint32_t hash_of_words(std::uint64_t folded) {
   folded ^= folded >> 32;
   folded ^= folded >> 16;

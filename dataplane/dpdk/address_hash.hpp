@@ -9,18 +9,20 @@
 
 namespace sluice::dpdk {
 
-/// Key for a device's Toeplitz hash. It repeats every 16 bits, so that an address hashes alike wherever in the hashed
-/// tuple it stands: as source on one port, as destination on the other.
+/// Word that the key of a device's Toeplitz hash repeats. Repeating every 16 bits, an address hashes alike at every
+/// position of the hashed tuple: as source on one port and as destination on the other.
 inline constexpr std::uint16_t rss_key_word = 0x6d5a;
 [[nodiscard]] const std::array<std::uint8_t, 64>& rss_key() noexcept;
 
-/// Entries of the table from hash to queue, as we model it; a device's table of another size repeats or folds it.
+/// Entries of the redirection table from hash to queue. A device's table of another size repeats these entries.
 inline constexpr std::uint32_t rss_table_size = 128;
 
-/// Toeplitz hash of an address under that key (as in Microsoft's RSS definition). IPv4 addresses by their four bytes.
+/// Returns the Toeplitz hash of an address under rss_key() (Microsoft's RSS definition). IPv4 addresses are hashed by
+/// their four bytes.
 [[nodiscard]] std::uint32_t address_hash(const IpAddress& address) noexcept;
 
-/// The same for the UE's address of a frame that came in on a port facing `facing`; 0 for frames without IP addresses.
+/// Returns the address_hash() of the UE's address in a frame that arrived on a port facing `facing`; 0 for frames
+/// without IP addresses.
 [[nodiscard]] std::uint32_t ue_address_hash(const packet::Packet& frame, Facing facing) noexcept;
 
 }  // namespace sluice::dpdk

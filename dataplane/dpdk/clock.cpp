@@ -20,8 +20,8 @@ Instant kernel_now() noexcept {
 
 namespace {
 
-/// Whether the counter runs at one rate whatever the processor's frequency and sleep states (CPUID 8000_0007h, EDX bit
-/// 8).
+/// True if the counter has a constant rate, whatever the processor's frequency and sleep states (CPUID 8000_0007h, EDX
+/// bit 8).
 bool counter_is_invariant() {
   unsigned a = 0;
   unsigned b = 0;
@@ -35,7 +35,7 @@ struct Reading {
   std::int64_t nanoseconds = 0;
 };
 
-/// Both clocks at one moment: of several tries the one that was interrupted least.
+/// Reads both clocks at one moment; of several tries, the one with the least interruption.
 Reading read_both() {
   Reading best;
   std::uint64_t narrowest = UINT64_MAX;

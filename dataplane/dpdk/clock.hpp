@@ -9,18 +9,18 @@
 namespace sluice::dpdk {
 
 namespace detail {
-/// How time-stamp counter readings become nanoseconds of CLOCK_MONOTONIC.
+/// Conversion from time-stamp counter to nanoseconds of CLOCK_MONOTONIC.
 struct ClockScale {
   std::uint64_t ticks_base = 0;
   std::int64_t nanoseconds_base = 0;
-  std::uint64_t nanoseconds_per_tick = 0;  ///< 32.32 fixed point; 0: ask the kernel
+  std::uint64_t nanoseconds_per_tick = 0;  ///< 32.32 fixed point; 0: read the kernel's clock
 };
 extern ClockScale clock_scale;
 [[nodiscard]] Instant kernel_now() noexcept;
 }  // namespace detail
 
-/// The present instant. One reading of the processor's time-stamp counter once start_clock() has run and the counter is
-/// invariant; CLOCK_MONOTONIC otherwise. Callable from every thread.
+/// Returns the present time. Reads the processor's time-stamp counter if start_clock() has run and the counter is
+/// invariant, else CLOCK_MONOTONIC. Thread: any.
 [[nodiscard]] inline Instant now() noexcept {
   const detail::ClockScale& scale = detail::clock_scale;
   if (scale.nanoseconds_per_tick == 0) [[unlikely]]
@@ -30,8 +30,8 @@ extern ClockScale clock_scale;
   return Instant(Duration(scale.nanoseconds_base + static_cast<std::int64_t>(elapsed >> 32)));
 }
 
-/// Measures the time-stamp counter against the kernel's clock (takes 20 ms; better than 20 ppm). Called by Eal's
-/// constructor, before poll threads exist; a second call does nothing.
+/// Calibrates the time-stamp counter against the kernel's clock (takes 20 ms; better than 20 ppm). Called by Eal's
+/// constructor before poll threads exist; a second call does nothing.
 void start_clock();
 
 }  // namespace sluice::dpdk

@@ -12,7 +12,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// A socket's domain; -1 for what is none.
+/// Returns a socket's domain; -1 if the descriptor is no socket.
 int domain_of(int descriptor) {
   int domain = 0;
   socklen_t size = sizeof domain;
@@ -38,7 +38,7 @@ std::vector<int> open_descriptors() {
       result.push_back(descriptor);
     }
   }
-  // The listing itself needed one, which is closed by now.
+  // The listing itself used a descriptor, which is closed by now.
   std::erase_if(result, [](int descriptor) { return fcntl(descriptor, F_GETFD) < 0; });
   std::ranges::sort(result);
   return result;

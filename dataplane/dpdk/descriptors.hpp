@@ -4,14 +4,14 @@
 
 namespace sluice::dpdk {
 
-/// This process's open file descriptors, in order.
+/// Returns this process's open file descriptors in ascending order.
 [[nodiscard]] std::vector<int> open_descriptors();
 
-/// The descriptor through which a driver that was started since `before` receives packets from the kernel: a packet or
-/// XDP socket, or a TAP device. The drivers do not tell, but theirs is the only new one of that kind (the last one,
-/// where net_tap opens one more to keep its interface alive). -1 when there is none.
+/// Returns the descriptor by which a driver started since `before` receives packets: a packet or XDP socket, or a TAP
+/// device. Drivers do not report it, but it is the only new one of that kind. net_tap opens a further one earlier, to
+/// keep its interface alive, so the last one is returned. Returns -1 if there is none.
 [[nodiscard]] int new_packet_descriptor(const std::vector<int>& before);
-/// The packet sockets (AF_PACKET) among those opened since.
+/// Returns the packet sockets (AF_PACKET) opened since `before`.
 [[nodiscard]] std::vector<int> new_packet_sockets(const std::vector<int>& before);
 
 }  // namespace sluice::dpdk

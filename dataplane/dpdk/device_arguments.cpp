@@ -1,3 +1,7 @@
+// Knowledge about DPDK drivers: their properties, the arguments they need, and the buffers they hold. Used by Port, by
+// the check of the configuration and by the calculation of memory. The table known_drivers has one line per driver; the
+// last one matches physical devices.
+
 #include "dataplane/dpdk/device_arguments.hpp"
 
 #include <string.h>
@@ -34,7 +38,7 @@ constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = ""},  // physical devices; matches everything
 }};
 
-/// "key=value" for every key that `device` does not name yet.
+/// Device arguments to which missing "key=value" pairs are added.
 class Completion {
  public:
   explicit Completion(const std::string& device) : device_(device) {}
@@ -47,10 +51,10 @@ class Completion {
   std::string device_;
 };
 
-/// Rings of about 4096 frames of 2 KiB, or 1024 of jumbo size. The driver wants blocks that hold whole frames, the
-/// kernel wants them to be whole pages.
+/// Adds rings of about 4096 frames of 2 KiB, or 1024 jumbo frames. The driver requires blocks of whole frames, and the
+/// kernel requires blocks of whole pages.
 void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t queues) {
-  constexpr std::uint16_t most_queues = 16;  // the driver's own limit
+  constexpr std::uint16_t most_queues = 16;  // limit of the driver
   constexpr std::uint32_t page = 4096;
   const std::uint32_t frame = buffer_room(mtu);
   const std::uint32_t smallest = std::lcm(frame, page);
@@ -85,7 +89,7 @@ std::optional<std::string> served_interface(std::string_view device) {
 }
 
 bool carries_partial_checksums(std::string_view device) noexcept {
-  // From a file comes what was captured somewhere, from an interface what the kernel has there.
+  // A capture file contains only what was captured, whereas a live interface delivers packets of this kernel.
   if (device_name(device).starts_with("net_pcap")) return served_interface(device).has_value();
   return driver_traits(device).partial_checksums;
 }
@@ -110,7 +114,7 @@ std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) n
 
 std::uint16_t buffer_room(std::uint16_t mtu) noexcept {
   constexpr std::size_t link = packet::ethernet_length + 2 * packet::vlan_tag_length;
-  constexpr std::size_t ring_header = 64;  // what net_af_packet's frames carry beside the packet
+  constexpr std::size_t ring_header = 64;  // header of a frame in the ring of net_af_packet
   const std::size_t needed = (mtu + link + ring_header + 1023) / 1024 * 1024;
   return static_cast<std::uint16_t>(std::max<std::size_t>(needed, packet::PacketPool::default_room));
 }

@@ -7,48 +7,49 @@
 
 namespace sluice::dpdk {
 
-/// What differs between drivers, by the driver's name.
+/// Properties that differ between drivers, by the driver's name.
 struct DriverTraits {
-  std::string_view prefix;          ///< how device names of this driver begin; empty for physical devices
-  bool kernel_interface = false;    ///< sits on a Linux interface named by iface=
-  bool hands_over_buffers = false;  ///< gives our very buffers to a peer, who may write to them
+  std::string_view prefix;          ///< start of this driver's device names; empty for physical devices
+  bool kernel_interface = false;    ///< uses a Linux interface named by iface=
+  bool hands_over_buffers = false;  ///< passes the buffers themselves to a peer, which may write to them
   bool partial_checksums = false;   ///< see carries_partial_checksums()
-  bool peer_may_leave = false;     ///< the other side is a process that comes and goes, and takes shared memory with it
-  bool software_offloads = false;  ///< offers checksum verification, but does it in software, slower than we do
-  bool contiguous_pool = false;    ///< registers the pool with the kernel as one piece of memory without gaps
-  bool brings_xdp_program = false;  ///< puts an XDP program on its interface
-  bool fanout = false;              ///< its queues are a fanout group of packet sockets, see fanout_program()
+  bool peer_may_leave = false;      ///< peer is a process that may end at any time and take shared memory with it
+  bool software_offloads = false;   ///< offers checksum verification, but in software slower than ours
+  bool contiguous_pool = false;     ///< registers the pool with the kernel as one piece of memory without gaps
+  bool brings_xdp_program = false;  ///< attaches an XDP program to its interface
+  bool fanout = false;              ///< queues are a fanout group of packet sockets, see fanout_program()
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
 
-/// The device's name: what precedes the first comma.
+/// Returns the device's name: the part before the first comma.
 [[nodiscard]] std::string_view device_name(std::string_view device) noexcept;
-/// The value of `key` in "name,key=value,…"; nothing when it is not there.
+/// Returns the value of `key` in "name,key=value,…"; nothing if it is missing.
 [[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
 
-/// The kernel interface whose frames the device takes, where it does not make that itself: of net_af_packet, net_af_xdp
-/// and live net_pcap.
+/// Returns the kernel interface whose frames the device receives, unless the device creates it itself: of
+/// net_af_packet, net_af_xdp and live net_pcap.
 [[nodiscard]] std::optional<std::string> served_interface(std::string_view device);
 
-/// What comes in may carry checksums that a kernel on this machine (or of its guests) left to a device that does not
-/// exist: veth, TAP and live captures show packets before their checksum is there. A wire never does.
+/// True if received packets may have partial checksums, which a kernel on this machine or its guests left to a virtual
+/// device. veth, TAP and live captures deliver packets before their checksum is complete; a physical link never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
 
-/// Packet buffers that one receive queue of this device holds at rest, with `descriptors` asked for: net_af_xdp lends
-/// the kernel 2048, whatever is asked.
+/// Returns the packet buffers that one receive queue of this device holds when idle, with `descriptors` requested.
+/// net_af_xdp lends the kernel at least 2048.
 [[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;
 
-/// Bytes that a packet buffer needs behind its headroom for IP packets of `mtu` bytes with two VLAN tags; pools of
-/// ports are made with at least this.
+/// Returns the bytes that a packet buffer needs after its headroom for IP packets of `mtu` bytes with two VLAN tags.
+/// Pools of ports use at least this.
 [[nodiscard]] std::uint16_t buffer_room(std::uint16_t mtu) noexcept;
 
-/// Device arguments with what the driver needs and the text lacks: queues, rings and frame sizes of net_af_packet for
-/// this MTU, qdisc bypass, busy polling off for net_af_xdp, memif's socket kind and buffer size. `queues`: wanted.
+/// Returns the device arguments with missing ones added. These are queues, rings, frame sizes and qdisc bypass of
+/// net_af_packet, busy polling off for net_af_xdp, and memif's socket kind and buffer size. `queues` is the requested
+/// number.
 [[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu,
                                                     std::uint16_t queues = 1);
 
-/// Removes the socket file that a memif server left behind when it died: one that nobody listens on. Other files are
-/// left alone.
+/// Removes the socket file that a memif server left behind: one that no process listens on. Other files are not
+/// touched.
 void remove_stale_socket(const std::string& path);
 
 }  // namespace sluice::dpdk

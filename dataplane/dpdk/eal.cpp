@@ -1,3 +1,7 @@
+// Start of DPDK's environment: builds its arguments, redirects its log and registers threads. Constructed once by the
+// program before ports and poll threads. By default it needs neither huge pages, PCI devices nor root. The EAL is never
+// cleaned up, because its interrupt thread cannot be stopped.
+
 #include "dataplane/dpdk/eal.hpp"
 
 #include <pthread.h>
@@ -26,7 +30,7 @@ namespace {
 
 std::atomic<bool> started_once{false};
 
-/// Where DPDK's log text goes: a stdio stream whose writes end up in the callback, cut into lines.
+/// Stream that receives DPDK's log text and passes it to the callback line by line.
 class LogSink {
  public:
   LogSink(std::function<void(unsigned, std::string_view)> callback, unsigned level)
@@ -58,7 +62,8 @@ class LogSink {
   std::string line_;
 };
 
-/// EAL keeps the stream for the rest of the process, and so must we.
+/// Redirects DPDK's log to the callback. The sink is never freed, because the EAL keeps the stream until the process
+/// ends.
 void send_logs_to(const EalConfig& config) {
   static LogSink* sink = nullptr;
   if (sink != nullptr) return;
@@ -70,6 +75,7 @@ void send_logs_to(const EalConfig& config) {
   rte_openlog_stream(stream);
 }
 
+/// True if `arguments` contains the option `wanted`, alone or with a value.
 bool contains(const std::vector<std::string>& arguments, std::string_view wanted) {
   return std::ranges::any_of(arguments, [&](const std::string& argument) {
     return argument == wanted || (argument.starts_with(wanted) && argument.size() > wanted.size() &&
@@ -81,7 +87,7 @@ std::vector<std::string> build_arguments(const EalConfig& config) {
   std::vector<std::string> arguments = {config.program};
   const auto given = [&](std::string_view option) { return contains(config.arguments, option); };
   const auto add = [&](std::initializer_list<std::string> words) { arguments.insert(arguments.end(), words); };
-  // One lcore for the thread that starts EAL; poll threads are ours and register themselves.
+  // One lcore is enough for the thread that starts the EAL, because poll threads register themselves.
   if (!given("-l") && !given("--lcores") && !given("-c")) add({"-l", "0"});
   if (!given("--telemetry")) add({"--no-telemetry"});
   if (!given("--log-level")) add({"--log-level=" + std::to_string(config.log_level)});
@@ -96,8 +102,8 @@ std::vector<std::string> build_arguments(const EalConfig& config) {
   return arguments;
 }
 
-/// EAL wants a directory of its own even when it shares nothing; names one that this user may write to. Returns what
-/// was created.
+/// Sets XDG_RUNTIME_DIR to a new directory if it names none, because the EAL requires one even if it shares nothing.
+/// Returns the directory that was created, or an empty string.
 std::string ensure_runtime_directory() {
   if (const char* const given = getenv("XDG_RUNTIME_DIR"); given != nullptr) {
     std::error_code error;
@@ -126,7 +132,7 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
-/// Older than DPDK's interrupt thread, which releases it, and outlives an alarm that comes too late.
+/// Posted by DPDK's interrupt thread. Static, so that it still exists if an alarm arrives too late.
 std::binary_semaphore alarm_rang(0);
 
 }  // namespace
@@ -139,7 +145,7 @@ Eal::Eal(const EalConfig& config) {
   arguments_ = build_arguments(config);
   if (config.log) send_logs_to(config);
 
-  std::vector<std::string> words = arguments_;  // EAL reorders and keeps pointers only while it parses
+  std::vector<std::string> words = arguments_;  // the EAL reorders them and uses the pointers only while it parses
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   cpu_set_t affinity;
@@ -157,9 +163,9 @@ Eal::Eal(const EalConfig& config) {
   start_clock();
 }
 
-// No rte_eal_cleanup(): DPDK's interrupt thread cannot be stopped, and would go on reading the list of what it watches
-// in memory that this unmaps (the memif driver never takes its listening socket off). EAL starts once in a process,
-// ports have closed their devices, and the memory is private: the process's end does the rest.
+// There is no rte_eal_cleanup(), because DPDK's interrupt thread cannot be stopped. The thread would continue to read
+// its list of sources in memory that the cleanup unmaps (the memif driver never removes its listening socket). Ports
+// have closed their devices, and the memory is private, so the end of the process releases the rest.
 Eal::~Eal() {
   if (!runtime_directory_.empty()) {
     std::error_code ignored;
@@ -168,7 +174,7 @@ Eal::~Eal() {
 }
 
 void let_interrupt_thread_finish() noexcept {
-  // Once two alarms in a row have run there, it is through with everything that came before the second.
+  // When two alarms in a row have run on that thread, it has finished everything that preceded the second.
   const auto ring = [](void*) { alarm_rang.release(); };
   for (int i = 0; i < 2; ++i) {
     if (rte_eal_alarm_set(1, ring, nullptr) != 0 || !alarm_rang.try_acquire_for(std::chrono::seconds(1))) return;

@@ -8,39 +8,39 @@
 
 namespace sluice::dpdk {
 
-/// How DPDK's environment is started.
+/// Configuration of DPDK's environment abstraction layer (EAL).
 struct EalConfig {
   std::string program = "sluice";
-  bool hugepages = false;          ///< false: plain memory, needs neither root nor any setup
-  bool pci = false;                ///< look for physical devices at start
-  std::uint32_t memory_mib = 512;  ///< packet memory; taken when touched
-  /// Further EAL arguments, for example {"--vdev", "net_null0"}. They win over the above where they contradict.
+  bool hugepages = false;          ///< false: ordinary memory, which needs neither root nor setup
+  bool pci = false;                ///< probes physical devices at start
+  std::uint32_t memory_mib = 512;  ///< packet memory; used when touched
+  /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
   std::vector<std::string> arguments;
-  /// Receives DPDK's log lines, without line end; `level` is DPDK's: 1 emergency … 8 debug. From any thread.
+  /// Receives DPDK's log lines without line end; `level` is DPDK's: 1 emergency to 8 debug. Called from any thread.
   std::function<void(unsigned level, std::string_view line)> log;
-  unsigned log_level = 4;  ///< the most talkative level that is passed on: 4 error, 5 warning, 7 info
+  unsigned log_level = 4;  ///< most verbose level that is passed on: 4 error, 5 warning, 7 info
 };
 
-/// DPDK's environment (memory, drivers, buses), for as long as this object lives. One per process and only one ever:
-/// DPDK cannot be started twice. Restores the calling thread's processor affinity, which EAL would change.
+/// DPDK's environment (memory, drivers, buses) for the lifetime of this object. Only one can ever exist per process,
+/// because DPDK cannot be started twice. Restores the calling thread's CPU affinity, which the EAL changes.
 class Eal {
  public:
-  /// Throws std::runtime_error with the reason and what to do about it.
+  /// Starts the EAL. Throws std::runtime_error with the reason and its remedy.
   explicit Eal(const EalConfig& config);
   ~Eal();
   Eal(const Eal&) = delete;
   Eal& operator=(const Eal&) = delete;
 
-  /// The arguments EAL was started with, for logs.
+  /// Returns the arguments with which the EAL was started, for logs.
   [[nodiscard]] const std::vector<std::string>& arguments() const noexcept { return arguments_; }
 
  private:
   std::vector<std::string> arguments_;
-  std::string runtime_directory_;  ///< created by us, removed at the end; empty when the environment named one
+  std::string runtime_directory_;  ///< directory to remove at the end; empty if not created here
 };
 
-/// Makes the calling thread known to DPDK for as long as this lives, so that packet pools keep a cache for it. Every
-/// poll thread holds one. When DPDK refuses (128 threads at most) the thread works, a little slower.
+/// Registers the calling thread with DPDK for its lifetime, so that mempools keep a cache for it. Every poll thread
+/// holds one. If DPDK refuses (128 threads at most), the thread works a little slower.
 class ThreadRegistration {
  public:
   ThreadRegistration() noexcept;
@@ -53,11 +53,11 @@ class ThreadRegistration {
   bool registered_;
 };
 
-/// Waits until DPDK's interrupt thread has done what lies before it: net_memif leaves it connections to take up and to
-/// end, of ports that are gone by then if nobody waits.
+/// Waits until DPDK's interrupt thread has finished its pending work. net_memif leaves it connections to accept and to
+/// close, of ports that would otherwise no longer exist by then.
 void let_interrupt_thread_finish() noexcept;
 
-/// Pins the calling thread to one processor. False when that is not possible (no such processor, not allowed).
+/// Pins the calling thread to one CPU. Returns false if there is no such CPU or it is not permitted.
 bool pin_to_cpu(unsigned cpu) noexcept;
 
 }  // namespace sluice::dpdk

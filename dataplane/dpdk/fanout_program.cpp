@@ -1,3 +1,8 @@
+// Builds the classic BPF program that distributes frames over the packet sockets of a port by the UE's address. Called
+// by Port for net_af_packet with several queues. The program computes the same hash as ue_address_hash(), so the kernel
+// delivers each packet to the shard that owns its UE. Jump offsets follow from the lengths of the two load_address()
+// parts.
+
 #include "dataplane/dpdk/fanout_program.hpp"
 
 #include <linux/if_packet.h>
@@ -16,23 +21,23 @@ namespace {
 
 namespace ethertype = packet::ethertype;
 
-/// What one bit of the 16 that an address folds to adds to the table's index: the hash is linear.
+/// Returns the contribution of one bit of the folded 16-bit address to the table index; the hash is linear.
 std::uint32_t weight_of(unsigned bit) {
   const std::uint32_t word = 1U << bit;
   return address_hash(IpAddress::v4(0, 0, static_cast<std::uint8_t>(word >> 8U), static_cast<std::uint8_t>(word))) %
          rss_table_size;
 }
 
-/// Writes instructions one after the other.
+/// Appends instructions to a program.
 class Writer {
  public:
   void put(unsigned code, std::uint32_t operand = 0) { jump(code, operand, 0, 0); }
-  /// Skips so many instructions if the accumulator equals `operand`, and so many otherwise.
+  /// Skips `then_skip` instructions if the accumulator equals `operand`, else `else_skip`.
   void if_equal(std::uint32_t operand, std::size_t then_skip, std::size_t else_skip) {
     jump(BPF_JMP | BPF_JEQ | BPF_K, operand, then_skip, else_skip);
   }
-  /// The exclusive or of the words of an address, `offset` bytes behind what the index register names, into the
-  /// accumulator.
+  /// Loads the exclusive or of an address's 32-bit words into the accumulator. The address begins `offset` bytes after
+  /// the position in the index register.
   void load_address(std::uint32_t offset, std::uint32_t words) {
     for (std::uint32_t i = 0; i < words; ++i) {
       put(BPF_LD | BPF_W | BPF_IND, offset + 4 * i);
@@ -43,7 +48,8 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// From there to the queue: 16 bits are left, and the weights of those that are set are added without carry.
+  /// Returns the queue from the program: folds the accumulator to 16 bits and adds the weights of the set bits without
+  /// carry.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);
@@ -76,11 +82,11 @@ class Writer {
 
 std::vector<sock_filter> fanout_program(Facing facing, unsigned queues) {
   constexpr std::uint32_t words_v4 = 1, words_v6 = 4;
-  // Instructions of load_address() for each.
+  // Number of instructions of load_address() for IPv4 and IPv6.
   constexpr std::size_t length_v4 = 4 * words_v4 - 3, length_v6 = 4 * words_v6 - 3;
   const bool source = facing == Facing::radio;
   Writer out;
-  // Index: where the IP header begins. Accumulator: what begins there.
+  // Index register: offset of the IP header. Accumulator: its EtherType.
   out.put(BPF_LDX | BPF_W | BPF_IMM, 0);
   out.put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL));
   out.if_equal(ethertype::vlan, 2, 0);

@@ -10,13 +10,13 @@
 
 namespace sluice::dpdk {
 
-/// A program for the kernel (classic BPF) that names a frame's queue by its UE's address: ue_address_hash() over
-/// rss_table_size entries, modulo `queues` (1 … 128). 0 for frames without IP addresses. It sees packets as a fanout
-/// group does: from behind the Ethernet header, the outermost VLAN tag taken off.
+/// Returns a classic BPF program that maps a frame to a queue by its UE's address: ue_address_hash() over
+/// rss_table_size entries, modulo `queues` (1 to 128). Frames without IP addresses map to 0. A fanout group passes
+/// packets from after the Ethernet header, with the outermost VLAN tag removed.
 [[nodiscard]] std::vector<sock_filter> fanout_program(Facing facing, unsigned queues);
 
-/// Has the fanout group that these packet sockets are in give each frame to the socket of its queue. Returns what went
-/// wrong, empty when all is well.
+/// Makes the fanout group of these packet sockets deliver each frame to the socket of its queue. Returns the error,
+/// empty if there is none.
 [[nodiscard]] std::string spread_by_address(std::span<const int> sockets, Facing facing, unsigned queues);
 
 }  // namespace sluice::dpdk

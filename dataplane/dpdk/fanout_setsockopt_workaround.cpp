@@ -14,9 +14,9 @@ namespace {
 std::atomic<bool> keep_apart = false;
 std::atomic<bool> groups = true;
 
-/// The driver numbers its groups by process id xor interface index, which neighbouring processes on neighbouring
-/// interfaces of one network namespace have in common; the kernel then refuses the second. Mixed with the process id
-/// once more they differ. The queues of one port keep one group.
+/// Returns a group number that is unique to this process. The driver uses process id xor interface index, which
+/// neighbouring processes on neighbouring interfaces may share; the kernel then refuses the second. All queues of one
+/// port get the same number.
 std::uint32_t group_of_this_process(std::uint32_t group) {
   return (group * 0x9e37U + static_cast<std::uint32_t>(getpid()) * 0x4e35U) & 0xffffU;
 }
@@ -32,9 +32,9 @@ void keep_fragments_apart(bool in_groups) noexcept {
 
 }  // namespace sluice::dpdk
 
-// Replaces the C library's setsockopt() in the whole process (a program's own definition comes first), and so
-// in the driver, to ask for another kind of group, without flags and with a number of its own, or to leave the option
-// out. Everything else goes to the kernel as it is.
+// Replaces the C library's setsockopt() in the whole process, including the driver, because a program's own definition
+// takes precedence. For PACKET_FANOUT it requests a BPF group without flags and with a unique number, or omits the
+// option. All other calls go to the kernel unchanged.
 extern "C" int setsockopt(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
   std::uint32_t fanout = 0;
   if (level == SOL_PACKET && name == PACKET_FANOUT && length == sizeof fanout && keep_apart) {

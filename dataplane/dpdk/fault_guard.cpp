@@ -6,7 +6,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// What was installed before us, by signal.
+/// Signal handler that was installed before.
 struct Previous {
   int number;
   struct sigaction action;
@@ -22,7 +22,7 @@ void FaultGuard::install() {
   std::call_once(once, [] {
     struct sigaction action {};
     action.sa_sigaction = &FaultGuard::handle;
-    // Not deferred: the handler is left by a jump, which would leave the signal blocked.
+    // SA_NODEFER, because the handler is left by a jump, which would leave the signal blocked.
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigemptyset(&action.sa_mask);
     for (Previous& entry : previous) sigaction(entry.number, &action, &entry.action);
@@ -31,7 +31,7 @@ void FaultGuard::install() {
 
 void FaultGuard::handle(int number, siginfo_t* /*information*/, void* /*context*/) {
   if (jmp_buf* const here = active; here != nullptr) _longjmp(*here, 1);
-  // Not ours: put back what was there; the instruction faults again and meets it.
+  // The fault is not in a guarded call: the previous handler is restored, and the instruction faults again.
   for (const Previous& entry : previous) {
     if (entry.number == number) sigaction(number, &entry.action, nullptr);
   }

@@ -5,19 +5,19 @@
 
 namespace sluice::dpdk {
 
-/// Runs driver code that may touch memory which another thread takes away. The memif driver has this flaw: when the
-/// peer process dies, DPDK's interrupt thread unmaps the shared rings while the poll thread may be inside a burst, and
-/// the driver has no lock between the two. A fault inside the guarded call ends the call instead of the process.
+/// Runs driver code that may access memory which another thread unmaps. The memif driver has this flaw. When the peer
+/// process dies, DPDK's interrupt thread unmaps the shared rings while the poll thread may be inside a burst. No lock
+/// separates the two. A fault inside the guarded call ends the call instead of the process.
 ///
-/// The guarded call must be a C function that holds no lock and owns nothing but what the caller can account for; the
-/// frames between the fault and the guard are abandoned.
+/// The guarded call must be a C function that holds no lock and owns only resources that the caller can account for.
+/// The stack frames between the fault and the guard are abandoned.
 class FaultGuard {
  public:
-  /// Installs the handler for SIGSEGV and SIGBUS, once in a process; faults outside guarded calls go where they went
-  /// before.
+  /// Installs the handler for SIGSEGV and SIGBUS, once per process. Faults outside guarded calls go to the previous
+  /// handler.
   static void install();
 
-  /// Calls `function`; false when it was cut short by a fault. Nothing in `function` may have a destructor.
+  /// Calls `function`; returns false if a fault ended it. Nothing in `function` may have a destructor.
   template <typename Function>
   static bool run(Function&& function) noexcept {
     jmp_buf here;
@@ -33,7 +33,7 @@ class FaultGuard {
 
  private:
   static void handle(int number, siginfo_t* information, void* context);
-  /// Where to go back to; null outside guarded calls.
+  /// Target of the jump; null outside guarded calls.
   static thread_local jmp_buf* volatile active;
 };
 

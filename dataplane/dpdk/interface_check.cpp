@@ -1,3 +1,8 @@
+// State of a kernel interface by ioctl, ethtool and rtnetlink, and whether it is suitable for a port. Called by Port at
+// construction and when an interface was created again, and by the proxy when it checks its resources. An interface is
+// suitable if it delivers every frame unchanged and no other component forwards its frames. Needs no privilege to
+// check, CAP_NET_ADMIN to repair.
+
 #include "dataplane/dpdk/interface_check.hpp"
 
 #include <libmnl/libmnl.h>
@@ -20,7 +25,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// A socket to ask the kernel through, and one interface's request block.
+/// Socket and request block for ioctl calls about one interface.
 class Interface {
  public:
   explicit Interface(const std::string& name) : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -35,7 +40,7 @@ class Interface {
   bool call(unsigned long what) { return ::ioctl(socket_, what, &request_) == 0; }
   [[nodiscard]] ifreq& request() { return request_; }
 
-  /// An ethtool command whose argument is one number.
+  /// Returns the result of an ethtool command whose argument is one number; nothing if it fails.
   std::optional<std::uint32_t> value(std::uint32_t command) {
     ethtool_value argument{.cmd = command, .data = 0};
     if (!ethtool(&argument)) return std::nullopt;
@@ -66,14 +71,14 @@ std::string text_of(const nlattr* attribute) {
   return mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0 ? std::string() : mnl_attr_get_str(attribute);
 }
 
-/// Of what a kind of interface has to itself. `into`: an InterfaceState.
+/// Reads the kind of a master interface from a nested attribute. `into` is an InterfaceState.
 int read_kind(const nlattr* attribute, void* into) {
   if (mnl_attr_get_type(attribute) == IFLA_INFO_SLAVE_KIND)
     static_cast<InterfaceState*>(into)->master_kind = text_of(attribute);
   return MNL_CB_OK;
 }
 
-/// What the kernel answers of a link, as far as it is of interest. `into`: an InterfaceState.
+/// Reads one attribute of a link message. `into` is an InterfaceState.
 int read_attribute(const nlattr* attribute, void* into) {
   InterfaceState& state = *static_cast<InterfaceState*>(into);
   std::array<char, IF_NAMESIZE> name{};
@@ -99,7 +104,7 @@ int read_link(const nlmsghdr* answer, void* into) {
   return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
 }
 
-/// Adds what rtnetlink knows. A kernel that does not answer leaves it out: nothing is known to be wrong then.
+/// Adds what rtnetlink reports. If the kernel does not answer, the fields stay empty, because no problem is then known.
 void ask_link(InterfaceState& state) {
   mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
   if (socket == nullptr) return;
@@ -156,7 +161,7 @@ std::vector<std::string> interface_obstacles(const InterfaceState& state, bool s
                         (state.link_type == ARPHRD_NONE ? ", as a TUN device or a tunnel): take a TAP device or a veth"
                                                         : "): take an Ethernet interface"));
   }
-  // A VRF only chooses routes. Every other master sends frames on, which this program does as well.
+  // A VRF only selects routes. Every other master forwards frames, as this program does.
   const bool stands_by = standby && state.master_kind == "bridge";
   if (!state.master.empty() && state.master_kind != "vrf" && !stands_by) {
     const std::string kind = state.master_kind.empty() ? std::string("another interface") : state.master_kind;

@@ -5,10 +5,10 @@
 
 namespace sluice::dpdk {
 
-/// The right to serve a kernel interface, of which each network namespace has one for each interface. Two programs that
-/// serve the same interface would both send every frame on. The claim is the name of a socket (unix(7), abstract), so
-/// the kernel takes it back when the process ends, however that ends, and no file is left behind. Any process of the
-/// namespace could bind that name: a claim keeps mistakes away, not an attacker on this machine.
+/// Exclusive right to serve a kernel interface in its network namespace. Two programs that serve the same interface
+/// would both forward every frame. The claim is the name of an abstract socket (unix(7)), so the kernel releases it
+/// when the process ends, and no file remains. Any process of the namespace could bind that name, so a claim prevents
+/// mistakes but not attacks from this machine.
 class InterfaceClaim {
  public:
   InterfaceClaim() = default;
@@ -19,11 +19,11 @@ class InterfaceClaim {
     return *this;
   }
 
-  /// Claims the interface, by any of its names. Throws std::runtime_error where it is claimed already.
+  /// Claims the interface, by any of its names. Throws std::runtime_error if it is claimed already.
   explicit InterfaceClaim(const std::string& interface);
 
  private:
-  int socket_ = -1;  ///< closing it gives the claim back
+  int socket_ = -1;  ///< closing it releases the claim
 };
 
 }  // namespace sluice::dpdk

@@ -16,7 +16,7 @@ namespace sluice::dpdk {
 
 Link interface_link(const std::string& name) noexcept {
   const int asking = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (asking < 0) return Link::up;  // for want of a descriptor nothing is known to be wrong
+  if (asking < 0) return Link::up;  // without a descriptor, no problem is known
   ifreq request{};
   name.copy(request.ifr_name, IFNAMSIZ - 1);
   const bool known = ioctl(asking, SIOCGIFFLAGS, &request) == 0;

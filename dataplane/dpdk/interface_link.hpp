@@ -8,14 +8,14 @@
 
 namespace sluice::dpdk {
 
-/// What the kernel says of an interface's link.
+/// Link state of an interface as the kernel reports it.
 enum class Link : std::uint8_t {
-  up,     ///< it is up and has a carrier
-  down,   ///< it is switched off, or nothing is plugged in (of a veth: its other end is down)
-  absent  ///< there is no such interface, or not in this network namespace
+  up,     ///< administratively up and with carrier
+  down,   ///< administratively down or without carrier (of a veth: its other end is down)
+  absent  ///< no such interface in this network namespace
 };
 
-/// "up".
+/// Returns the state as text, such as "up".
 [[nodiscard]] constexpr std::string_view to_string(Link link) {
   switch (link) {
     case Link::up:
@@ -28,19 +28,19 @@ enum class Link : std::uint8_t {
   return "?";
 }
 
-/// Asks the kernel; system calls.
+/// Returns the link state of an interface; makes system calls.
 [[nodiscard]] Link interface_link(const std::string& name) noexcept;
-/// The interface's MTU; nothing where there is no such interface.
+/// Returns the interface's MTU in bytes; nothing if there is no such interface.
 [[nodiscard]] std::optional<std::uint16_t> interface_mtu(const std::string& name) noexcept;
-/// The interface's number, which is another one when it was removed and made again; 0 where there is none.
+/// Returns the interface's index, which changes when it is removed and created again; 0 if there is none.
 [[nodiscard]] unsigned interface_index(const std::string& name) noexcept;
 
-/// Binds packet sockets (AF_PACKET) to an interface that was removed and made again; their rings stay. Empty, or what
-/// went wrong.
+/// Binds packet sockets (AF_PACKET) to an interface that was removed and created again; their rings are kept. Returns
+/// the error, empty if there is none.
 [[nodiscard]] std::string rebind(std::span<const int> sockets, unsigned index);
 
-/// Has packet sockets not hear what this machine itself sends on their interface: a host's own frames, and those that a
-/// bridge over it carries, did not come in by the wire. A kernel older than 4.20 cannot, and goes on.
+/// Excludes packets that this machine sends from the packet sockets: its own frames and those that a bridge over the
+/// interface forwards did not arrive by the wire. A kernel older than 4.20 does not support that and is left as it is.
 void hear_only_what_comes_in(std::span<const int> sockets) noexcept;
 
 }  // namespace sluice::dpdk

@@ -12,7 +12,8 @@ namespace {
 
 std::atomic<bool> greet_the_gone = false;
 
-/// memif's control connections are local sockets of this kind; nothing else in the process has any.
+/// True for a control connection of memif: a local SOCK_SEQPACKET socket, a kind that no other code in the process
+/// uses.
 bool is_memif_control(int descriptor) {
   int domain = 0;
   int type = 0;
@@ -38,9 +39,9 @@ void survive_ungreeted_peers() noexcept {
 
 }  // namespace sluice::dpdk
 
-// Replaces the C library's sendmsg() in the whole process (a program's own definition comes first): a memif control
-// message to a peer that has gone counts as sent. The driver then reads the end of the connection, and that it takes as
-// it should. Everything else goes to the kernel and comes back as it is.
+// Replaces the C library's sendmsg() in the whole process, because a program's own definition takes precedence. A memif
+// control message to a peer that has disconnected counts as sent. The driver then reads the end of the connection and
+// handles it correctly. All other calls are unchanged.
 extern "C" ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
   const ssize_t sent = syscall(SYS_sendmsg, descriptor, message, greet_the_gone ? flags | MSG_NOSIGNAL : flags);
   if (sent >= 0 || !greet_the_gone || (errno != EPIPE && errno != ECONNRESET)) return sent;

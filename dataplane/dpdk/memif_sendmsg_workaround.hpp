@@ -2,10 +2,10 @@
 
 namespace sluice::dpdk {
 
-/// A workaround for DPDK's memif driver: linking it replaces the C library's sendmsg() in the whole process.
-/// From now on a peer that connects to a memif server and is gone before it was greeted does no harm. DPDK's driver
-/// closes that connection without taking it out of what DPDK's interrupt thread watches, which then aborts the program.
-/// Any process that looks whether somebody listens does so, and so does a client that is killed or gives up early.
+/// Enables a workaround for DPDK's memif driver; linking it replaces the C library's sendmsg() in the whole process. A
+/// peer that connects to a memif server and disconnects before the greeting then does no harm. The driver closes that
+/// connection without removing it from the sources of DPDK's interrupt thread, which then aborts the program. Every
+/// process that probes for a listener does that, and every client that ends early.
 void survive_ungreeted_peers() noexcept;
 
 }  // namespace sluice::dpdk

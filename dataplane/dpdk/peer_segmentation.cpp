@@ -15,7 +15,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// A file descriptor, or -1 with errno.
+/// Calls bpf(2). Returns a file descriptor, or -1 with errno set.
 int bpf(bpf_cmd command, bpf_attr& attributes) {
   return static_cast<int>(syscall(SYS_bpf, command, &attributes, sizeof attributes));
 }
@@ -24,7 +24,7 @@ std::uint64_t address_of(const void* object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
-/// A program of two instructions: return XDP_PASS.
+/// Loads a program of two instructions that returns XDP_PASS.
 int load_program(std::uint32_t flags) {
   constexpr std::array<bpf_insn, 2> instructions = {{
       {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = XDP_PASS},
@@ -46,7 +46,7 @@ int link_program(int program, unsigned interface) {
   attributes.link_create.prog_fd = static_cast<std::uint32_t>(program);
   attributes.link_create.target_ifindex = interface;
   attributes.link_create.attach_type = BPF_XDP;
-  attributes.link_create.flags = XDP_FLAGS_DRV_MODE;  // only in the driver has it the effect we are after
+  attributes.link_create.flags = XDP_FLAGS_DRV_MODE;  // the peer changes its features only for native XDP
   return bpf(BPF_LINK_CREATE, attributes);
 }
 
@@ -59,7 +59,7 @@ int link_program(int program, unsigned interface) {
 PeerSegmentation::PeerSegmentation(const std::string& interface) {
   const unsigned index = if_nametoindex(interface.c_str());
   if (index == 0) fail("no interface " + interface);
-  int program = load_program(BPF_F_XDP_HAS_FRAGS);  // else a veth of jumbo size refuses it
+  int program = load_program(BPF_F_XDP_HAS_FRAGS);  // otherwise a veth with jumbo MTU refuses it
   if (program < 0) program = load_program(0);       // before Linux 5.18
   if (program < 0) fail("the kernel takes no XDP program");
   link_ = link_program(program, index);

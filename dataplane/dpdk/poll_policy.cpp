@@ -1,3 +1,7 @@
+// Sleep policy of poll threads: spinning, then waiting for port descriptors or sleeping in short steps. Poll threads
+// call rest() after every round of polling; other threads wake them through an eventfd. A thread never sleeps longer
+// than 10 ms, so it also responds to a stop request.
+
 #include "dataplane/dpdk/poll_policy.hpp"
 
 #include <string.h>
@@ -15,9 +19,9 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Shorter sleeps cost what they save.
+/// Shortest sleep, because shorter ones cost as much as they save.
 constexpr Duration shortest = std::chrono::microseconds(5);
-/// However well the ports can wake us, the thread looks around this often (it may have been told to stop).
+/// Longest sleep, because the thread must notice a request to stop.
 constexpr Duration longest = std::chrono::milliseconds(10);
 
 timespec to_timespec(Duration duration) {
@@ -53,7 +57,7 @@ void PollPolicy::watch(int descriptor) {
 
 void PollPolicy::prepare_thread() {
   if (mode_ == PollMode::busy) return;
-  // By default the kernel may end a sleep 50 us late to save a wake-up: as long as the whole step.
+  // By default the kernel may end a sleep 50 us late to combine wake-ups, which is as long as a whole step.
   prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   if (!blind_ports_) return;
   constexpr int trials = 50;
@@ -92,7 +96,7 @@ void PollPolicy::take_wakeups() noexcept {
   }
   for (std::size_t i = 1; i < descriptors_.size(); ++i) {
     if ((descriptors_[i].revents & ~POLLIN) == 0) continue;
-    // An interface that went down reports an error until it is asked; do not spin on it.
+    // An interface that went down reports an error until it is read; a pause prevents spinning on it.
     int error = 0;
     socklen_t size = sizeof error;
     getsockopt(descriptors_[i].fd, SOL_SOCKET, SO_ERROR, &error, &size);

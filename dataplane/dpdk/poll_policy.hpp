@@ -11,17 +11,17 @@
 namespace sluice::dpdk {
 
 enum class PollMode : std::uint8_t {
-  busy,     ///< never sleeps: a processor of its own
-  adaptive  ///< sleeps once nothing has come in for a while: shares its processor
+  busy,     ///< never sleeps: needs a CPU of its own
+  adaptive  ///< sleeps when no packet has arrived for a while: can share its CPU
 };
 
-/// When a poll thread rests. In adaptive mode a thread spins for `spin` after the last packet, so that a burst pays no
-/// wake-up. Then, if the kernel can tell when every one of its ports has something, it waits for that; if not (memif,
-/// rings) it sleeps in steps of `step`: so late the first packet may be. Thread: the poll thread, but for wake() and
-/// wake_if_asleep().
+/// Decides when a poll thread sleeps. In adaptive mode a thread spins for `spin` after the last packet, so that a burst
+/// causes no wake-up. Then it waits for its ports if the kernel can signal packets on all of them. Otherwise (memif,
+/// rings) it sleeps in steps of `step`, which bounds the delay of the first packet. Thread: the poll thread, except
+/// wake() and wake_if_asleep().
 class PollPolicy {
  public:
-  /// With what a wake-up costs besides, a packet waits 100 us at most.
+  /// Including the cost of a wake-up, a packet waits at most 100 us.
   static constexpr Duration default_step = std::chrono::microseconds(60);
   static constexpr Duration default_spin = std::chrono::microseconds(30);
 
@@ -30,18 +30,19 @@ class PollPolicy {
   PollPolicy(const PollPolicy&) = delete;
   PollPolicy& operator=(const PollPolicy&) = delete;
 
-  /// Names a port the thread polls, by Port::readiness_descriptor(): -1 for one that the kernel knows nothing of.
+  /// Adds a port that the thread polls, by Port::readiness_descriptor(); -1 for one that the kernel cannot signal.
   void watch(int descriptor);
-  /// Once, in the poll thread: has the kernel end this thread's sleeps on time (timer slack 1 ns), and measures what a
-  /// sleep costs if there will be many (takes some milliseconds).
+  /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time.
+  /// Measures the cost of a sleep if there will be many, which takes some milliseconds.
   void prepare_thread();
-  /// What part of a processor an idle thread takes for sleeping in steps; 0 where it waits for its ports instead. Known
-  /// after prepare_thread().
+  /// Returns the share of a CPU that an idle thread uses for sleeping in steps; 0 if it waits for its ports instead.
+  /// Valid after prepare_thread().
   [[nodiscard]] double idle_share() const noexcept { return idle_share_; }
 
-  /// After every round of polling. `worked`: packets came in or timers fired. `now`: read in this round. `deadline`:
-  /// when the next timer is due. Returns whether it slept: `now` is stale then. Before the first sleep of a silence
-  /// there is one more round: what others handed over before they could know that we sleep is found in it.
+  /// Sleeps if there was no work for long enough; called after every round of polling. `worked`: packets arrived or
+  /// timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it slept; `now`
+  /// is then stale. Before the first sleep of an idle period one more round is polled. That round finds packets that
+  /// others passed before they could see that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
       last_work_ = now;
@@ -52,12 +53,12 @@ class PollPolicy {
     return sleep(now, deadline);
   }
 
-  /// Ends the thread's sleep, the present one or the next: there is something for it outside its ports. Any thread.
+  /// Ends the current or the next sleep of the thread, because there is work for it outside its ports. Thread: any.
   void wake() noexcept;
-  /// The same, for a thread that has just put something where this one looks in every round: costs nothing while this
-  /// one is awake anyway.
+  /// Ends the sleep only if the thread sleeps. Intended for a thread that has just passed work to a place which this
+  /// one checks in every round. Costs little while this one is awake.
   void wake_if_asleep() noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // what was put there comes before the question
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // orders the work passed before the check
     if (asleep_.load(std::memory_order_relaxed)) wake();
   }
 
@@ -70,15 +71,15 @@ class PollPolicy {
   void take_wakeups() noexcept;
 
   PollMode mode_;
-  bool blind_ports_ = false;  ///< some port cannot wake us
-  bool drowsy_ = false;       ///< asleep_, as this thread knows it
+  bool blind_ports_ = false;  ///< some port cannot be signalled by the kernel
+  bool drowsy_ = false;       ///< copy of asleep_ for this thread
   Duration step_;
   Duration spin_;
   double idle_share_ = 0;
   Instant last_work_{};
   std::uint64_t sleeps_ = 0;
-  std::vector<pollfd> descriptors_;              ///< the first one is wake()'s
-  alignas(64) std::atomic<bool> asleep_{false};  ///< others look at it
+  std::vector<pollfd> descriptors_;              ///< the first one belongs to wake()
+  alignas(64) std::atomic<bool> asleep_{false};  ///< read by other threads
 };
 
 }  // namespace sluice::dpdk

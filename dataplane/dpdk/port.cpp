@@ -1,3 +1,7 @@
+// Receiving and transmitting on a started port, its link state and its counters. Called by poll threads through
+// ShardPorts; port_setup.cpp constructs and destroys ports. Each counter has one writer, so no addition is locked.
+// Bursts on net_memif run under FaultGuard, because the peer may unmap the shared memory at any time.
+
 #include "dataplane/dpdk/port.hpp"
 
 #include <rte_ethdev.h>
@@ -12,12 +16,12 @@ namespace sluice::dpdk {
 namespace {
 
 constexpr std::uint16_t burst_limit = 64;
-/// How often transmit() offers the device what it did not take. A queue that is full empties at line rate; longer
-/// waiting would delay every other packet of this thread.
+/// Number of times that transmit() offers packets to the device. A full queue empties at line rate, and more tries
+/// would delay all other packets of this thread.
 constexpr int transmit_tries = 4;
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
-  // One writer: a plain addition, not a locked one.
+  // The counter has one writer, so a plain addition suffices.
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
@@ -80,12 +84,14 @@ std::uint16_t Port::guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std
   std::uint16_t received = 0;
   std::fill_n(buffers, count, nullptr);
   if (FaultGuard::run([&] { received = rte_eth_rx_burst(id_, queue, buffers, count); })) return received;
-  for (std::uint16_t i = 0; i < count; ++i) rte_pktmbuf_free(buffers[i]);  // those that were complete; null is skipped
+  for (std::uint16_t i = 0; i < count; ++i)
+    rte_pktmbuf_free(buffers[i]);  // frees the buffers that were complete; null is skipped
   return 0;
 }
 
 std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
-  // A second reference to each, so that after a fault the count tells which ones the driver has released.
+  // Takes a second reference to each buffer. After a fault the reference count shows which ones the driver has
+  // released.
   std::array<std::uint16_t, burst_limit> references;
   for (std::uint16_t i = 0; i < count; ++i) references[i] = rte_mbuf_refcnt_update(buffers[i], 1);
   std::uint16_t sent = 0;
@@ -99,8 +105,8 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
 }
 
 void Port::look_for_peer() noexcept {
-  // The driver connects only when it is started, and must be stopped in between. It takes a peer's leave in DPDK's
-  // interrupt thread and tells nobody when it is through with that: hence the wait.
+  // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
+  // in DPDK's interrupt thread without notice when that is done, hence the waiting time.
   constexpr Duration interval = std::chrono::milliseconds(50);
   constexpr Duration patience = std::chrono::milliseconds(300);
   const Instant present = now();
@@ -169,7 +175,7 @@ packet::LinkLimit Port::limit() const noexcept {
   } else if (traits_->prefix.empty() && rte_eth_dev_get_mtu(id_, &mtu) != 0) {
     mtu = config_.mtu;
   }
-  // XDP gives frames to a driver as they are, a packet socket's pass the kernel's check.
+  // An XDP socket passes frames to the driver without the kernel's check, which a packet socket applies.
   return {std::min(mtu, config_.mtu), traits_->kernel_interface && !traits_->brings_xdp_program};
 }
 

@@ -23,107 +23,111 @@
 
 namespace sluice::dpdk {
 
-/// Where a port of the bump in the wire looks; values as proxy::Side.
+/// Direction in which a port of the bump in the wire is connected; values as in proxy::Side.
 enum class Facing : std::uint8_t {
-  radio = 0,  ///< towards the UEs: what comes in has the UE as its source
-  core = 1    ///< towards the servers: what comes in has the UE as its destination
+  radio = 0,  ///< towards the UEs: packets received have the UE as source
+  core = 1    ///< towards the servers: packets received have the UE as destination
 };
 
 struct PortConfig {
   /// DPDK device arguments ("net_af_packet0,iface=veth0", "net_memif0,role=server,socket=/run/x.sock") or a PCI
-  /// address. What the driver needs and the text lacks is filled in, see complete_device_arguments().
+  /// address. Missing arguments that the driver needs are added, see complete_device_arguments().
   std::string device;
   Facing facing = Facing::radio;
-  std::uint16_t queues = 1;  ///< wanted; see receive_queues() and transmit_queues() for what it became
-  std::uint16_t mtu = 1500;  ///< bytes of IP packet, 68 … 9000
+  std::uint16_t queues = 1;  ///< requested number; see receive_queues() and transmit_queues() for the actual one
+  std::uint16_t mtu = 1500;  ///< bytes of IP packet, 68 to 9000
   bool promiscuous = true;
-  /// Repair a kernel interface's settings instead of refusing it, and have the other end of a veth segment for itself.
+  /// True if unsuitable settings of a kernel interface are repaired instead of refused. The other end of a veth pair is
+  /// then also made to segment for itself.
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
-  /// A kernel interface may be a member of a bridge, which is kept shut as long as the port is served (fail_open).
+  /// True if a kernel interface may be a member of a bridge, which is kept closed while the port is served (fail_open).
   bool standby = false;
 };
 
-/// Counters of one queue. Written by the queue's thread, read by any.
+/// Counters of one queue. Written by the queue's thread, read by any thread.
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  std::atomic<std::uint64_t> oversized{0};  ///< frames longer than the MTU allows; those of several buffers are dropped
+  std::atomic<std::uint64_t> oversized{
+      0};  ///< frames longer than the MTU permits; those in several buffers are dropped
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
-  std::atomic<std::uint64_t> transmit_dropped{0};  ///< the device did not take them
-  std::atomic<std::uint64_t> copy_failed{0};       ///< shared packets dropped for want of a buffer to copy them to
+  std::atomic<std::uint64_t> transmit_dropped{0};  ///< packets that the device did not accept
+  std::atomic<std::uint64_t> copy_failed{0};       ///< shared packets dropped because no buffer was left for a copy
 };
 
-/// A sum of QueueCounters.
+/// Sum of QueueCounters.
 struct PortCounters {
   std::uint64_t received = 0, received_bytes = 0, oversized = 0, transmitted = 0, transmitted_bytes = 0,
                 transmit_dropped = 0, copy_failed = 0;
 };
 
-/// A started network device. Construction and destruction: the control thread; receive() and transmit(): for each queue
-/// one thread, the same one for both where the peer may leave (net_memif), none at construction and destruction.
+/// Started network device. Threads: the control thread constructs and destroys it. Each queue has one thread for
+/// receive() and one for transmit(), the same one if the peer may leave (net_memif). None of them runs during
+/// construction and destruction.
 class Port {
  public:
-  /// Plugs the device in, configures and starts it. Received packets live in `pool`, which outlives the port. Throws
-  /// std::runtime_error saying what is wrong and, where there is one, which command repairs it.
+  /// Plugs in, configures and starts the device. Received packets are allocated from `pool`, which outlives the port.
+  /// Throws std::runtime_error with the problem and, if there is one, the command that repairs it.
   Port(const PortConfig& config, packet::PacketPool& pool);
   ~Port();
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
-  /// Fills the front of `out` with what has arrived, at most 64, notes cleared; returns how many. 0 as long as a peer
-  /// is absent; it is looked for again a few times a second.
+  /// Fills the front of `out` with up to 64 received packets with cleared notes; returns their number. Returns 0 while
+  /// a peer is absent; reconnection is tried a few times per second.
   std::size_t receive(std::uint16_t queue, std::span<packet::Packet> out) noexcept;
-  /// Sends every packet of the burst, in order; the handles are empty afterwards. What the device does not take after a
-  /// few tries is dropped and counted. Shared packets are copied where the driver would hand our buffer to somebody
-  /// else.
+  /// Sends every packet of the burst in order; the handles are empty afterwards. Packets that the device does not
+  /// accept after a few tries are dropped and counted. Shared packets are copied if the driver would pass the buffer
+  /// itself to a peer.
   void transmit(std::uint16_t queue, std::span<packet::Packet> burst) noexcept;
 
-  /// More than one only when receive_by_address() is true.
+  /// Returns the number of receive queues; more than one only if receive_by_address() is true.
   [[nodiscard]] std::uint16_t receive_queues() const noexcept { return receive_queues_; }
   [[nodiscard]] std::uint16_t transmit_queues() const noexcept { return transmit_queues_; }
-  /// The device spreads packets over its queues by the UE's address alone, as address_hash() computes it.
+  /// True if the device distributes packets over its queues by the UE's address alone, as address_hash() computes it.
   [[nodiscard]] bool receive_by_address() const noexcept { return receive_by_address_; }
-  /// The device checks TCP checksums and says so per packet.
+  /// True if the device checks TCP checksums and reports the result per packet.
   [[nodiscard]] bool checks_checksums() const noexcept { return checks_checksums_; }
-  /// See carries_partial_checksums(), of the device and of its interface.
+  /// True if received packets may have partial checksums, see carries_partial_checksums() of the device and of its
+  /// interface.
   [[nodiscard]] bool partial_checksums() const noexcept { return partial_checksums_; }
 
-  /// Drops what has come in and was not received yet. While nobody receives.
+  /// Drops packets that arrived and were not received yet. Must not run while another thread receives.
   void drop_received() noexcept;
 
-  /// Something to wait on until a packet comes in on a queue: readable when there is one. -1 when the driver has
-  /// nothing of the kind.
+  /// Returns a descriptor that becomes readable when a packet arrives on a queue, for poll(). Returns -1 if the driver
+  /// has none.
   [[nodiscard]] int readiness_descriptor(std::uint16_t queue) const noexcept {
     return receive_queues_ > 1 && queue < sockets_.size() ? sockets_[queue] : readiness_descriptor_;
   }
 
-  /// Of a kernel interface what the kernel says, for its drivers say that all is well whatever happens; otherwise the
-  /// driver's word. A system call or two.
+  /// Returns the link state: of a kernel interface as the kernel reports it, because its drivers always report "up";
+  /// otherwise as the driver reports it. Takes one or two system calls.
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
-  /// How long the frames are that the device carries now: by the MTU of a kernel interface or a physical device, at
-  /// most by that of the configuration, for which the buffers are made. A system call or two.
+  /// Returns the largest frame that the device carries now. It depends on the MTU of a kernel interface or physical
+  /// device, at most that of the configuration, for which the buffers are sized. Takes one or two system calls.
   [[nodiscard]] packet::LinkLimit limit() const noexcept;
-  /// The kernel interface was removed and made again under its name; the driver does not notice.
+  /// True if the kernel interface was removed and created again under its name, which the driver does not detect.
   [[nodiscard]] bool interface_replaced() const noexcept;
-  /// Goes on with the one that is there now. While packets are received and sent; thread: the control thread. Throws
-  /// std::runtime_error saying why it cannot be.
+  /// Switches to the interface that exists now under this name. May run while packets are received and sent; thread:
+  /// the control thread. Throws std::runtime_error with the reason if that is not possible.
   void rebind_interface();
 
-  /// What could not be repaired and may do harm; empty when all is well.
+  /// Returns a problem that could not be repaired and may do harm; empty if there is none.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
-  /// What ends frames longer than the MTU on this port, as a sentence for a log.
+  /// Returns what prevents frames longer than the MTU on this port, as a sentence for a log.
   [[nodiscard]] const std::string& oversized_remedy() const noexcept { return oversized_remedy_; }
   [[nodiscard]] std::uint16_t id() const noexcept { return id_; }
-  /// The device's name, "net_af_packet0".
+  /// Returns the device's name, such as "net_af_packet0".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] Facing facing() const noexcept { return facing_; }
   [[nodiscard]] PortCounters counters() const noexcept;
   [[nodiscard]] const QueueCounters& counters(std::uint16_t queue) const noexcept { return queues_[queue]; }
-  /// The driver's own statistics by name; empty when it has none.
+  /// Returns the driver's own statistics by name; empty if it has none.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> extended_statistics() const;
 
  private:
@@ -154,15 +158,15 @@ class Port {
   bool receive_by_address_ = false;
   bool checks_checksums_ = false;
   bool partial_checksums_ = false;
-  int readiness_descriptor_ = -1;  ///< the driver's
+  int readiness_descriptor_ = -1;  ///< descriptor of the driver
   PortConfig config_;
-  std::string interface_;  ///< of the kernel; empty where there is none
+  std::string interface_;  ///< kernel interface; empty if there is none
   unsigned interface_index_ = 0;
-  std::vector<int> sockets_;  ///< the driver's packet sockets, where it has some, by queue
+  std::vector<int> sockets_;  ///< packet sockets of the driver by queue, if it has some
   bool plugged_by_us_ = false;
   bool reconnects_ = false;  ///< the driver must be restarted to find its peer again
   bool started_ = false;
-  Instant look_again_{};  ///< when to see next whether the peer is there
+  Instant look_again_{};  ///< time of the next check for the peer
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;

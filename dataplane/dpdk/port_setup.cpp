@@ -1,4 +1,6 @@
-// How a port comes up and goes down; port.cpp has what happens in between.
+// Construction and destruction of a port: checks the configuration and the kernel interface, plugs in the device, and
+// configures queues, RSS and offloads. Called by the control thread. If a step fails, the device is unplugged and the
+// exception states the remedy. port.cpp has the packet path.
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -31,7 +33,7 @@ namespace {
   throw std::runtime_error(text);
 }
 
-/// "0000:03:00.0" or "03:00.0".
+/// True for a PCI address, such as "0000:03:00.0" or "03:00.0".
 bool is_pci_address(const std::string& name) {
   return std::ranges::count(name, ':') >= 1 && std::ranges::count(name, '.') == 1 &&
          std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.'; });
@@ -56,8 +58,8 @@ std::string hint(const std::string& device) {
   return "";
 }
 
-/// Some virtual drivers state the limit of plain Ethernet although they carry whatever fits their frames, and would be
-/// refused a larger MTU on the strength of that. Their real limit is the kernel interface's, or none.
+/// Returns the MTU to configure for a virtual device. Some virtual drivers report the limit of Ethernet although they
+/// carry larger frames, and DPDK would then refuse the MTU. Their real limit is that of the kernel interface, or none.
 std::uint32_t accepted_mtu(std::uint16_t mtu, const rte_eth_dev_info& device) {
   constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   return device.max_rx_pktlen > link ? std::min<std::uint32_t>(mtu, device.max_rx_pktlen - link) : mtu;
@@ -77,7 +79,7 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
     fail(config.device, "an MTU of " + std::to_string(config.mtu) + " needs packet buffers of " +
                             std::to_string(buffer_room(config.mtu)) + " bytes, these have " + std::to_string(room));
   }
-  // Buffers that lie beyond what it registers are refused by the kernel one by one, until no packet comes in any more.
+  // The kernel refuses buffers outside the registered memory one by one, until no packet arrives any more.
   if (driver_traits(config.device).contiguous_pool && !packet::is_contiguous(pool)) {
     fail(config.device,
          "needs all packet buffers in one piece of memory without gaps; run without huge pages, or with enough of them "
@@ -85,10 +87,11 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
   }
 }
 
-/// Throws where the interface cannot be a port. Returns whether unfinished checksums can come in on it.
+/// Throws std::runtime_error if the interface cannot be a port. Returns true if frames with partial checksums can
+/// arrive on it.
 bool refuse_obstacles(const PortConfig& config, const std::string& interface) {
   const std::optional<InterfaceState> state = interface_state(interface);
-  if (!state) return true;  // who needs it complains
+  if (!state) return true;  // reported later by the code that needs the interface
   const std::vector<std::string> obstacles = interface_obstacles(*state, config.standby);
   if (!obstacles.empty()) fail(config.device, obstacles.front());
   return carries_partial_checksums(*state);
@@ -146,7 +149,7 @@ Port::~Port() {
 
 void Port::find_sockets(const std::vector<int>& open_before) {
   readiness_descriptor_ = new_packet_descriptor(open_before);
-  sockets_ = new_packet_sockets(open_before);  // the driver opens them one after the other: in the order of its queues
+  sockets_ = new_packet_sockets(open_before);  // the driver opens one socket per queue, in the order of the queues
   hear_only_what_comes_in(sockets_);
   if (!traits_->fanout || receive_queues_ == 1) return;
   const std::string problem = spread_by_address(sockets_, facing_, receive_queues_);
@@ -166,7 +169,7 @@ void Port::rebind_interface() {
   if (!problem.empty()) fail(config_.device, "cannot be bound to the interface that was made again: " + problem);
   interface_index_ = present;
   if (!config_.promiscuous) return;
-  rte_eth_promiscuous_disable(id_);  // it believes that it is on
+  rte_eth_promiscuous_disable(id_);  // the driver assumes that it is still on
   if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot receive packets for other stations again");
 }
 
@@ -177,7 +180,8 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
                         " leaves segmentation to a device (TSO, GSO); set fix_offloads: true, or run there: ethtool -K "
                         "INTERFACE tso off gso off";
   }
-  // The driver of net_af_xdp brings a program of its own. Merging comes with either: it is switched off below.
+  // The driver of net_af_xdp attaches its own program. An XDP program enables GRO on a veth, which is switched off
+  // below.
   if (veth && config.fix_offloads && !traits_->brings_xdp_program) {
     try {
       peer_segmentation_ = PeerSegmentation(interface);
@@ -204,10 +208,10 @@ void Port::plug_in(const PortConfig& config) {
     const auto socket = device_argument(device, "socket");
     if (server && socket) remove_stale_socket(*socket);
     reconnects_ = !server;
-    // A client that waits for its server would complain several times a second.
+    // A client that waits for its server would log an error several times per second.
     if (reconnects_) rte_log_set_level_pattern("pmd.net.memif*", RTE_LOG_CRIT);
   }
-  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) == 0) return;  // came with EAL's own arguments
+  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) == 0) return;  // created by EAL arguments
   const std::size_t comma = device.find(',');
   const std::string arguments = comma == std::string::npos ? "" : device.substr(comma + 1);
   const char* const bus = is_pci_address(name_) ? "pci" : "vdev";
@@ -251,7 +255,7 @@ void Port::configure(const PortConfig& config) {
 }
 
 bool Port::configure_rss(const PortConfig& config, rte_eth_conf& settings, const rte_eth_dev_info& device) const {
-  // Only a device that hashes the UE's address alone, through a table that we can model, is of use.
+  // RSS is used only if the device hashes the UE's address alone, through a table of known size.
   const std::uint64_t side = config.facing == Facing::radio ? RTE_ETH_RSS_L3_SRC_ONLY : RTE_ETH_RSS_L3_DST_ONLY;
   const std::uint64_t wanted = (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP) & device.flow_type_rss_offloads;
   const bool able = (device.flow_type_rss_offloads & side) != 0 && (wanted & RTE_ETH_RSS_IP) != 0 &&
@@ -288,7 +292,7 @@ void Port::set_up_queues(const PortConfig& config, const rte_eth_dev_info& devic
     if (result != 0) fail(config.device, "cannot set up receive queue " + std::to_string(i), result);
   }
   rte_eth_txconf transmit_settings = device.default_txconf;
-  // Payload is shared until it is acknowledged: buffers must be released one by one, by reference count.
+  // Payload is shared until it is acknowledged, so buffers must be released one by one by reference count.
   transmit_settings.offloads = 0;
   for (std::uint16_t i = 0; i < transmit_queues_; ++i) {
     result = rte_eth_tx_queue_setup(id_, i, transmit, memory, &transmit_settings);
@@ -313,14 +317,13 @@ void Port::start(const PortConfig& config) {
       fail(config.device, "cannot receive packets for other stations (promiscuous mode)", promiscuous);
     }
   }
-  // The driver makes its socket before it binds it to the interface: frames of every other interface of this machine
-  // that passed in between stand in its ring, and would be sent on. What came in on the right one by then is lost with
-  // them.
+  // The driver creates its socket before it binds it to the interface. Frames of all other interfaces that arrived in
+  // between are in its ring and would be forwarded. Frames of the right interface received by then are lost with them.
   if (config.device.starts_with("net_af_packet")) drop_received();
 }
 
 void Port::drop_received() noexcept {
-  constexpr int most = 1 << 16;  // beyond any ring; a flood does not keep us here
+  constexpr int most = 1 << 16;  // more than any ring holds; bounds the loop during a flood
   std::array<rte_mbuf*, 64> buffers;
   for (std::uint16_t queue = 0; queue < receive_queues_; ++queue) {
     for (int dropped = 0; dropped < most;) {
@@ -330,7 +333,7 @@ void Port::drop_received() noexcept {
       dropped += count;
     }
   }
-  pool_.release_cached();  // the buffers are the poll thread's from here on
+  pool_.release_cached();  // the poll thread needs these buffers
 }
 
 }  // namespace sluice::dpdk

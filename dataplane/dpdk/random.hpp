@@ -7,11 +7,11 @@
 
 namespace sluice::dpdk {
 
-/// Fills octets from the system's random source, which nobody outside can foretell: 256 at most. Throws
-/// std::system_error when there is none.
+/// Fills at most 256 octets from the system's random source, which is unpredictable for outsiders. Throws
+/// std::system_error if there is none.
 void fill_random(std::span<std::uint8_t> octets);
 
-/// So many of them.
+/// Returns `size` octets from the system's random source.
 template <std::size_t size>
 [[nodiscard]] std::array<std::uint8_t, size> random_octets() {
   std::array<std::uint8_t, size> octets;

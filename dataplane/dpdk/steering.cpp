@@ -1,3 +1,7 @@
+// Distribution of packets to the shards that own their UEs. Poll threads call ShardPorts in every round; Steering is
+// shared by them and constant after construction. Packets of other shards pass through single-producer single-consumer
+// rings, so no lock is needed. A full ring drops packets instead of blocking.
+
 #include "dataplane/dpdk/steering.hpp"
 
 #include <rte_errno.h>
@@ -55,7 +59,7 @@ std::uint64_t Steering::footprint(unsigned shards) noexcept {
 }
 
 unsigned Steering::poller(Facing side, std::uint16_t queue) const noexcept {
-  // Single-queue ports are spread over the shards, so that one thread does not poll both.
+  // Different shards poll the two ports with a single queue each, so that one thread does not poll both.
   const Port& port = *ports_[static_cast<std::size_t>(side)];
   if (port.receive_queues() > 1) return queue % shards();
   return (queue + static_cast<unsigned>(side)) % shards();
@@ -75,7 +79,8 @@ std::uint16_t Steering::transmit_queue(Facing side, unsigned shard) const noexce
 std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noexcept {
   if (steering_->shards() == 1) return steering_->ports_[static_cast<std::size_t>(from)]->receive(0, out);
   relay_transmissions(from);
-  // Half at most, so that the device is polled every time: others wait for what it holds for them.
+  // Packets from rings fill at most half of `out`, so the device is polled every time: other shards wait for their
+  // packets in its queue.
   const std::size_t handed = take_handed(from, out.first((out.size() + 1) / 2));
   return handed + poll_device(from, out.subspan(handed));
 }
@@ -86,7 +91,7 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
     if (steering_->poller(from, queue) != self_) continue;
     std::array<packet::Packet, burst_limit> polled;
-    // What is not ours leaves `out` with room to spare; polling again is the next round's business.
+    // Packets of other shards leave space in `out`; it is used in the next round.
     const std::size_t room = std::min(polled.size(), out.size() - own);
     const std::size_t count = port.receive(queue, std::span(polled).first(room));
     own += sort_out(from, std::span(polled).first(count), out.subspan(own));
@@ -94,7 +99,8 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   return own;
 }
 
-/// Fills the front of `out` with those of this shard; the others go to their owners.
+/// Fills the front of `out` with packets of this shard and passes the others to their owners. Returns the number of own
+/// packets.
 std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
                                  std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;
@@ -112,7 +118,7 @@ std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
   return own;
 }
 
-/// All of one owner in one piece, in the order in which they came.
+/// Passes packets to their owners: all packets of one owner in one burst, in order of arrival.
 void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   add(handed_over_, packets.size());
   while (!packets.empty()) {
@@ -201,7 +207,7 @@ void ShardPorts::enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept {
   std::ranges::copy(burst, packets.begin());
   const unsigned taken = rte_ring_sp_enqueue_burst(ring, packets.data(), static_cast<unsigned>(burst.size()), nullptr);
   if (taken == burst.size()) return;
-  // A full ring means the other shard is overloaded; waiting for it would stop this one as well.
+  // A full ring means that the other shard is overloaded; waiting for it would stop this one as well.
   add(dropped_, burst.size() - taken);
   rte_pktmbuf_free_bulk(burst.data() + taken, static_cast<unsigned>(burst.size()) - taken);
 }

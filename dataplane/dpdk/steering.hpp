@@ -20,23 +20,24 @@ namespace sluice::dpdk {
 
 class Steering;
 
-/// One shard's view of the two ports: what belongs to its UEs comes in, whichever queue it arrived on. Thread: the
-/// shard's.
+/// Access of one shard to the two ports: receives the packets of the shard's UEs, whichever queue they arrived on.
+/// Thread: the shard's.
 class ShardPorts {
  public:
-  /// Fills the front of `out` with packets of this shard's UEs that came in on the port facing `from`; returns how
-  /// many. Also sends what other shards want sent through a queue of this one. Call it for both sides in every round.
+  /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
+  /// number. Also transmits packets of other shards that use a queue of this one. Must be called for both sides in
+  /// every round.
   std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
-  /// Sends every packet of the burst out of the port facing `to`; the handles are empty afterwards.
+  /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
 
-  /// Has a poll policy watch every port that this shard polls. From then on it is woken when others hand something to
-  /// this shard; it must outlive the last call of theirs. Before the threads start.
+  /// Lets a poll policy watch every port that this shard polls. Other shards then wake it when they pass packets to
+  /// this shard. The policy must outlive their last call. Called before the threads start.
   void watch_with(PollPolicy& policy);
-  /// Whether something was done for other shards since the last call: work that receive() does not count.
+  /// True if work was done for other shards since the last call, which receive() does not count.
   [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
 
-  /// Packets of others' UEs handed to their shards, and packets dropped because a shard fell behind.
+  /// Return the number of packets passed to other shards, and of packets dropped because a shard was overloaded.
   [[nodiscard]] std::uint64_t handed_over() const noexcept { return handed_over_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
@@ -46,7 +47,7 @@ class ShardPorts {
   std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
   std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
-  /// A packet of another shard's UE.
+  /// Packet of another shard's UE.
   struct Foreign {
     rte_mbuf* buffer;
     unsigned owner;
@@ -58,34 +59,35 @@ class ShardPorts {
 
   Steering* steering_;
   unsigned self_;
-  unsigned next_peer_ = 0;  ///< whose ring is served first, in turn
+  unsigned next_peer_ = 0;  ///< peer whose ring is served first, in rotation
   bool helped_ = false;
-  PollPolicy* policy_ = nullptr;  ///< this shard's; others wake it
+  PollPolicy* policy_ = nullptr;  ///< policy of this shard; other shards wake it
   std::atomic<std::uint64_t> handed_over_{0};
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-/// Brings every packet to the shard that owns its UE. Each receive queue is polled by one shard; what it finds for
-/// others goes to them through single-producer single-consumer rings, and so does what a shard without a transmit queue
-/// of its own sends. Where devices spread by the UE's address, packets arrive at the right shard and the rings stay
-/// empty.
+/// Passes every packet to the shard that owns its UE. Each receive queue is polled by one shard; packets of other
+/// shards go to them through single-producer single-consumer rings. A shard without a transmit queue of its own sends
+/// through rings as well. If devices distribute by the UE's address (RSS), packets arrive at the right shard and the
+/// rings stay empty.
 class Steering {
  public:
   static constexpr std::uint32_t default_ring_size = 4096;
 
-  /// `ports` indexed by Facing; they and `this` outlive the threads. Throws std::runtime_error when there is no
-  /// memory for the rings, std::invalid_argument for no shard or more than 128.
+  /// Creates the rings between `shards` shards. `ports` is indexed by Facing; they and `this` outlive the threads.
+  /// Throws std::runtime_error if there is no memory for the rings, std::invalid_argument for no shard or more than
+  /// 128.
   Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = default_ring_size);
   ~Steering();
   Steering(const Steering&) = delete;
   Steering& operator=(const Steering&) = delete;
 
-  /// Bytes of DPDK memory that rings of the default size between so many shards take.
+  /// Returns the bytes of DPDK memory that rings of the default size take between `shards` shards.
   [[nodiscard]] static std::uint64_t footprint(unsigned shards) noexcept;
 
   [[nodiscard]] ShardPorts& shard(unsigned index) noexcept { return *shards_[index]; }
   [[nodiscard]] unsigned shards() const noexcept { return static_cast<unsigned>(shards_.size()); }
-  /// The shard that owns a UE, its bearer and its flows.
+  /// Returns the shard that owns a UE, its bearer and its flows.
   [[nodiscard]] unsigned owner(const IpAddress& ue) const noexcept { return owner_of_hash(address_hash(ue)); }
 
  private:
@@ -95,9 +97,10 @@ class Steering {
   [[nodiscard]] unsigned owner_of_hash(std::uint32_t hash) const noexcept {
     return hash % rss_table_size % static_cast<unsigned>(shards_.size());
   }
-  /// The shard that polls a device's queue.
+  /// Returns the shard that polls a device's queue.
   [[nodiscard]] unsigned poller(Facing side, std::uint16_t queue) const noexcept;
-  /// The shard that sends for `shard`, itself where there are queues enough, and through which queue.
+  /// Returns the shard that sends for `shard`, which is `shard` itself if there are enough queues. transmit_queue()
+  /// returns the queue used.
   [[nodiscard]] unsigned sender(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::uint16_t transmit_queue(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::size_t ring_index(Facing side, unsigned from, unsigned to) const noexcept {
@@ -106,8 +109,8 @@ class Steering {
 
   std::array<Port*, 2> ports_;
   std::vector<std::unique_ptr<ShardPorts>> shards_;
-  std::vector<Ring> received_;     ///< by ring_index: packets for `to` that `from` polled
-  std::vector<Ring> transmitted_;  ///< by ring_index: packets that `to` sends for `from`
+  std::vector<Ring> received_;     ///< indexed by ring_index: packets for `to` that `from` polled
+  std::vector<Ring> transmitted_;  ///< indexed by ring_index: packets that `to` sends for `from`
 };
 
 }  // namespace sluice::dpdk

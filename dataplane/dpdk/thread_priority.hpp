@@ -4,12 +4,12 @@
 
 namespace sluice::dpdk {
 
-/// How the system ranks a poll thread among all that want a processor.
+/// Scheduling of a poll thread among all threads of the system.
 enum class ThreadPriority : std::uint8_t { normal, real_time };
 
-/// Has the calling thread run before every ordinary one, whenever it does not sleep (SCHED_FIFO, the lowest of its
-/// priorities; threads it starts are ordinary). False when the system does not allow it: that takes CAP_SYS_NICE or a
-/// limit of real-time priority (RLIMIT_RTPRIO).
+/// Gives the calling thread priority over all ordinary threads: SCHED_FIFO at its lowest priority, not inherited by
+/// threads it starts. Returns false if not permitted; it needs CAP_SYS_NICE or a limit of real-time priority
+/// (RLIMIT_RTPRIO).
 bool take_real_time_priority() noexcept;
 
 }  // namespace sluice::dpdk
