@@ -5,7 +5,8 @@
 
 namespace sluice {
 
-// std::min() and std::max() by value. What those refer to has to lie in memory, where compilers choose by address.
+// Equivalents of std::min() and std::max() by value. The standard ones take references, so compilers keep the operands
+// in memory and select by address.
 
 [[nodiscard]] constexpr Bytes lesser(Bytes a, Bytes b) {
   return Bytes(a.count() < b.count() ? a.count() : b.count());

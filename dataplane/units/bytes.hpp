@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// A count of bytes; signed, so that differences are ordinary values.
+/// Number of bytes; signed, so that differences are ordinary values.
 class Bytes {
  public:
   constexpr Bytes() = default;

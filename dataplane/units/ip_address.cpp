@@ -9,7 +9,7 @@
 namespace sluice {
 
 std::optional<IpAddress> IpAddress::parse(std::string_view text) {
-  const std::string copy(text);  // inet_pton wants a terminator
+  const std::string copy(text);  // inet_pton() requires a terminating zero
   in_addr v4_address{};
   if (inet_pton(AF_INET, copy.c_str(), &v4_address) == 1) {
     std::array<std::uint8_t, 4> raw{};

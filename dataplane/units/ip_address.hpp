@@ -12,27 +12,27 @@
 
 namespace sluice {
 
-/// An IPv4 or IPv6 address; IPv4 is kept in its IPv4-mapped form (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
+/// IPv4 or IPv6 address; IPv4 is stored in its IPv4-mapped form (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
 struct IpAddress {
   std::array<std::uint8_t, 16> octets{};
 
   [[nodiscard]] static constexpr IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
     return IpAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}};
   }
-  /// Reads dotted or colon notation; nothing when the text is neither.
+  /// Parses dotted or colon notation; returns nothing if the text is neither.
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
 
   [[nodiscard]] constexpr bool is_v4() const {
-    constexpr std::uint64_t mapped = 0xffff0000U;  // the second half of the prefix, in memory order
+    constexpr std::uint64_t mapped = 0xffff0000U;  // second half of the prefix, in memory order
     const Words both = words();
     return (both[0] | ((both[1] ^ mapped) & UINT32_MAX)) == 0;
   }
   [[nodiscard]] std::string to_string() const;
-  /// The same, ended by a zero and without allocating.
+  /// Text form with a terminating zero, built without allocation.
   using Text = std::array<char, 46>;
   [[nodiscard]] Text text() const;
 
-  /// The octets as two words, in this machine's order: what is compared and hashed for every packet.
+  /// The octets as two words in this machine's byte order, compared and hashed for every packet.
   using Words = std::array<std::uint64_t, 2>;
   [[nodiscard]] constexpr Words words() const { return std::bit_cast<Words>(octets); }
 
@@ -44,12 +44,12 @@ struct IpAddress {
   }
 };
 
-/// An address block such as 10.45.0.0/16.
+/// Address block such as 10.45.0.0/16.
 struct IpPrefix {
   IpAddress address;
-  std::uint8_t length = 0;  ///< bits of the 128-bit mapped form, 0 … 128
+  std::uint8_t length = 0;  ///< bits of the 128-bit mapped form, 0 to 128
 
-  /// Reads "10.0.0.0/8" or "2001:db8::/32"; host bits must be zero. Nothing when malformed.
+  /// Parses "10.0.0.0/8" or "2001:db8::/32"; host bits must be zero. Returns nothing if malformed.
   [[nodiscard]] static std::optional<IpPrefix> parse(std::string_view text);
   [[nodiscard]] bool contains(const IpAddress& candidate) const;
   [[nodiscard]] std::string to_string() const;

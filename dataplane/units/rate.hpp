@@ -7,22 +7,22 @@
 
 namespace sluice {
 
-/// A data rate. Zero or positive; kept as bytes per second.
+/// Data rate, zero or positive, stored in bytes per second.
 class Rate {
  public:
   constexpr Rate() = default;
   [[nodiscard]] static constexpr Rate bits_per_second(double bps) { return Rate(bps / 8); }
   [[nodiscard]] static constexpr Rate bytes_per_second(double value) { return Rate(value); }
-  /// The rate that carries `amount` in `time`; zero when `time` is not positive.
+  /// Returns the rate that carries `amount` in `time`; zero if `time` is not positive.
   [[nodiscard]] static constexpr Rate of(Bytes amount, Duration time) {
     return time.count() > 0 ? Rate(static_cast<double>(amount.count()) / to_seconds(time)) : Rate();
   }
 
   [[nodiscard]] constexpr double bps() const { return bytes_per_second_ * 8; }
   [[nodiscard]] constexpr double bytes_per_second() const { return bytes_per_second_; }
-  /// What this rate carries in `time`, rounded down.
+  /// Returns the bytes that this rate carries in `time`, rounded down.
   [[nodiscard]] constexpr Bytes in(Duration time) const { return Bytes(bytes_per_second_ * to_seconds(time)); }
-  /// How long `amount` takes; never() length when the rate is zero is the caller's case: returns Duration::max().
+  /// Returns how long `amount` takes at this rate; Duration::max() if the rate is zero.
   [[nodiscard]] constexpr Duration time_for(Bytes amount) const {
     return bytes_per_second_ > 0 ? from_seconds(static_cast<double>(amount.count()) / bytes_per_second_)
                                  : Duration::max();
