@@ -1,3 +1,7 @@
+// Tags of datagrams by HMAC-SHA-256 (RFC 2104) or AES-256-GMAC, with the OpenSSL library. Called by Session for every
+// datagram sent and received. A key has one algorithm, and no secret is used with two. Tags are compared in constant
+// time.
+
 #include "control/feedback/authenticator.hpp"
 
 #include <openssl/core_names.h>
@@ -59,7 +63,7 @@ struct Authenticator::Entry {
 
   std::uint32_t id = 0;
   std::optional<GmacSessions> gmac;
-  MacContext context;  ///< of HMAC: keyed; every use begins by rewinding it
+  MacContext context;  ///< keyed state of HMAC; every use starts by resetting it
 
   [[nodiscard]] std::optional<Tag> hmac(std::span<const std::uint8_t> data) {
     std::array<std::uint8_t, whole_tag> whole{};

@@ -12,40 +12,40 @@
 
 namespace sluice::control::feedback {
 
-/// How tags are computed. It belongs to the key: a datagram that names the key is judged by this one and no other, so
-/// nobody can have a sender or a receiver use a weaker one.
+/// Algorithm of the tag. It is a property of the key: a datagram that names the key is checked with this algorithm
+/// only, so an attacker cannot force a weaker one.
 enum class TagAlgorithm : std::uint8_t {
   hmac_sha_256,  ///< truncated to 128 bits
-  aes_256_gmac   ///< under a key of each session; needs a session id
+  aes_256_gmac   ///< with a key per session; needs a session id
 };
 
-/// A shared secret, named by a number so that keys can be rotated: give both sides the new key, switch the senders,
-/// take the old key away.
+/// Shared secret, named by a number for key rotation: configure the new key on both sides, switch the senders, then
+/// remove the old key.
 struct Key {
   std::uint32_t id = 0;
-  std::vector<std::uint8_t> secret;  ///< 16 bytes at least, 32 recommended
+  std::vector<std::uint8_t> secret;  ///< at least 16 bytes, 32 recommended
   TagAlgorithm algorithm = TagAlgorithm::hmac_sha_256;
 
-  /// Reads hexadecimal digits (an even number, 32 at least). Nothing when malformed or too short.
+  /// Parses hexadecimal digits (an even number, at least 32). Returns nothing if they are malformed or too few.
   [[nodiscard]] static std::optional<Key> from_hex(std::uint32_t id, std::string_view digits);
 };
 
-/// Computes and checks tags with a set of keys. The state of each key's MAC is prepared once. Thread: one.
+/// Computes and verifies tags with a set of keys. The MAC state of each key is prepared once. Thread: one.
 class Authenticator {
  public:
-  /// Throws std::invalid_argument when there is no key, a key is shorter than 16 bytes, an id repeats, or a secret is
-  /// used with two algorithms;
-  /// std::runtime_error when the cryptographic library refuses.
+  /// Prepares the keys. Throws std::invalid_argument if there is no key, an id repeats, or a secret is used with two
+  /// algorithms. A key shorter than 16 bytes is refused likewise. Throws std::runtime_error if the cryptographic
+  /// library fails.
   explicit Authenticator(std::span<const Key> keys);
   ~Authenticator();
   Authenticator(Authenticator&&) noexcept;
   Authenticator& operator=(Authenticator&&) noexcept;
 
   [[nodiscard]] bool knows(std::uint32_t key_id) const;
-  /// The tag over a datagram without its tag; nothing when the key is unknown, or will not sign it
+  /// Returns the tag of a datagram without its tag; nothing if the key is unknown or must not sign it
   /// (GmacSessions::sign).
   [[nodiscard]] std::optional<Tag> sign(std::uint32_t key_id, std::span<const std::uint8_t> data);
-  /// Compares in constant time. False when the key is unknown.
+  /// True if the tag is correct; compares in constant time. False if the key is unknown.
   [[nodiscard]] bool verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
                             std::span<const std::uint8_t, tag_size> tag);
 

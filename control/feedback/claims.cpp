@@ -1,3 +1,7 @@
+// Claims of UEs by several proxies (PROTOCOL.md, "Several proxies"). The Node-B calls take() for every status it
+// receives, and route() before it sends reports. At most one proxy holds a UE, and a claim without a status for `lapse`
+// expires.
+
 #include "control/feedback/claims.hpp"
 
 #include <algorithm>
@@ -6,7 +10,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// Between two walks for UEs that nobody speaks of any more.
+/// Shortest time between two walks that remove UEs without recent statuses.
 constexpr Duration between_walks = std::chrono::seconds(1);
 
 }  // namespace
@@ -39,7 +43,7 @@ bool Claims::note(Ue& ue, const Word& said) {
                             [](const Word& a, const Word& b) { return a.heard < b.heard; });
     *word = {};
   }
-  // A proxy that forgot the UE and met it again counts from 0, as does one that was restarted.
+  // A proxy counts from 0 again after a restart, or after it discarded the UE.
   const std::uint64_t before = word->epoch == said.epoch ? word->injected : 0;
   *word = said;
   return said.injected > 0 && said.injected != before;

@@ -15,72 +15,71 @@
 
 namespace sluice::control::feedback {
 
-/// Reports that have the same way.
+/// Reports with the same destination.
 struct RoutedReports {
   std::optional<std::uint64_t> to;  ///< sender id of the proxy that holds these UEs; none: for all proxies
   std::vector<BearerReport> reports;
 };
 
-/// What became of claims, as counters of events.
+/// Counters of events of UE claims.
 struct ClaimCounters {
-  std::uint64_t begun = 0;    ///< UEs that nobody held and somebody claimed
-  std::uint64_t moved = 0;    ///< claims that a proxy took from one that held it still: the UE's path has changed
-  std::uint64_t lapsed = 0;   ///< claims whose holder said nothing of the UE for too long
-  std::uint64_t refused = 0;  ///< statuses of UEs for which there was no room
+  std::uint64_t begun = 0;    ///< UEs without a holder that a proxy claimed
+  std::uint64_t moved = 0;    ///< claims taken from a proxy that still held them, because the UE's path changed
+  std::uint64_t lapsed = 0;   ///< claims that expired because the holder sent no status of the UE
+  std::uint64_t refused = 0;  ///< statuses of UEs for which there was no space
 };
 
-/// At the Node-B: which of several proxies holds a UE, by their statuses (PROTOCOL.md, "Several proxies"). A proxy
-/// claims a UE that nobody holds when it has anything of it. It takes one that another proxy holds when it has sent to
-/// the UE since its last status: the packets go where the routers send them, and nobody asks the proxies. Any status of
-/// the holder keeps the claim. No clock inside; instants never go back. Thread: one.
+/// Tracks at the Node-B which of several proxies holds a UE, from their statuses (PROTOCOL.md, "Several proxies"). A
+/// proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. It takes a UE from another
+/// proxy when it has sent to the UE since its last status, because routers then send the packets there. Any status of
+/// the holder keeps the claim. Reads no clock; instants must not decrease. Thread: one.
 ///
-/// It believes what it is told: statuses that come in have been authenticated. What a holder of the key can do is to
-/// claim UEs, as it could send reports. Memory is bounded by `most_ues`, and a full table costs no more than one walk a
-/// second.
+/// Statuses are trusted, because they have been authenticated. A holder of the key can claim UEs, just as it could send
+/// reports. Memory is bounded by `most_ues`, and a full table costs at most one walk per second.
 class Claims {
  public:
-  /// A claim holds for so long without a word of its holder.
+  /// Time after which a claim expires without a status of its holder.
   static constexpr Duration lapse = std::chrono::seconds(2);
-  /// UEs that are remembered at most, where nothing else is asked for.
+  /// Default of the largest number of UEs that are tracked.
   static constexpr std::size_t default_most_ues = 65'536;
 
   explicit Claims(std::size_t most_ues = default_most_ues) : most_ues_(most_ues) {}
 
-  /// An authenticated status and the sender of its datagram. True when this sender holds the UE now.
+  /// Processes an authenticated status and the sender id of its datagram. Returns true if this sender holds the UE now.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
-  /// Sender id of the proxy that holds the UE now.
+  /// Returns the sender id of the proxy that holds the UE now.
   [[nodiscard]] std::optional<std::uint64_t> holder(const IpAddress& ue, Instant now);
-  /// Reports in the order of their ways: first those for all, which may be none, then those of each holder. Valid until
-  /// the next call.
+  /// Returns the reports grouped by destination: first those for all proxies, possibly none, then those of each holder.
+  /// Valid until the next call.
   [[nodiscard]] std::span<const RoutedReports> route(std::span<const BearerReport> reports, Instant now);
 
   [[nodiscard]] const ClaimCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t ues() const { return ues_.size(); }
 
  private:
-  /// What a proxy said last of a UE.
+  /// Last status that a proxy sent about a UE.
   struct Word {
-    std::optional<std::uint64_t> sender;  ///< none: nothing was said
+    std::optional<std::uint64_t> sender;  ///< none: no status yet
     std::uint64_t epoch = 0;
     std::uint64_t injected = 0;
     Instant heard{};
   };
   struct Ue {
-    std::array<Word, 4> words;            ///< of several proxies; the one that was silent longest makes room
+    std::array<Word, 4> words;            ///< last statuses of several proxies; the oldest one is replaced
     std::optional<std::uint64_t> holder;  ///< sender id
-    Instant heard{};                      ///< when the holder last spoke of the UE
+    Instant heard{};                      ///< time of the holder's last status of the UE
   };
 
   Ue* find_or_make(const IpAddress& ue, Instant now);
   void forget_silent(Instant now);
-  /// True when the proxy has sent to the UE since it last spoke of it.
+  /// Records a status; returns true if the proxy has sent to the UE since its last status of it.
   [[nodiscard]] static bool note(Ue& ue, const Word& said);
   void let_lapse(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
 
   std::size_t most_ues_;
   std::map<IpAddress, Ue> ues_;
-  Instant walked_{};  ///< when room was last looked for
+  Instant walked_{};  ///< time of the last walk that searched for space
   std::vector<RoutedReports> ways_;
   std::size_t ways_used_ = 0;
   ClaimCounters counters_;

@@ -7,27 +7,28 @@
 
 namespace sluice::control::feedback {
 
-/// At the receiver: from which number on nothing is missing of what a sender has sent. A UE that a REPORT leaves out is
-/// as its last report says; whoever has had all datagrams since that one knows that there was no later report. Of
-/// datagrams that are accepted, none of them twice. Thread: one.
+/// Tracks at the receiver from which sequence number on no datagram of a sender is missing. A UE that a REPORT leaves
+/// out is unchanged since its last report, provided that all datagrams since that one were received. Takes accepted
+/// datagrams only, each once. Thread: one.
 class Continuity {
  public:
-  /// A datagram has come, perhaps late.
+  /// Records a datagram, possibly a late one.
   void take(std::uint64_t epoch, std::uint64_t sequence);
-  /// Something of the newest datagram went astray on this side.
+  /// Records that part of the newest datagram was lost on this side.
   void lose() { whole_from_ = newest_ + 1; }
-  /// All from this number on to the newest have come; one more than the newest where that is not so.
+  /// Returns the number from which on all datagrams up to the newest were received; one more than the newest if there
+  /// is none.
   [[nodiscard]] std::uint64_t since() const;
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 
  private:
-  /// Numbers that may still come, late.
+  /// Largest number of missing datagrams that may still arrive late.
   static constexpr std::size_t most_missing = 32;
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
-  std::uint64_t whole_from_ = 0;  ///< what is before does not count: it is not known, or too much of it is missing
-  std::array<std::uint64_t, most_missing> missing_{};  ///< from whole_from_ on, in order
+  std::uint64_t whole_from_ = 0;  ///< datagrams before this number are unknown, or too many are missing
+  std::array<std::uint64_t, most_missing> missing_{};  ///< missing numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };
 

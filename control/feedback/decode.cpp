@@ -1,3 +1,7 @@
+// Decoder of the feedback protocol (PROTOCOL.md). Session calls it for every datagram after authentication. Every
+// length is checked before a field is read, because even an authenticated sender may be faulty. Unknown fields and
+// records are skipped; a known field that is malformed or repeated refuses the datagram.
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -14,10 +18,10 @@ using Octets = std::span<const std::uint8_t>;
 constexpr std::size_t record_header_size = 4;
 constexpr std::size_t field_header_size = 2;
 constexpr auto largest_signed = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-/// No sensible sender announces a longer period.
+/// Longest period that a sender may announce.
 constexpr auto longest_period = static_cast<std::uint64_t>(Duration(std::chrono::minutes(1)).count());
 
-/// Reads the value of one field; the first failure stays.
+/// Reads the value of one field and keeps a failure.
 class FieldReader {
  public:
   explicit FieldReader(Octets value) : value_(value) {}
@@ -43,7 +47,7 @@ class FieldReader {
   void into(RadioState& state) {
     state = static_cast<RadioState>(bounded(whole<std::uint8_t>(), static_cast<std::uint64_t>(RadioState::released)));
   }
-  /// A time that is not 0.
+  /// Reads a time that must not be 0.
   void into_refresh(Duration& refresh) {
     const std::uint64_t number = bounded(whole<std::uint64_t>(), longest_period);
     if (number == 0 && failure_ == Failure::none) failure_ = Failure::value_out_of_range;
@@ -78,7 +82,7 @@ class FieldReader {
 constexpr std::uint8_t last_report_field = static_cast<std::uint8_t>(ReportField::allowance);
 constexpr std::uint8_t last_status_field = static_cast<std::uint8_t>(StatusField::reporter);
 
-// Every field is read into the member of its name.
+// Each field is read into the member of the same name.
 void read_field(std::uint8_t id, FieldReader& in, BearerReport& report) {
   switch (static_cast<ReportField>(id)) {
 #define X(number, name)   \
@@ -99,7 +103,7 @@ void read_field(std::uint8_t id, FieldReader& in, BearerStatus& status) {
   }
 }
 
-/// All fields of one record. Unknown ones are skipped; a known one that repeats is an error.
+/// Reads all fields of one record. Unknown fields are skipped; a known field that repeats is an error.
 template <typename Record>
 Failure read_record(Octets fields, std::uint8_t last_known, Record& record) {
   std::uint32_t seen = 0;
@@ -136,7 +140,7 @@ Failure read_status(Octets fields, const Header& header, RecordHandler* handler)
   return failure;
 }
 
-/// What an omission record says.
+/// Contents of an omission record.
 struct Omission {
   Duration refresh{};
 };
@@ -149,11 +153,11 @@ Failure read_omission(Octets fields, RecordHandler* handler) {
   Omission omission;
   const Failure failure = read_record(fields, static_cast<std::uint8_t>(OmissionField::refresh), omission);
   if (failure == Failure::none && handler != nullptr) handler->on_omission(omission.refresh);
-  // A message that leaves out and does not say until when cannot be gone by.
+  // A message that leaves out UEs without a refresh interval is unusable.
   return failure == Failure::missing_address ? Failure::malformed_record : failure;
 }
 
-/// Records of a kind that does not belong to the message's type are skipped like unknown ones.
+/// Reads a record. Records of a kind that does not belong to the message's type are skipped like unknown ones.
 Failure read_any(std::uint16_t kind, Octets fields, const Header& header, RecordHandler* handler) {
   if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::report)) {
     return read_report(fields, header, handler);

@@ -1,3 +1,8 @@
+// Encoder of the feedback protocol (PROTOCOL.md). Session calls DatagramWriter for every datagram it sends; other
+// senders use the size functions to plan datagrams. Each record is built in a buffer of its own and then copied, so a
+// record that does not fit leaves the datagram unchanged. A field with value zero is omitted unless its absence has
+// another meaning.
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,15 +27,15 @@ std::uint64_t on_wire(Duration span) {
 std::uint64_t on_wire(Rate rate) {
   constexpr double fastest = 1e18;  // bit/s; keeps the conversion defined
   const double bps = std::clamp(rate.bps(), 0.0, fastest);
-  const double below = std::floor(bps);  // an instruction, where std::llround() is a call
+  const double below = std::floor(bps);  // one instruction, whereas std::llround() is a call
   return static_cast<std::uint64_t>(below) + (bps - below >= 0.5 ? 1 : 0);
 }
 
-/// A report with every field, about an IPv6 address: 161 bytes.
+/// Buffer size of a record in bytes. The largest one, a report with every field and an IPv6 address, has 161 bytes.
 constexpr std::size_t room_for_record = 192;
 
-/// One record: its header, then its fields. A field whose value is zero is left out. It is put together in a place of
-/// its own, where everything fits; only the whole is measured against a datagram.
+/// Builds one record: its header, then its fields, omitting fields with value zero. The buffer holds every record; only
+/// the finished record is compared with the space in the datagram.
 class RecordWriter {
  public:
   explicit RecordWriter(RecordKind kind) {
@@ -64,7 +69,7 @@ class RecordWriter {
     out_.put(second);
   }
 
-  /// The record, its length entered.
+  /// Returns the record after writing its length.
   [[nodiscard]] std::span<const std::uint8_t> finish() {
     constexpr std::size_t header = 2 * sizeof(std::uint16_t);
     WireWriter length(std::span<std::uint8_t>(octets_).subspan(sizeof(std::uint16_t)));
@@ -83,7 +88,7 @@ class RecordWriter {
   WireWriter out_{octets_};
 };
 
-/// How many bytes a RecordWriter would take.
+/// Computes the size of the record that a RecordWriter would build.
 class RecordMeasure {
  public:
   template <typename Field>

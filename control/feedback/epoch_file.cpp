@@ -1,3 +1,7 @@
+// File with the epoch of a sender, so that epochs increase over restarts even if the clock goes back. Called once at
+// start by the proxy and the Node-B emulator if feedback.epoch_file is configured. The new epoch is on disk before any
+// datagram is sent. A crash leaves the old or the new file, never a partial one.
+
 #include "control/feedback/epoch_file.hpp"
 
 #include <fcntl.h>
@@ -22,7 +26,7 @@ namespace {
   throw std::runtime_error("epoch file " + file + ": " + what);
 }
 
-/// A descriptor that is closed at the end.
+/// File descriptor that is closed on destruction.
 class Opened {
  public:
   Opened(const std::string& file, int flags) : descriptor_(open(file.c_str(), flags | O_CLOEXEC, 0600)) {}
@@ -37,7 +41,7 @@ class Opened {
   int descriptor_;
 };
 
-/// The epoch of the run before; nothing when there is no file.
+/// Returns the epoch of the last run; nothing if there is no file.
 std::optional<std::uint64_t> read_epoch(const std::string& file) {
   const Opened opened(file, O_RDONLY);
   if (opened.get() < 0 && errno == ENOENT) return std::nullopt;
@@ -54,7 +58,7 @@ std::optional<std::uint64_t> read_epoch(const std::string& file) {
   return epoch;
 }
 
-/// Writes a new file and puts it in the place of the old one, so that a crash leaves one of the two.
+/// Writes a new file and renames it to the old one, so that a crash leaves one of the two.
 void write_epoch(const std::string& file, std::uint64_t epoch) {
   const std::string fresh = file + ".new";
   const std::string text = std::to_string(epoch) + "\n";

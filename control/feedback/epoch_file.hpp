@@ -5,9 +5,9 @@
 
 namespace sluice::control::feedback {
 
-/// The epoch for a sender that starts now and keeps its epochs in a file: greater than the one found there, even when
-/// the clock has gone back since, see next_epoch(). It is in the file, on disk, before this returns; a file that is not
-/// there yet is made. Throws std::runtime_error when the file cannot be read or written, or holds something else.
+/// Returns the epoch of a sender that starts now and keeps its epochs in a file: greater than the stored one, even if
+/// the clock has gone back (see next_epoch()). The epoch is on disk before this returns; a missing file is created.
+/// Throws std::runtime_error if the file cannot be read or written, or contains other data.
 [[nodiscard]] std::uint64_t begin_epoch(const std::string& file, std::uint64_t wall_clock_ns);
 
 }  // namespace sluice::control::feedback

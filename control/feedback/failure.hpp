@@ -7,7 +7,7 @@
 
 namespace sluice::control::feedback {
 
-/// Why a datagram was refused: name, text. Everything up to bad_tag is judged before authentication, the rest after.
+/// Reasons for refusing a datagram: X(name, text). Reasons up to bad_tag precede authentication, the others follow it.
 #define SLUICE_FEEDBACK_FAILURES(X)                                                                     \
   X(none, "accepted")                                                                                   \
   X(too_short, "shorter than a header and a tag")                                                       \
@@ -40,7 +40,7 @@ inline constexpr std::size_t failure_count = 0
 #undef X
     ;
 
-/// The name as written in the table, for metrics.
+/// Returns the name as written in the table, for metrics.
 [[nodiscard]] constexpr std::string_view name_of(Failure failure) {
   switch (failure) {
 #define X(name, text) \
@@ -52,7 +52,7 @@ inline constexpr std::size_t failure_count = 0
   return "unknown";
 }
 
-/// A sentence for people.
+/// Returns a sentence for a log.
 [[nodiscard]] constexpr std::string_view text_of(Failure failure) {
   switch (failure) {
 #define X(name, text) \
@@ -64,7 +64,7 @@ inline constexpr std::size_t failure_count = 0
   return "unknown";
 }
 
-/// One counter per Failure; the first counts what was accepted.
+/// One counter per Failure; the first counts accepted datagrams.
 using FailureCounters = std::array<std::uint64_t, failure_count>;
 
 }  // namespace sluice::control::feedback

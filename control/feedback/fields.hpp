@@ -4,7 +4,7 @@
 
 namespace sluice::control::feedback {
 
-// Numbers of PROTOCOL.md. Never reuse one.
+// Numbers of PROTOCOL.md. A number must never be reused.
 
 inline constexpr std::uint16_t poll_flag = 0x0001;
 inline constexpr std::uint16_t takes_changes_flag = 0x0002;

@@ -1,3 +1,7 @@
+// AES-256-GMAC with a key per session (NIST SP 800-38D, RFC 5869), with the OpenSSL library. Called by Authenticator
+// for keys of this algorithm. No nonce is used twice with one key: the nonce is the sequence number, and sign() refuses
+// numbers that do not increase. Only keys of sessions with a valid tag are cached, so forged datagrams cost no memory.
+
 #include "control/feedback/gmac.hpp"
 
 #include <openssl/core_names.h>
@@ -37,10 +41,10 @@ struct FreeKdfContext {
 
 using CipherKey = std::array<std::uint8_t, 32>;
 
-/// What the key is for: the beginning of HKDF's info.
+/// Purpose of the derived key: the start of HKDF's info.
 constexpr std::string_view purpose = "sluice feedback 1 AES-256-GMAC";
 
-// Where the header has what a key is derived from, and the nonce (codec.cpp reads the same).
+// Offsets of the header fields from which the key and the nonce are derived (decode.cpp reads the same).
 constexpr std::size_t type_at = 5;
 constexpr std::size_t key_id_at = 8;
 constexpr std::size_t length_at = 14;
@@ -54,7 +58,7 @@ const EVP_CIPHER* aes_256_gcm() {
   return cipher.get();
 }
 
-/// HKDF-SHA-256. Nothing when the library refuses.
+/// Returns a key derived by HKDF-SHA-256; nothing if the library fails.
 std::optional<CipherKey> hkdf(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt,
                               std::span<const std::uint8_t> info) {
   const std::unique_ptr<EVP_KDF, FreeKdf> kdf(EVP_KDF_fetch(nullptr, OSSL_KDF_NAME_HKDF, nullptr));
@@ -76,10 +80,10 @@ std::optional<CipherKey> hkdf(std::span<const std::uint8_t> secret, std::span<co
 
 }  // namespace
 
-/// AES-256-GMAC under the key of one session.
+/// AES-256-GMAC with the key of one session.
 class GmacSessions::Cipher {
  public:
-  /// Null when the library refuses.
+  /// Returns a cipher with this key; null if the library fails.
   static std::unique_ptr<Cipher> with(const CipherKey& key) {
     auto cipher = std::unique_ptr<Cipher>(new Cipher);
     if (cipher->context_ == nullptr || aes_256_gcm() == nullptr ||
@@ -88,7 +92,7 @@ class GmacSessions::Cipher {
     }
     return cipher;
   }
-  /// Nothing when the library refuses.
+  /// Returns the tag of a datagram; nothing if the library fails.
   [[nodiscard]] std::optional<Tag> tag(std::span<const std::uint8_t> datagram) {
     std::array<std::uint8_t, 12> nonce{};
     std::copy_n(datagram.begin() + sequence_at, sizeof(std::uint64_t), nonce.begin() + 4);
@@ -110,7 +114,7 @@ class GmacSessions::Cipher {
   std::unique_ptr<EVP_CIPHER_CTX, FreeCipherContext> context_{EVP_CIPHER_CTX_new()};
 };
 
-/// Session ids are random, and only those of whoever has the secret are kept.
+/// Returns part of the session id as hash. Session ids are random, and only those of holders of the secret are cached.
 std::size_t GmacSessions::HashOfIdentity::operator()(const Identity& identity) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, identity.data() + identity.size() - sizeof hash, sizeof hash);
@@ -125,7 +129,7 @@ GmacSessions::~GmacSessions() {
   OPENSSL_cleanse(secret_.data(), secret_.size());
 }
 
-/// Nothing when the datagram is shorter than it says, or has no session id.
+/// Returns the identity from the header; nothing if the datagram is shorter than it states or has no session id.
 std::optional<GmacSessions::Identity> GmacSessions::identity_of(std::span<const std::uint8_t> datagram) {
   constexpr std::size_t least = session_at + sizeof(SessionId);
   if (datagram.size() < least || read_number<std::uint16_t>(datagram.subspan(length_at)) < least) return std::nullopt;

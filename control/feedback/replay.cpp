@@ -1,3 +1,7 @@
+// Replay protection of the feedback protocol: the window of sequence numbers per epoch, and the newest epochs per
+// sender. Session calls ReplayGuard::take() for every authenticated datagram. No datagram is accepted twice, even after
+// a sender was discarded (PROTOCOL.md, "Epochs and replay").
+
 #include "control/feedback/replay.hpp"
 
 #include <algorithm>
@@ -16,7 +20,7 @@ bool is_ahead(std::uint64_t epoch, const ReceivedAt& at) {
 bool ReplayWindow::take(std::uint64_t sequence) {
   if (sequence == 0) return false;
   if (sequence > newest_) {
-    // Slots between the old newest and the new one come into the window unseen.
+    // Slots between the old and the new newest number enter the window as not received.
     const std::uint64_t fresh = std::min(sequence - newest_, size);
     for (std::uint64_t i = 0; i < fresh; ++i) {
       const std::uint64_t slot = (sequence - i) % size;
@@ -52,7 +56,7 @@ Failure ReplayGuard::take(std::uint64_t sender, std::uint64_t epoch, std::uint64
 }
 
 Failure ReplayGuard::take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const {
-  // Our clock goes on, and may be set: an epoch stays with the numbers that were seen of it.
+  // The local clock advances and may be set, so an epoch that is no longer ahead keeps its received numbers.
   if (known.ahead.epoch > known.usual.epoch && !is_ahead(known.ahead.epoch, at)) {
     known.usual = std::exchange(known.ahead, {});
   }

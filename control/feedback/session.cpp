@@ -1,3 +1,8 @@
+// Session of the feedback protocol: splits records into datagrams, signs them, and checks received ones. Used by
+// UdpEndpoint for sockets and by the virtual-time network. The order of checks is that of PROTOCOL.md: sizes, magic,
+// version, key and tag, then header and replay, then all records. No record reaches the handler before the whole
+// datagram was accepted.
+
 #include "control/feedback/session.hpp"
 
 #include <algorithm>
@@ -11,7 +16,7 @@ namespace {
 
 constexpr std::size_t smallest_datagram = 256;  // one whole record with header and tag
 
-/// Null where there is none.
+/// Returns the key that signs; null if it is not configured.
 const Key* send_key_of(const SessionConfig& config) {
   const auto found =
       std::find_if(config.keys.begin(), config.keys.end(), [&](const Key& key) { return key.id == config.send_key; });
@@ -85,7 +90,7 @@ std::uint64_t Session::send(Header header, std::span<const Record> records, Data
     seal(writer, header, sink);
     begin();
     if (writer.add(record)) continue;
-    // The smallest datagram that the configuration may ask for has room for the largest record alone.
+    // The smallest datagram that the configuration permits has space for the largest record alone.
     writer.reset();
     static_cast<void>(writer.add(record));
   }
@@ -93,7 +98,7 @@ std::uint64_t Session::send(Header header, std::span<const Record> records, Data
   return sequence_;
 }
 
-/// What the header has besides, for who derives the key of this session.
+/// Returns the header extension, from which peers derive the key of this session; empty for HMAC.
 std::span<const std::uint8_t> Session::extension() const {
   if (send_key_of(config_)->algorithm != TagAlgorithm::aes_256_gmac) return {};
   return config_.session_id;
@@ -103,7 +108,7 @@ void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
   header.sequence = ++sequence_;
   const std::span<const std::uint8_t> body = writer.finish(header);
   const std::optional<Tag> tag = authenticator_.sign(config_.send_key, body);
-  if (!tag) return;  // the library is out of memory, or numbers ran out: the datagram is lost, as any may be
+  if (!tag) return;  // out of memory or of sequence numbers: the datagram is lost, as any may be
   std::copy(tag->begin(), tag->end(), buffer_.begin() + static_cast<std::ptrdiff_t>(body.size()));
   sink.send(std::span(buffer_).first(body.size() + tag_size));
 }
@@ -120,7 +125,7 @@ Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& 
   return failure;
 }
 
-/// Nothing but sizes, magic, version and key id is looked at before the tag has been found right.
+/// Checks size, magic, version, key id and tag; no other field is read before the tag was verified.
 Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   if (datagram.size() < header_size + tag_size) return Failure::too_short;
   if (datagram.size() > largest_datagram) return Failure::too_long;
@@ -143,7 +148,7 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   const Failure replay = replay_.take(sender, epoch, decoded.header.sequence, at);
   if (replay == Failure::stale_epoch) stale_ = {sender, epoch, replay_.newer_epoch(sender, epoch)};
   if (replay != Failure::none) return replay;
-  // All of it is judged before anything is handed over.
+  // All records are checked before any is passed to the handler.
   gathered_.reports.clear();
   gathered_.statuses.clear();
   gathered_.refresh = {};

@@ -18,101 +18,101 @@
 namespace sluice::control::feedback {
 
 enum class Role : std::uint8_t {
-  node_b,  ///< sends reports, takes statuses
-  proxy    ///< sends statuses, takes reports
+  node_b,  ///< sends reports, accepts statuses
+  proxy    ///< sends statuses, accepts reports
 };
 
 struct SessionConfig {
   Role role = Role::proxy;
   std::uint64_t sender = 1;    ///< this program's id: stable over restarts, different from every peer's
-  std::uint64_t epoch = 1;     ///< greater than in every run before: see next_epoch()
-  std::vector<Key> keys;       ///< all that are accepted
-  std::uint32_t send_key = 0;  ///< the one this side signs with
-  /// Drawn at random for this very session, from the system's own source. Needed where `send_key` is one of
-  /// AES-256-GMAC: two sessions with the same id, sender and epoch would give their key away.
+  std::uint64_t epoch = 1;     ///< greater than in every earlier run: see next_epoch()
+  std::vector<Key> keys;       ///< all keys that are accepted
+  std::uint32_t send_key = 0;  ///< id of the key that signs
+  /// Random number for this session, from the system's random source. Required if `send_key` is an AES-256-GMAC key,
+  /// because two sessions with the same id, sender and epoch would reveal it.
   SessionId session_id{};
-  /// Bytes of UDP payload, 256 … largest_datagram; see Session::set_limit().
+  /// Largest UDP payload sent, 256 to largest_datagram bytes; see Session::set_limit().
   std::size_t max_datagram = default_max_datagram;
-  Abilities takes;                 ///< what is said that this side takes; it takes all of it anyway
-  std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more of them
+  Abilities takes;                 ///< features announced to peers; this side accepts all of them anyway
+  std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more senders
 };
 
-/// The epoch for a sender that starts now: the wall clock in nanoseconds, or one more than the last run's where that
-/// was kept and the clock has gone back since.
+/// Returns the epoch of a sender that starts now: the wall clock in nanoseconds. If the last run's epoch is known and
+/// the clock has gone back since, returns that epoch plus one.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
-/// An authenticated datagram of an epoch before its sender's newest: a recording that somebody plays back, or a sender
-/// that has restarted with its clock gone back, whose datagrams are refused until it is told; or one that was not heard
-/// for long, and forgotten.
+/// Authenticated datagram of an epoch before its sender's newest one. It is a replayed recording, or the sender's clock
+/// went back across a restart. A sender that was discarded after a long silence also counts as stale.
 struct StaleSender {
   std::uint64_t sender = 0;
-  std::uint64_t epoch = 0;   ///< the datagram's
-  std::uint64_t newest = 0;  ///< of this sender, or of all that were forgotten
+  std::uint64_t epoch = 0;   ///< epoch of the datagram
+  std::uint64_t newest = 0;  ///< newest epoch of this sender, or of all senders that were discarded
 };
-/// One sentence that says so, and what to do.
+/// Returns a sentence that describes the event and the remedy.
 [[nodiscard]] std::string to_string(const StaleSender& stale);
 
-/// Where encoded datagrams go: a socket, or a wire of the virtual-time network.
+/// Receiver of encoded datagrams: a socket, or a link of the virtual-time network.
 class DatagramSink {
  public:
-  /// The bytes are valid during the call.
+  /// Sends a datagram; the bytes are valid only during the call.
   virtual void send(std::span<const std::uint8_t> datagram) = 0;
 
  protected:
   ~DatagramSink() = default;
 };
 
-/// One side of the protocol without a transport: encodes, signs, authenticates, guards against replay, decodes. No
-/// clock, no socket. Thread: one.
+/// One side of the protocol without a transport: encodes, signs, authenticates, rejects replays, decodes. Has no clock
+/// and no socket. Thread: one.
 class Session {
  public:
-  /// Throws std::invalid_argument for a configuration that cannot work.
+  /// Creates a session. Throws std::invalid_argument for an unusable configuration.
   explicit Session(SessionConfig config);
 
-  /// Sends reports in as many datagrams as they need (one without records when there are none), each with its own
-  /// sequence number. Returns the sequence number of the last. `refresh`: UEs are left out of which nothing has
-  /// changed, and each is reported so often at least; 0 = all are there.
+  /// Sends reports in as many datagrams as needed (one without records if there are none), each with its own sequence
+  /// number. Returns the sequence number of the last one. `refresh` is the longest interval between two reports of a UE
+  /// if unchanged UEs are left out; 0 if all are present.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
                              DatagramSink& sink, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
-  /// Judges a datagram that was received `at` and, when all of it is good, hands its header and then every record to
-  /// the handler.
+  /// Checks a datagram that was received `at`. If all of it is valid, passes its header and then every record to the
+  /// handler. Returns the reason if it was refused.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
-  /// The same; `header` becomes that of an accepted datagram.
+  /// Receives as the other overload does, and copies the header of an accepted datagram to `header`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
-  /// The longest datagram that is sent from now on: no longer than the configuration's. At first that, but not more
-  /// than default_max_datagram: larger ones are for peers that take them.
+  /// Sets the largest datagram sent from now on, limited by the configuration. The initial limit is at most
+  /// default_max_datagram, because only some peers accept larger ones.
   void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
   [[nodiscard]] std::size_t limit() const { return limit_; }
-  /// The longest that peers take now, within the configuration.
+  /// Returns the largest datagram that all current peers accept, limited by the configuration.
   [[nodiscard]] std::size_t limit_of_peers(Instant now) const {
     return peers_take(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
   }
-  /// What a datagram of so many octets has room for in records.
+  /// Returns the space for records in a datagram of `octets` bytes.
   [[nodiscard]] std::size_t record_room(std::size_t octets) const {
     return octets - header_size - extension().size() - tag_size;
   }
-  /// What all senders have said they take that were heard in the last two seconds; nothing where none was.
+  /// Returns the features that all senders received in the last two seconds have announced; none if there was no
+  /// sender.
   [[nodiscard]] Abilities peers_take(Instant now) const;
 
-  /// So many numbers are passed over, as if datagrams had been lost: where numbers were given to reports that could not
-  /// be sent.
+  /// Skips `datagrams` sequence numbers, as if those datagrams were lost. Used if numbers were assigned to reports that
+  /// could not be sent.
   void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
-  /// The sequence number of the datagram sent next. Reports carry theirs so that an allowance can be told from the one
-  /// before it.
+  /// Returns the sequence number of the next datagram. Reports carry theirs, so that an allowance can be distinguished
+  /// from the one before.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
   [[nodiscard]] const FailureCounters& counters() const { return counters_; }
-  /// The last datagram that was refused with stale_epoch.
+  /// Returns the last datagram that was refused with stale_epoch.
   [[nodiscard]] const std::optional<StaleSender>& stale() const { return stale_; }
   [[nodiscard]] const SessionConfig& config() const { return config_; }
 
  private:
   [[nodiscard]] std::span<const std::uint8_t> extension() const;
 
-  /// The records of the datagram that is being judged; of one kind, its message's.
+  /// Records of the datagram being checked, all of the kind that belongs to its message type.
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;
     std::vector<BearerStatus> statuses;
@@ -124,7 +124,7 @@ class Session {
     void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
   };
 
-  /// When an ability was last claimed, and when a message came without it.
+  /// Last times when messages with and without a feature flag were received.
   struct Claimed {
     std::optional<Instant> by;
     std::optional<Instant> not_by;

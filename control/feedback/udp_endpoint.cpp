@@ -1,3 +1,7 @@
+// UDP transport of the feedback protocol with Boost.Asio. Used by the proxy and by the Node-B emulator, each with its
+// Session. Runs on the thread of its io_context. No error of the network ends it. Datagrams are sent only to configured
+// peers and to addresses that an authenticated sender may teach.
+
 #include "control/feedback/udp_endpoint.hpp"
 
 #include <algorithm>
@@ -15,10 +19,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::udp;
 
-/// How long a socket that cannot even be waited for is left alone.
+/// Pause after an error of waiting for the socket, so that a persistent error causes no busy loop.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-/// The endpoint in the form that a socket of this address family sends to.
+/// Returns the peer's endpoint in the form that a socket of this address family can send to.
 udp::endpoint reachable_from(const udp::endpoint& local, const udp::endpoint& peer) {
   if (local.address().is_v4() == peer.address().is_v4()) return peer;
   if (local.address().is_v4()) {
@@ -33,7 +37,7 @@ IpAddress address_of(const udp::endpoint& endpoint) {
     const auto octets = endpoint.address().to_v4().to_bytes();
     return IpAddress::v4(octets[0], octets[1], octets[2], octets[3]);
   }
-  const auto octets = endpoint.address().to_v6().to_bytes();  // an IPv4-mapped one is the IPv4 address
+  const auto octets = endpoint.address().to_v6().to_bytes();  // an IPv4-mapped address is the IPv4 address
   std::copy(octets.begin(), octets.end(), address.octets.begin());
   return address;
 }
@@ -64,7 +68,7 @@ void UdpEndpoint::start() {
 
 void UdpEndpoint::stop() {
   running_ = false;
-  alive_ = std::make_shared<bool>(true);  // what is queued belongs to the past
+  alive_ = std::make_shared<bool>(true);  // handlers in the queue become ineffective
   boost::system::error_code ignored;
   socket_.cancel(ignored);
   pause_.cancel();
@@ -91,7 +95,8 @@ void UdpEndpoint::rest() {
   });
 }
 
-/// Takes what is there, up to the bound; what is left makes the next wait return at once, after other handlers.
+/// Receives datagrams up to the limit per wake-up. If more are queued, the next wait returns at once, after other
+/// handlers.
 void UdpEndpoint::drain() {
   for (std::size_t i = 0; i < config_.datagrams_per_wakeup && running_; ++i) {
     if (!receive_one()) return;
@@ -104,7 +109,7 @@ bool UdpEndpoint::receive_one() {
   const std::size_t size = socket_.receive_from(asio::buffer(buffer_), from, 0, error);
   if (error == asio::error::would_block || error == asio::error::try_again) return false;
   if (error) {
-    // A peer that is down is told to us by ICMP; the next datagram may be fine.
+    // ICMP reports a peer that is down; the next datagram may be valid.
     ++counters_.receive_errors;
     counters_.last_error = error.value();
     return true;
@@ -124,7 +129,7 @@ bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
          std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
 }
 
-/// A sender that is heard where nothing is sent to stays where it was.
+/// Records the address of a sender. A sender received from an address that is no destination keeps its earlier address.
 void UdpEndpoint::note_place(std::uint64_t sender, const udp::endpoint& from) {
   if (!is_sent_to(from)) return;
   if (places_.size() >= most_places && !places_.contains(sender)) {

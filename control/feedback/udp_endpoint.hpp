@@ -18,71 +18,72 @@
 
 namespace sluice::control::feedback {
 
-/// Where senders that sign with a key may be answered.
+/// Addresses from which senders that use a key may be answered.
 struct LearnFrom {
-  std::uint32_t key = 0;            ///< id
-  std::vector<IpPrefix> addresses;  ///< none: nowhere
+  std::uint32_t key = 0;            ///< key id
+  std::vector<IpPrefix> addresses;  ///< none: no address
 };
 
 struct UdpEndpointConfig {
   boost::asio::ip::udp::endpoint local;               ///< address and port to bind; port 0 = any
-  std::vector<boost::asio::ip::udp::endpoint> peers;  ///< who is sent to, always
-  std::vector<LearnFrom> learn;   ///< also send to where authenticated senders are heard, if that is one of these
-  std::size_t most_learned = 64;  ///< … but to so many places at most
-  std::size_t datagrams_per_wakeup = 64;  ///< work done before other handlers of the context get their turn, ≥ 1
-  /// When it is: for every datagram received.
+  std::vector<boost::asio::ip::udp::endpoint> peers;  ///< destinations that are always used
+  std::vector<LearnFrom> learn;                       ///< permits destinations learned from authenticated senders
+  std::size_t most_learned = 64;                      ///< largest number of learned destinations
+  std::size_t datagrams_per_wakeup = 64;  ///< datagrams per wake-up before other handlers of the context run, ≥ 1
+  /// Returns the time of each datagram received.
   std::function<ReceivedAt()> clock;
 };
 
-/// What happened on the socket; what was wrong inside datagrams is counted by the session.
+/// Counters of socket events; invalid datagrams are counted by the session.
 struct UdpCounters {
   std::uint64_t datagrams_received = 0;
   std::uint64_t datagrams_sent = 0;
   std::uint64_t receive_errors = 0;
-  std::uint64_t send_errors = 0;       ///< e.g. the peer is down, the socket's buffer is full
-  std::uint64_t not_answered = 0;      ///< accepted datagrams from where their key is not answered
-  std::uint64_t no_room_to_learn = 0;  ///< … and from one place more than may be learned
+  std::uint64_t send_errors = 0;       ///< for example the peer is down, or the socket's buffer is full
+  std::uint64_t not_answered = 0;      ///< accepted datagrams from addresses that their key must not learn
+  std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams from destinations beyond most_learned
   int last_error = 0;                  ///< errno of the newest error
 };
 
-/// One side of the protocol on a UDP socket, IPv4 or IPv6. No error of the network ends it. Runs on the thread of the
-/// given io_context; every method is called there.
+/// One side of the protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the given
+/// io_context; every method is called there.
 ///
-/// A place that is learned is sent to for as long as somebody is heard there (`learned_for` longer), and once however
-/// many senders speak there: what a holder of the key can have sent, and to whom, is bounded.
+/// A learned destination is used while datagrams arrive from it, and `learned_for` longer. Each message goes to it
+/// once, however many senders use that address. What a holder of the key can cause to be sent, and where, is thus
+/// bounded.
 class UdpEndpoint final : private DatagramSink {
  public:
-  /// Senders whose place is known, at most; what is for others goes to all.
+  /// Largest number of senders whose address is known; messages for others go to all destinations.
   static constexpr std::size_t most_places = 1024;
-  /// How long a place is sent to after something was heard there.
+  /// Time for which a learned destination is used after its last datagram.
   static constexpr Duration learned_for = ReplayGuard::speaking;
 
-  /// Binds. Throws boost::system::system_error when that fails. Everything given must outlive the endpoint.
+  /// Binds the socket. Throws boost::system::system_error if that fails. All arguments must outlive the endpoint.
   UdpEndpoint(boost::asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler);
   ~UdpEndpoint();
   UdpEndpoint(const UdpEndpoint&) = delete;
   UdpEndpoint& operator=(const UdpEndpoint&) = delete;
 
-  /// Begins to receive. stop() ends it; handlers that are queued do nothing afterwards.
+  /// Starts receiving. stop() ends it; queued handlers then do nothing.
   void start();
   void stop();
 
-  /// `now`: this side's monotonic clock. Returns the sequence number of the last datagram.
-  /// `refresh`: see Session::send_reports().
+  /// Sends reports to all destinations. `now`: this side's monotonic clock. `refresh`: see Session::send_reports().
+  /// Returns the sequence number of the last datagram.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
-  /// The same, only to where this sender was last heard of the places that are sent to; to all where that is none.
+  /// Sends reports only to the destination where this sender was last received; to all destinations if there is none.
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
                                 Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);
 
-  /// Where it is bound, with the port that was chosen.
+  /// Returns the bound address, with the port that was chosen.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const;
-  /// Everyone a message goes to now, but for those that have become silent since the last one.
+  /// Returns all current destinations, including those that became silent since the last message.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
-  /// How many these are.
+  /// Returns the number of destinations.
   [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
-  /// Whether there may ever be more than one of them.
+  /// True if there may ever be more than one destination.
   [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
 
@@ -104,13 +105,13 @@ class UdpEndpoint final : private DatagramSink {
   RecordHandler& handler_;
   boost::asio::ip::udp::socket socket_;
   boost::asio::steady_timer pause_;
-  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< when something was last heard there
-  std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< of senders, where they are sent to
-  std::optional<boost::asio::ip::udp::endpoint> only_;              ///< of what is sent now
-  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one more byte tells what is too long
+  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< time of the last datagram from each
+  std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< addresses of senders
+  std::optional<boost::asio::ip::udp::endpoint> only_;              ///< only destination of the current message, if set
+  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one byte detects oversized datagrams
   UdpCounters counters_;
   bool running_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< handlers that outlive the endpoint see it gone
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< expires for queued handlers
 };
 
 }  // namespace sluice::control::feedback

@@ -10,7 +10,7 @@
 
 namespace sluice::control::feedback {
 
-/// Between the wire's byte order and the processor's.
+/// Converts between the wire's byte order and the processor's.
 template <std::unsigned_integral Number>
 [[nodiscard]] constexpr Number big_endian(Number number) {
   if constexpr (std::endian::native == std::endian::big || sizeof(Number) == 1) {
@@ -24,7 +24,7 @@ template <std::unsigned_integral Number>
   }
 }
 
-/// Writes big-endian numbers into a buffer that has room for them.
+/// Writes big-endian numbers into a buffer, which must be large enough.
 class WireWriter {
  public:
   explicit WireWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}
@@ -35,7 +35,7 @@ class WireWriter {
     put(&wire, sizeof wire);
   }
   void put(std::span<const std::uint8_t> octets) {
-    if (!octets.empty()) put(octets.data(), octets.size());  // of an empty one there may be no address
+    if (!octets.empty()) put(octets.data(), octets.size());  // an empty span may have no address
   }
   [[nodiscard]] std::size_t position() const { return position_; }
 
@@ -49,7 +49,7 @@ class WireWriter {
   std::size_t position_ = 0;
 };
 
-/// The big-endian number that fills `octets`, of which there are sizeof(Number) at least.
+/// Returns the big-endian number at the start of `octets`, which has at least sizeof(Number) bytes.
 template <std::unsigned_integral Number>
 [[nodiscard]] inline Number read_number(std::span<const std::uint8_t> octets) {
   Number wire{};
