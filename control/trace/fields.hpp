@@ -12,8 +12,8 @@
 #include "control/trace/values.hpp"
 #include "control/window_laws.hpp"
 
-/// What a trace tells of the laws' parameters, of what they are told, and of what they answer: one list for each. A
-/// parameter has the name that it has in the configuration.
+/// Fields of a trace: parameters of the control laws, their inputs and their results, in one list per type. A parameter
+/// has the name that it has in the configuration.
 namespace sluice::control {
 
 template <typename Self, typename T>
@@ -38,7 +38,7 @@ struct EnumWords<WindowLaw> {
 
 // --- parameters
 
-/// Stands for a config::Section where parameters describe their keys themselves.
+/// Substitute for config::Section for parameters that describe their own keys.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;
@@ -58,7 +58,7 @@ struct DescribedFields {
   }
 };
 
-/// A law that is described in one place only (describe(Section&, Parameters&)) needs no list here.
+/// Visits the fields of parameters that have a describe(Section&, Parameters&), so that no second list is needed here.
 template <typename T, typename Visit>
 requires requires(DescribedFields<Visit>& s, std::remove_const_t<T>& p) {
   describe(s, p);
@@ -132,7 +132,7 @@ void each_field(Self& p, Visit& visit) {
   visit("largest", p.largest);
 }
 
-/// The policy is the law's, the buffer what it is told of the queue.
+/// Visits only the parameters of GWA itself; the policy belongs to the law and the buffer to the queue's state.
 template <Either<GwaParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("decay", p.decay);
@@ -148,7 +148,7 @@ void each_field(Self& p, Visit& visit) {
 #undef X
 }
 
-// --- what laws are told
+// --- inputs of the laws
 
 template <Either<Acknowledged> Self, typename Visit>
 void each_field(Self& news, Visit& visit) {
@@ -219,7 +219,7 @@ void each_field(Self& seen, Visit& visit) {
   visit("best", seen.best);
 }
 
-// --- what they answer
+// --- results of the laws
 
 template <Either<AckRelease> Self, typename Visit>
 void each_field(Self& release, Visit& visit) {

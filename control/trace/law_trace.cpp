@@ -1,3 +1,8 @@
+// Recording of the calls of control laws as lines of JSON. Each law's calls go through traced(), which calls
+// LawTrace::tell() only if a trace is active. The whole state of a law is recorded before its first call and again
+// after lost lines. Replay can thus repeat the calls exactly. Nothing here blocks or allocates; a line that does not
+// fit is counted as lost.
+
 #include "control/trace/law_trace.hpp"
 
 #include <algorithm>
@@ -50,8 +55,8 @@ void LawTrace::add_owner(const LawOwner& owner) {
   fields("server_port", owner.server_port);
 }
 
-/// Of a law of which a line is missing the state must be told before anything else; which law that is, the line would
-/// have said, so it is all of them.
+/// Ends the current line and passes it to the sink. A reader cannot know which law a lost line belongs to. The state of
+/// every law is then recorded again before its next call. Returns true if the line was accepted.
 bool LawTrace::end_line() {
   line_.close('}');
   line_.end_line();

@@ -13,23 +13,23 @@
 
 namespace sluice::control {
 
-/// Where the lines of a trace go. Thread: that of the laws.
+/// Receiver of the lines of a trace. Thread: that of the laws.
 class LineSink {
  public:
   virtual ~LineSink() = default;
-  /// False when there is no room for this line, of which then nothing is kept. Never waits.
+  /// Stores a line. Returns false if there is no space; nothing of the line is then stored. Never blocks.
   [[nodiscard]] virtual bool put(std::string_view line) = 0;
 };
 
-/// Whose a law is: all connections' of a UE, or that of one.
+/// Owner of a law: all connections of a UE, or one connection.
 struct LawOwner {
   IpAddress ue;
-  std::uint16_t ue_port = 0;  ///< 0: the UE's
+  std::uint16_t ue_port = 0;  ///< 0: the law of the UE
   IpAddress server{};
   std::uint16_t server_port = 0;
 };
 
-/// Whose it is, and what it was made of.
+/// Owner of a law and the parameters from which it was constructed.
 template <typename Origin>
 struct LawIdentity {
   LawOwner owner;
@@ -38,7 +38,7 @@ struct LawIdentity {
 template <typename Origin>
 LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
 
-/// The parts of a call's line, as LawTrace writes them and Replay repeats them: what the law is told …
+/// Writes the arguments of a call as LawTrace records and Replay repeats them.
 template <typename Call, typename... Arguments>
 void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.name("in");
@@ -49,7 +49,7 @@ void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.close('}');
 }
 
-/// … and what is seen of it afterwards, behind what the call returned where it returned something.
+/// Writes the outcome of a call: its result, if it has one, and the values that the law shows afterwards.
 template <typename Law, typename WriteResult>
 void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
   line.name("out");
@@ -60,7 +60,7 @@ void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_re
   line.close('}');
 }
 
-/// Makes the call, and writes its outcome. Returns what the call does.
+/// Makes the call and writes its outcome. Returns the result of the call.
 template <typename Call, typename Law, typename... Arguments>
 auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
@@ -73,34 +73,35 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   }
 }
 
-/// Tells every call of a law as a line of JSON: what went in, and what came out of it. Of each law it tells the whole
-/// state first, so that Replay can go on from there with the same results; and anew when lines found no room. Follows
-/// the laws of one UE, or of this those that bear on one connection. Allocates nothing. Thread: that of the laws.
+/// Records every call of a control law as a line of JSON: its arguments and its outcome. Before the first call of a
+/// law, and again after lines were lost, its whole state is recorded. Replay can then continue from there with the same
+/// results. Follows the laws of one UE, or of these only those of one connection. Allocates nothing. Thread: that of
+/// the laws.
 class LawTrace {
  public:
-  /// Laws that are followed at once; there may be more, of which nothing is told.
+  /// Largest number of laws that are followed at once; calls of further laws are not recorded.
   static constexpr std::size_t most_laws = 64;
-  /// No line is longer. Of a law whose state does not fit only that is told.
+  /// Longest line in bytes. If the state of a law does not fit, only that fact is recorded.
   static constexpr std::size_t longest_line = 16'384;
 
-  /// What is to be followed.
+  /// Selection of the laws that are followed.
   struct Wanted {
     IpAddress ue;
-    std::optional<std::uint16_t> ue_port;  ///< only the connections from there, beside the laws of the UE itself
+    std::optional<std::uint16_t> ue_port;  ///< limits connections to this port
   };
-  /// What tells laws apart: numbers from `first` on, `step` ≥ 1 apart.
+  /// Numbers that identify laws: from `first` on, `step` ≥ 1 apart.
   struct Numbers {
     std::uint32_t first = 1;
     std::uint32_t step = 1;
   };
-  /// `sink` outlives it.
+  /// Starts a trace; `sink` must outlive it.
   LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers = {1, 1});
 
   [[nodiscard]] const Wanted& wanted() const { return wanted_; }
-  /// The lines are of this instant from now on.
+  /// Sets the time of the following lines.
   void set_time(Instant now) { now_ = now; }
 
-  /// Makes the call, and tells of it. `identify` gives a LawIdentity<TracedLaw<Law>::Origin>.
+  /// Makes the call and records it. `identify` returns a LawIdentity<TracedLaw<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto tell(Law& law, const Identify& identify, const Arguments&... arguments) {
     Followed* followed = followed_by(&law);
@@ -108,10 +109,10 @@ class LawTrace {
     if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
     return tell_call<Call>(law, *followed, arguments...);
   }
-  /// The law is about to go, or to become another at the same place.
+  /// Ends the recording of a law that is about to be destroyed or replaced at the same address.
   void left(const void* law);
 
-  /// Lines that found no room. From any thread.
+  /// Returns the number of lines without space. Thread: any.
   [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -121,8 +122,8 @@ class LawTrace {
     std::string_view word;
     enum class State : std::uint8_t {
       untold,
-      told,     ///< and every call since
-      too_long  ///< for a line
+      told,     ///< stated, and every call since was recorded
+      too_long  ///< the state does not fit a line
     } state = State::untold;
   };
 
@@ -135,7 +136,7 @@ class LawTrace {
   [[nodiscard]] bool put_line();
   [[nodiscard]] bool end_state(Followed& followed);
 
-  /// Nothing where it is not wanted, or no place is left.
+  /// Starts to follow a law; returns null if it is not selected or no entry is free.
   template <typename Law, typename Identify>
   [[nodiscard]] Followed* begin(const Law& law, const Identify& identify) {
     const auto identity = identify();
@@ -171,13 +172,13 @@ class LawTrace {
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
-  std::uint64_t lost_untold_ = 0;  ///< of these, that the trace does not tell of yet
+  std::uint64_t lost_untold_ = 0;  ///< lost lines that the trace does not state yet
   std::array<Followed, most_laws> followed_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;
 };
 
-/// A call of a law that may be traced: `trace` is null where it is not.
+/// Makes a call of a law and records it unless `trace` is null.
 template <typename Call, typename Law, typename Identify, typename... Arguments>
 auto traced(LawTrace* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
   if (trace == nullptr) [[likely]]

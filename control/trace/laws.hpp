@@ -7,12 +7,12 @@
 #include "control/trace/fields.hpp"
 #include "control/trace/states.hpp"
 
-/// What each law can be asked, as a trace tells it and a replay repeats it: the one table of both. A call has a name,
-/// the names of its arguments, their types, and the name of what it returns where it returns something.
+/// Calls of each control law, as a trace records and a replay repeats them; both use this table. A call has a name, the
+/// names and types of its arguments, and the name of its result if it has one.
 namespace sluice::control {
 
-/// Of a law: Origin, what an object of it is made of; make(); word(), its name in a trace; outcome(), what is seen of
-/// it after a call; and its calls.
+/// Description of a law for traces. Origin holds the parameters from which a law is constructed, and make() constructs
+/// it. word() returns its name in a trace. outcome() visits the values it shows after a call. Calls lists its calls.
 template <typename Law>
 struct TracedLaw;
 
@@ -160,7 +160,7 @@ struct TracedLaw<ReceiveWindowLoop> {
   using Calls = std::tuple<Advance>;
 };
 
-/// What the law of a connection is made of.
+/// Parameters from which the per-flow window controller of a connection is constructed.
 struct FlowLawOrigin {
   WindowLaw law = WindowLaw::clamp;
   Bytes segment = LawStart().segment;
@@ -182,7 +182,7 @@ struct TracedLaw<FlowLaw> {
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
-  /// What such a law does is what it answers.
+  /// Visits nothing, because the result of a call contains all that such a law decides.
   template <typename Visit>
   static void outcome(const FlowLaw&, Visit& /*visit*/) {}
 
@@ -234,7 +234,7 @@ struct TracedLaw<FlowLaw> {
   using Calls = std::tuple<OnData, OnQueue, OnAck, OnReleased, Window, Seed>;
 };
 
-/// Every law that is told of.
+/// All laws that can be traced.
 using TracedLaws = std::tuple<AckClockedWindow, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
 
 }  // namespace sluice::control

@@ -1,3 +1,7 @@
+// Writer of JSON lines into a fixed buffer, used by LawTrace and Replay. Writes nothing beyond the buffer: text that
+// does not fit is omitted and fits() becomes false. Numbers are written in the shortest form that reads back as the
+// same value.
+
 #include "control/trace/line_writer.hpp"
 
 #include <algorithm>
@@ -8,7 +12,7 @@
 namespace sluice::control {
 namespace {
 
-/// The longest number: a double's shortest form has 24 characters.
+/// Buffer for a number; the shortest form of a double has at most 24 characters.
 using Digits = std::array<char, 32>;
 
 template <typename Number>

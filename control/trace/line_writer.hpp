@@ -7,8 +7,8 @@
 
 namespace sluice::control {
 
-/// Writes one JSON object as a line into memory that is there already. What finds no room is left out, and fits() says
-/// so. Numbers are such that reading them gives the same value. Thread: its owner's.
+/// Writes one JSON object as a line into an existing buffer. Text that does not fit is omitted, and fits() returns
+/// false. Numbers read back as the same value. Thread: the owner's.
 class LineWriter {
  public:
   explicit LineWriter(std::span<char> room) : room_(room) {}
@@ -21,7 +21,7 @@ class LineWriter {
   [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] std::string_view text() const { return {room_.data(), used_}; }
 
-  /// Of an object: `{` and `}`; of a list: `[` and `]`.
+  /// Write the brackets of an object, `{` and `}`, or of a list, `[` and `]`.
   void open(char bracket);
   void close(char bracket);
   void name(std::string_view text);
@@ -31,11 +31,11 @@ class LineWriter {
   void truth(bool it) { value(it ? "true" : "false"); }
   void whole(std::int64_t number);
   void whole(std::uint64_t number);
-  /// One that is not finite, which JSON has no word for, as a text.
+  /// Writes a number. A number that is not finite is written as text, because JSON cannot express it.
   void real(double number);
-  /// Text of ours: plain ASCII without quotes.
+  /// Writes a string of plain ASCII without quotes.
   void word(std::string_view text);
-  /// An amount with its unit, as Reference::parse() reads it.
+  /// Writes an amount with its unit in the form that Reference::parse() reads.
   void amount(double number, std::string_view unit);
 
  private:
@@ -45,7 +45,7 @@ class LineWriter {
   std::span<char> room_;
   std::size_t used_ = 0;
   bool fits_ = true;
-  bool separate_ = false;  ///< a comma goes before what comes next
+  bool separate_ = false;  ///< a comma precedes the next value
 };
 
 }  // namespace sluice::control

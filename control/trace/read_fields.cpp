@@ -1,3 +1,7 @@
+// Reading of traces: values, enumerations and objects from JSON, each with its permitted range. Used by Replay for
+// every line. A trace is input from outside, so a missing, unknown or out-of-range value throws ReplayError with its
+// place and what was expected.
+
 #include "control/trace/read_fields.hpp"
 
 #include <algorithm>
@@ -8,11 +12,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Positions in a stream count on for as long as it lasts.
+/// Limit of amounts of bytes; large because positions in a stream grow as long as the stream lasts.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
 constexpr Duration longest = std::chrono::seconds(1'000'000);
 
-/// "20ms" and the like; nothing where it is no text.
+/// Returns an amount such as "20ms"; nothing if the value is no string. Throws ReplayError for another unit.
 std::optional<Reference> amount_in(const Json& json, Reference::Unit unit, const FieldPlace& place,
                                    std::string_view expected) {
   if (!json.is_string()) return std::nullopt;

@@ -19,45 +19,46 @@
 
 namespace sluice::control {
 
-/// A line that is none of a trace: where in it, and what was expected.
+/// Error in a line of a trace: the place in the line and what was expected there.
 struct ReplayError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where in a line a value is.
+/// Place of a value in a line: its name and the object that contains it.
 struct FieldPlace {
   const FieldPlace* parent = nullptr;
   std::string_view name;
 
   [[nodiscard]] std::string path() const;
-  /// Throws ReplayError.
+  /// Throws ReplayError with this place and what was expected here.
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
-/// Values that a law's arithmetic can bear. Throw ReplayError.
+/// Read a value within limits that keep a law's arithmetic defined. Throw ReplayError for any other value.
 [[nodiscard]] std::int64_t read_whole(const nlohmann::json& json, std::int64_t least, std::int64_t most,
                                       const FieldPlace& place);
 [[nodiscard]] std::uint64_t read_count(const nlohmann::json& json, std::uint64_t most, const FieldPlace& place);
 [[nodiscard]] double read_real(const nlohmann::json& json, double least, double most, const FieldPlace& place);
-/// Also as text with a unit, "64 KiB" or "20ms".
+/// Read an amount as a number, or as text with a unit such as "64 KiB" or "20ms". Throw ReplayError.
 [[nodiscard]] Bytes read_bytes(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Duration read_duration(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Reference read_reference(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] std::size_t read_word(const nlohmann::json& json, std::span<const std::string_view> words,
                                     const FieldPlace& place);
 
-/// No instant is further from the beginning of time: sums and differences stay defined.
+/// Limit of instants in nanoseconds from the origin; sums and differences of two stay defined.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-/// Bytes, or bytes per second, beyond any link and its queue. What such a rate carries in the longest time is defined.
+/// Limit of bytes and of bytes per second, beyond any link and its queue. The product with the longest duration stays
+/// defined.
 inline constexpr double largest = 1e12;
 
 template <typename T>
 void read_value(const nlohmann::json& json, T& value, const FieldPlace& place);
 
-/// Visits fields and reads them from a JSON object, which must have each of them and no other.
+/// Visitor that reads fields from a JSON object, which must have each of them and no other.
 class FieldReader {
  public:
-  /// Both outlive it. Throws ReplayError.
+  /// Starts reading `object`. Both arguments must outlive the reader. Throws ReplayError if it is no object.
   FieldReader(const nlohmann::json& object, const FieldPlace& place);
 
   template <typename T>
@@ -72,7 +73,7 @@ class FieldReader {
   void operator()(std::string_view name, double& value, const Between& range) {
     value = read_real(member(name), range.least, range.most, FieldPlace{&place_, name});
   }
-  /// After the last field.
+  /// Throws ReplayError if the object has fields that were not read. Called after the last field.
   void refuse_others() const;
 
  private:

@@ -1,3 +1,7 @@
+// Replay of a trace: constructs the laws from the recorded states, repeats every call and compares the outcomes. Called
+// by the program that reads traces, one line at a time. With unchanged parameters the outcomes are equal, because laws
+// read no clock and no random source. Every error names the line, the place in it and what was expected.
+
 #include "control/trace/replay.hpp"
 
 #include <array>
@@ -13,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// At once; a trace follows fewer.
+/// Limit of laws at once; a trace follows fewer.
 constexpr std::size_t most_laws = 4096;
 constexpr std::uint64_t format = 1;
 
@@ -31,7 +35,7 @@ std::string text_of(const Json& line, std::string_view name) {
   return value.get<std::string>();
 }
 
-/// What the constructors of laws do not look at themselves.
+/// Checks the parameters that the constructors of laws do not check themselves.
 void check(const FlowLawOrigin& origin) {
   if (origin.segment < Bytes(1) || origin.segment > Bytes(65'535))
     FieldPlace{&top, "made_of.segment"}.refuse("1 to 65535 bytes");
@@ -48,7 +52,7 @@ void check(const AckClockedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// A law as it was when its state was told.
+/// Returns a law in its recorded state.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state) {
   typename TracedLaw<Law>::Origin origin;
@@ -59,7 +63,7 @@ Law law_of(const Json& made_of, const Json& state) {
   return law;
 }
 
-/// Its outcome after the call as LawTrace writes it.
+/// Repeats a call; returns the outcome as LawTrace writes it.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
   std::array<char, LawTrace::longest_line> room{};
@@ -80,7 +84,7 @@ Json outcome_of(Law& law, const Json& in) {
   return Json::parse(line.text()).at("out");
 }
 
-/// By the name of the call; nothing where the law has none such.
+/// Repeats the call with this name; returns nothing if the law has no such call.
 template <typename Law, typename... Calls>
 std::optional<Json> outcome_of_any(Law& law, std::string_view event, const Json& in,
                                    std::type_identity<std::tuple<Calls...>> /*calls*/) {
@@ -126,7 +130,7 @@ void Replay::take_line(const Json& line) {
   if (event == "state") return make(line);
   if (event == "lost") {
     totals_.lost += read_count(member(line, "lines"), UINT64_MAX, FieldPlace{&top, "lines"});
-    return laws_.clear();  // each begins again with its state
+    return laws_.clear();  // each law starts again with its state
   }
   if (event == "left" || event == "state_too_long") {
     laws_.erase(number_in(line));

@@ -15,45 +15,46 @@
 
 namespace sluice::control {
 
-/// What a replay came to.
+/// Result of a replay.
 struct ReplayTotals {
   std::uint64_t decisions = 0;  ///< calls that were repeated
   std::uint64_t laws = 0;
-  std::uint64_t differing = 0;  ///< of the decisions: another outcome than recorded
-  std::uint64_t unknown = 0;    ///< calls that could not be repeated: of a law whose state is not known
-  std::uint64_t lost = 0;       ///< lines that the trace lacks
-  bool complete = false;        ///< it ends as it should
+  std::uint64_t differing = 0;  ///< repeated calls with another outcome than recorded
+  std::uint64_t unknown = 0;    ///< calls that were not repeated, because the state of the law is unknown
+  std::uint64_t lost = 0;       ///< lines missing in the trace
+  bool complete = false;        ///< the trace has its final line
 };
 
-/// Makes the laws of a trace again from the states in it, repeats every call, and compares what comes out. With other
-/// parameters it tells what the laws would have decided about what they were told; what they were told is as recorded,
-/// since nobody can know what hosts and radio would have made of other decisions. No clock inside; thread: its owner's.
+/// Reconstructs the laws of a trace from their recorded states, repeats every call and compares the outcomes. With
+/// changed parameters it shows what the laws would have decided on the recorded inputs. The inputs stay as recorded,
+/// because the reaction of hosts and radio to other decisions is unknown. Reads no clock. Thread: the owner's.
 class Replay {
  public:
-  /// A parameter that is to be another than recorded, wherever a law has it: "gain" = "1.5", "clamp.gain" = "600",
+  /// Parameter to change from its recorded value in every law that has it: "gain" = "1.5", "clamp.gain" = "600",
   /// "reference" = "30ms".
   struct Change {
     std::string name;
     std::string value;
     bool used = false;
   };
-  /// A decision with another outcome: both, as JSON.
+  /// Call with another outcome than recorded; both outcomes as JSON.
   struct Difference {
-    std::uint64_t line;  ///< from 1
+    std::uint64_t line;  ///< number of the line, from 1
     const nlohmann::json& recorded;
-    const nlohmann::json& out;  ///< what came out now
+    const nlohmann::json& out;  ///< outcome of the replay
   };
   using OnDifference = std::function<void(const Difference&)>;
 
-  /// Lines longer than this are none.
+  /// Longest line in bytes that is accepted.
   static constexpr std::size_t longest_line = 65'536;
 
   explicit Replay(OnDifference differs, std::vector<Change> changes = {});
 
-  /// The next line, without its end. Throws ReplayError with its number, the place in it, and what was expected.
+  /// Processes the next line, without its line end. Throws ReplayError with the line number, the place in the line, and
+  /// what was expected.
   void take(std::string_view line);
   [[nodiscard]] const ReplayTotals& totals() const { return totals_; }
-  /// Those that no law of the trace had a use for so far.
+  /// Returns the changes that no law of the trace has used so far.
   [[nodiscard]] std::vector<std::string> unused_changes() const;
 
  private:
@@ -69,7 +70,7 @@ class Replay {
   OnDifference differs_;
   std::vector<Change> changes_;
   std::map<std::uint32_t, Law> laws_;
-  std::set<std::uint32_t> seen_;  ///< numbers of laws, those that have gone, too
+  std::set<std::uint32_t> seen_;  ///< numbers of all laws so far, including those that ended
   ReplayTotals totals_;
   std::uint64_t lines_ = 0;
 };

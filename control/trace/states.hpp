@@ -7,8 +7,7 @@
 #include "control/trace/fields.hpp"
 #include "control/window_laws.hpp"
 
-/// The state of each law: everything that changes after it was made of its parameters. tests/lint finds a member that
-/// is missing here.
+/// State of each law: every member that changes after construction. tests/lint reports a member that is missing here.
 namespace sluice::control {
 
 // --- parts of laws

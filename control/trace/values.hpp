@@ -10,11 +10,11 @@
 
 namespace sluice::control {
 
-/// The words of an enumeration in a trace, in its order.
+/// Names of an enumeration's values in a trace, in their order.
 template <typename Enum>
 struct EnumWords;
 
-/// An amount that may be Bytes::max(): there is no limit.
+/// Amount that may be Bytes::max(), which means no limit.
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// An instant that may be `never`.
+/// Instant that may be `never`.
 template <typename When>
 struct OrNever {
   When& when;
@@ -35,15 +35,15 @@ inline constexpr bool is_wrapped = false;
 template <typename T, template <typename> typename Wrapper>
 inline constexpr bool is_wrapped<Wrapper<T>, Wrapper> = true;
 
-/// The least and the greatest that a number may be.
+/// Smallest and largest value that a number may have.
 struct Between {
   double least;
   double most;
 };
 
-/// A list of fields is one function for writing and for reading: each_field(object, visit) calls visit(name, value), or
-/// visit(name, value, most) or visit(name, value, Between) where not every number is one that the object could have.
-/// Classes whose state is told have it as a static member, `fields`.
+/// One list of fields serves for writing and for reading: each_field(object, visit) calls visit(name, value) for each
+/// field. It calls visit(name, value, most) or visit(name, value, Between) if only some numbers are valid. Classes
+/// whose state is recorded have the list as a static member, `fields`.
 template <typename T, typename Visit>
 concept HasFields = requires(T& object, Visit& visit) {
   std::remove_const_t<T>::fields(object, visit);
