@@ -84,8 +84,7 @@ std::uint16_t Port::guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std
   std::uint16_t received = 0;
   std::fill_n(buffers, count, nullptr);
   if (FaultGuard::run([&] { received = rte_eth_rx_burst(id_, queue, buffers, count); })) return received;
-  for (std::uint16_t i = 0; i < count; ++i)
-    rte_pktmbuf_free(buffers[i]);  // frees the buffers that were complete; null is skipped
+  for (std::uint16_t i = 0; i < count; ++i) rte_pktmbuf_free(buffers[i]);  // complete ones; null is skipped
   return 0;
 }
 

@@ -50,8 +50,7 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  std::atomic<std::uint64_t> oversized{
-      0};  ///< frames longer than the MTU permits; those in several buffers are dropped
+  std::atomic<std::uint64_t> oversized{0};  ///< frames above the MTU; dropped if in several buffers
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
   std::atomic<std::uint64_t> transmit_dropped{0};  ///< packets that the device did not accept

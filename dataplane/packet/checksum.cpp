@@ -65,9 +65,7 @@ SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Con
 /// Adds one block or less: one, two and four pieces if the length has them, then eight at a time.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
   Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
-  asm(""
-      : "+x"(constants.flip),
-        "+x"(constants.ones));  // keeps the constants in registers; compilers otherwise reload them at every use
+  asm("" : "+x"(constants.flip), "+x"(constants.ones));  // keeps both in registers
   const std::size_t rest = length % piece;
   const std::uint8_t* const end = at + (length - rest);
   __m256i sums = _mm256_setzero_si256();

@@ -79,8 +79,7 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
   std::uint8_t* const field = l4 + (tcp ? tcp_checksum_offset : udp_checksum_offset);
   const std::uint64_t pseudo = pseudo_header(packet, parsed, parsed.protocol, length);
   const std::uint16_t before = load16(field);
-  if (before != fold(pseudo) || (before == 0 && !tcp))
-    return false;  // a UDP packet without a checksum is left without (RFC 768)
+  if (before != fold(pseudo) || (before == 0 && !tcp)) return false;  // UDP without checksum stays without (RFC 768)
   const std::uint16_t whole = fold(add_wide(pseudo, ones_complement_sum({l4, length})));
   if (whole == 0xffff || judge_wrong(before, pseudo) != ChecksumState::partial) return false;
   // Field and pseudo-header are equal, so the checksum is the complement of `whole` less one of them.

@@ -40,8 +40,7 @@ void deliver(packet::Cursor at, Delivery& delivery) {
   const bool once = at.note().transmissions == 1;
   if (once && end(at) <= delivery.fack) delivery.reordered = true;
   const Transmission sent = transmission(at);
-  if (!once && (delivery.originals || delivery.now - sent.at < delivery.min_rtt))
-    return;  // the original arrived, not this retransmission
+  if (!once && (delivery.originals || delivery.now - sent.at < delivery.min_rtt)) return;  // an original arrived
   if (!delivery.any || delivery.newest < sent) delivery.newest = sent;
   delivery.any = true;
 }
