@@ -15,8 +15,8 @@ namespace sluice::control::feedback {
 /// Algorithm of the tag. It is a property of the key: a datagram that names the key is checked with this algorithm
 /// only, so an attacker cannot force a weaker one.
 enum class TagAlgorithm : std::uint8_t {
-  hmac_sha_256,  ///< truncated to 128 bits
-  aes_256_gmac   ///< with a key per session; needs a session id
+  hmac_sha_256,  ///< HMAC-SHA-256 truncated to 128 bits
+  aes_256_gmac   ///< AES-256-GMAC with a key per session; needs a session id
 };
 
 /// Shared secret, named by a number for key rotation: configure the new key on both sides, switch the senders, then

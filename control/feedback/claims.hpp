@@ -59,14 +59,14 @@ class Claims {
  private:
   /// Last status that a proxy sent about a UE.
   struct Word {
-    std::optional<std::uint64_t> sender;  ///< none: no status yet
+    std::optional<std::uint64_t> sender;  ///< sender id; none before the first status
     std::uint64_t epoch = 0;
     std::uint64_t injected = 0;
     Instant heard{};
   };
   struct Ue {
     std::array<Word, 4> words;            ///< last statuses of several proxies; the oldest one is replaced
-    std::optional<std::uint64_t> holder;  ///< sender id
+    std::optional<std::uint64_t> holder;  ///< sender id of the proxy that holds the UE
     Instant heard{};                      ///< time of the holder's last status of the UE
   };
 

@@ -41,7 +41,7 @@ struct Header {
   std::uint64_t sequence = 0;  ///< increases with every datagram of the epoch, from 1
   Duration sender_time{};      ///< sender's monotonic clock; only differences are meaningful
   Duration period{};           ///< Ts: time to the next regular message; 0 = none is announced
-  Abilities takes;             ///< what may be sent to the sender
+  Abilities takes;             ///< features that the sender accepts
   /// Longest interval between two reports of a UE, in a REPORT that leaves out unchanged UEs; 0 if it contains all.
   /// Transmitted as an omission record, so it is known only after all records were read.
   Duration refresh{};

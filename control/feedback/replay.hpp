@@ -24,7 +24,7 @@ class ReplayWindow {
  private:
   static constexpr std::size_t words = size / 64;
   std::uint64_t newest_ = 0;
-  std::array<std::uint64_t, words> seen_{};  ///< bit (sequence mod size)
+  std::array<std::uint64_t, words> seen_{};  ///< received numbers, at bit (sequence mod size)
 };
 
 /// Time when a datagram was received.

@@ -21,7 +21,7 @@ namespace sluice::control::feedback {
 /// Addresses from which senders that use a key may be answered.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< key id
-  std::vector<IpPrefix> addresses;  ///< none: no address
+  std::vector<IpPrefix> addresses;  ///< permitted addresses; empty permits none
 };
 
 struct UdpEndpointConfig {
@@ -108,10 +108,10 @@ class UdpEndpoint final : private DatagramSink {
   std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< time of the last datagram from each
   std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< addresses of senders
   std::optional<boost::asio::ip::udp::endpoint> only_;              ///< only destination of the current message, if set
-  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one byte detects oversized datagrams
+  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one byte more detects oversized datagrams
   UdpCounters counters_;
   bool running_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< expires for queued handlers
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< its expiry makes queued handlers ineffective
 };
 
 }  // namespace sluice::control::feedback

@@ -87,7 +87,7 @@ class LawTrace {
   /// Selection of the laws that are followed.
   struct Wanted {
     IpAddress ue;
-    std::optional<std::uint16_t> ue_port;  ///< limits connections to this port
+    std::optional<std::uint16_t> ue_port;  ///< only connections of this UE port
   };
   /// Numbers that identify laws: from `first` on, `step` ≥ 1 apart.
   struct Numbers {

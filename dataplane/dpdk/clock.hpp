@@ -13,7 +13,7 @@ namespace detail {
 struct ClockScale {
   std::uint64_t ticks_base = 0;
   std::int64_t nanoseconds_base = 0;
-  std::uint64_t nanoseconds_per_tick = 0;  ///< 32.32 fixed point; 0: read the kernel's clock
+  std::uint64_t nanoseconds_per_tick = 0;  ///< scale in 32.32 fixed point; 0: read the kernel's clock
 };
 extern ClockScale clock_scale;
 [[nodiscard]] Instant kernel_now() noexcept;

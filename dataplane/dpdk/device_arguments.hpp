@@ -12,7 +12,7 @@ struct DriverTraits {
   std::string_view prefix;          ///< start of this driver's device names; empty for physical devices
   bool kernel_interface = false;    ///< uses a Linux interface named by iface=
   bool hands_over_buffers = false;  ///< passes the buffers themselves to a peer, which may write to them
-  bool partial_checksums = false;   ///< see carries_partial_checksums()
+  bool partial_checksums = false;   ///< received packets may have partial checksums
   bool peer_may_leave = false;      ///< peer is a process that may end at any time and take shared memory with it
   bool software_offloads = false;   ///< offers checksum verification, but in software slower than ours
   bool contiguous_pool = false;     ///< registers the pool with the kernel as one piece of memory without gaps

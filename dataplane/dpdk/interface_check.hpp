@@ -10,16 +10,16 @@ namespace sluice::dpdk {
 /// State of a network interface as the kernel reports it.
 struct InterfaceState {
   std::string name;
-  std::string driver;  ///< "veth", "tun", "ixgbe"; empty if the driver does not report it
+  std::string driver;  ///< name of the driver, such as "veth" or "ixgbe"; may be empty
   bool up = false;
   bool gro = false;  ///< generic receive offload: the kernel merges packets before they are received
   bool lro = false;  ///< large receive offload: the device merges packets
   bool receive_vlan_stripping = false;
   std::uint32_t mtu = 0;
   unsigned index = 0;
-  unsigned link_type = 0;   ///< ARPHRD_…, the type of its frames
+  unsigned link_type = 0;   ///< type of its frames (ARPHRD_…)
   std::string master;       ///< interface that takes its frames: a bridge, bond, …; empty if none
-  std::string master_kind;  ///< "bridge", "bond", "team", "openvswitch", "vrf"
+  std::string master_kind;  ///< kind of the master: "bridge", "bond", "team", "openvswitch", "vrf"
   std::string device;       ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
 };
 

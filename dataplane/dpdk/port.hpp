@@ -157,7 +157,7 @@ class Port {
   bool receive_by_address_ = false;
   bool checks_checksums_ = false;
   bool partial_checksums_ = false;
-  int readiness_descriptor_ = -1;  ///< descriptor of the driver
+  int readiness_descriptor_ = -1;  ///< descriptor by which the driver receives; -1 if none
   PortConfig config_;
   std::string interface_;  ///< kernel interface; empty if there is none
   unsigned interface_index_ = 0;

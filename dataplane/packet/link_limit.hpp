@@ -14,10 +14,10 @@ namespace sluice::packet {
 struct LinkLimit {
   static constexpr std::uint16_t none = UINT16_MAX;
 
-  std::uint16_t mtu = none;  ///< True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet
-                             ///< socket of Linux. False if up to two tags of any kind are permitted beyond the MTU.
+  std::uint16_t mtu = none;  ///< bytes of IP packet in a frame without VLAN tags
+
   /// True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet socket of Linux. False if up
-  /// to two tags of any kind are permitted in addition.
+  /// to two tags of any kind may exceed the MTU.
   bool tags_count = false;
 
   constexpr bool operator==(const LinkLimit&) const = default;

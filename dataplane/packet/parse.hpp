@@ -86,13 +86,13 @@ struct Parsed {
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::array<VlanTag, 2> vlan{};  ///< outer, inner; only tags that name a VLAN
+  std::array<VlanTag, 2> vlan{};  ///< outer and inner tag that name a VLAN
   std::uint32_t flow_label = 0;   ///< IPv6 flow label, 20 bits
-  std::uint16_t l4_offset = 0;    ///< 0 if there is no transport header
+  std::uint16_t l4_offset = 0;    ///< offset of the transport header; 0 if there is none
   std::uint16_t payload_offset = 0;
   std::uint16_t ip_length = 0;  ///< bytes of the IP packet; the rest of the frame is padding
   std::uint16_t ip_id = 0;      ///< IPv4 identification
-  std::uint8_t l2_len = 0;      ///< 14, 18 or 22; offset of the IP header
+  std::uint8_t l2_len = 0;      ///< offset of the IP header: 14, 18 or 22
   std::uint8_t ip_version = 0;  ///< 4 or 6; 0 if the packet is not IP or its IP header is damaged
   std::uint8_t protocol = 0;    ///< IPv4 protocol or first IPv6 next header
   UnknownOptions unknown_options;

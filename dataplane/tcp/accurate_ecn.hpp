@@ -59,8 +59,8 @@ class AccurateEcn {
   bool intact_ = true;
   bool answer_due_ = false;
   std::uint16_t syn_ecn_ = 0;                ///< ECN field of the peer's SYN or SYN-ACK
-  std::uint8_t received_ = first_count;      ///< r.cep, modulo 256
-  std::uint8_t acknowledged_ = first_count;  ///< s.cep, modulo 8
+  std::uint8_t received_ = first_count;      ///< CE packets received (r.cep), modulo 256
+  std::uint8_t acknowledged_ = first_count;  ///< last ACE field received (s.cep), modulo 8
 };
 
 }  // namespace sluice::tcp

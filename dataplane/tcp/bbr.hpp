@@ -64,9 +64,9 @@ class Bbr {
   [[nodiscard]] bool follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
   [[nodiscard]] std::uint32_t window(const ModelAck& ack, std::uint32_t cwnd);
 
-  RoundMaximum bandwidth_;  ///< BBR.BtlBw, bytes per second
+  RoundMaximum bandwidth_;  ///< maximum delivery rate in bytes per second (BBR.BtlBw)
   RoundCount rounds_;
-  Duration least_rtt_ = Duration::max();  ///< BBR.RTprop
+  Duration least_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
   Instant least_rtt_at_{};
   Instant probe_rtt_done_ = never;  ///< end of the period with a small window
   Instant phase_began_{};

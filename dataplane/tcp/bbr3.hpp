@@ -56,12 +56,12 @@ class Bbr3 {
  private:
   /// Phase of the bandwidth probe whose feedback the current samples carry (BBR.ack_phase, section 5.3.3.9).
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
-  /// Phase that undo() returns to after a spurious loss.
+  /// Phase that on_undo() returns to after a spurious loss.
   enum class Left : std::uint8_t { nothing, startup, up };
 
-  static constexpr double startup_gain = 2.77;        ///< BBR.StartupPacingGain
-  static constexpr double probe_rtt_gain = 0.5;       ///< BBR.ProbeRTTCwndGain
-  static constexpr double pacing_margin = 0.99;       ///< 1 - BBR.PacingMarginPercent / 100
+  static constexpr double startup_gain = 2.77;   ///< pacing gain of Startup (BBR.StartupPacingGain)
+  static constexpr double probe_rtt_gain = 0.5;  ///< window gain of ProbeRTT (BBR.ProbeRTTCwndGain)
+  static constexpr double pacing_margin = 0.99;  ///< share of the bandwidth used (1 - BBR.PacingMarginPercent / 100)
   static constexpr std::uint32_t least_segments = 4;  ///< BBR.MinPipeCwnd, smallest window in segments
 
   // --- bbr3.cpp: order of steps per ACK; pacing rate and window ---
@@ -133,10 +133,10 @@ class Bbr3 {
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
   std::uint8_t up_rounds_ = 0;    ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound
-  bool was_full_ = false;         ///< BBR.full_bw_reached
-  bool probe_sample_ = false;     ///< BBR.is_bw_probe_sample
-  bool probe_too_high_ = false;   ///< BBR.prev_probe_too_high
-  bool precautionary_ = false;    ///< BBR.prev_probe_precautionary
+  bool was_full_ = false;         ///< the pipe was full once (BBR.full_bw_reached)
+  bool probe_sample_ = false;     ///< samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
+  bool probe_too_high_ = false;   ///< the last probe had excess losses (BBR.prev_probe_too_high)
+  bool precautionary_ = false;    ///< the last probe ended at the bound (BBR.prev_probe_precautionary)
   bool window_full_ = false;      ///< the whole window was in flight at some time in this round
   bool window_was_full_ = false;  ///< the whole window was in flight at some time in the last round
   bool idle_restart_ = false;

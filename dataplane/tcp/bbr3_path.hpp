@@ -95,8 +95,8 @@ class LeastRtt {
   [[nodiscard]] bool expired() const { return expired_; }
 
  private:
-  static constexpr Duration probe_interval = std::chrono::seconds(5);  ///< BBR.ProbeRTTInterval
-  static constexpr Duration valid_for = std::chrono::seconds(10);      ///< BBR.MinRTTFilterLen
+  static constexpr Duration probe_interval = std::chrono::seconds(5);  ///< time between probes (BBR.ProbeRTTInterval)
+  static constexpr Duration valid_for = std::chrono::seconds(10);      ///< filter length (BBR.MinRTTFilterLen)
 
   Duration value_ = unknown;
   Duration probe_value_ = unknown;

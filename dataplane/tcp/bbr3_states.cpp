@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t startup_lost_runs = 6;  ///< BBRStartupFullLossCnt, runs of lost packets that end Startup
 constexpr std::uint32_t most_drain_rounds = 3;
-constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< BBR.ProbeRTTDuration
+constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< shortest ProbeRTT (BBR.ProbeRTTDuration)
 
 }  // namespace
 

@@ -172,9 +172,9 @@ struct HyStart : CongestionHooks {
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
 
-  std::uint32_t last_least_us = none;   ///< lastRoundMinRTT
-  std::uint32_t round_least_us = none;  ///< currentRoundMinRTT
-  std::uint32_t baseline_us = none;     ///< cssBaselineMinRtt, in conservative slow start
+  std::uint32_t last_least_us = none;   ///< minimum RTT of the last round (lastRoundMinRTT)
+  std::uint32_t round_least_us = none;  ///< minimum RTT of this round (currentRoundMinRTT)
+  std::uint32_t baseline_us = none;     ///< RTT when conservative slow start began (cssBaselineMinRtt)
   std::uint32_t round_left = 0;         ///< bytes to be acknowledged before this round ends
   std::uint8_t samples = 0;             ///< RTT samples of this round, at most N_RTT_SAMPLE
   std::uint8_t rounds = 0;              ///< rounds of conservative slow start so far
@@ -190,8 +190,8 @@ struct HyStart : CongestionHooks {
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
-  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< RTT_virt of the draft
-  static constexpr float gain = 1.0F / 16;                                ///< g of the draft
+  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< virtual round (the draft's RTT_virt)
+  static constexpr float gain = 1.0F / 16;  ///< weight of a round in alpha (g of the draft)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -229,7 +229,7 @@ struct Abc : NewReno {
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float window = 0;   ///< w_abc in bytes; 0 before the first feedback
+  float window = 0;   ///< window of the marks in bytes (w_abc); 0 before the first feedback
   float ceiling = 0;  ///< window after losses in bytes, growing as Reno's does; 0 if there was no loss
 };
 

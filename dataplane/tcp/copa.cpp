@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration least_rtt_window = 10s;  ///< window of RTTmin
+constexpr Duration least_rtt_window = 10s;  ///< time that the minimum RTT covers
 constexpr int oscillation_rounds = 4;       ///< window of RTTmax in round trips
 constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
 constexpr double nearly_empty = 0.1;             ///< share of the oscillation below which the queue counts as empty

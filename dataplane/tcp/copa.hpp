@@ -65,9 +65,9 @@ class Copa {
   [[nodiscard]] std::uint32_t move(const ModelAck& ack, std::uint32_t cwnd);
   [[nodiscard]] Duration queueing() const { return standing_.value() - least_.value(); }
 
-  WindowedMinimum least_;     ///< RTTmin
-  WindowedMinimum standing_;  ///< RTTstanding
-  WindowedMaximum largest_;   ///< RTTmax
+  WindowedMinimum least_;     ///< minimum RTT (RTTmin)
+  WindowedMinimum standing_;  ///< standing RTT (RTTstanding)
+  WindowedMaximum largest_;   ///< maximum RTT (RTTmax)
   RoundCount rounds_;
   Rate pacing_rate_;
   Instant empty_at_{};  ///< last time at which the queue was nearly empty

@@ -12,7 +12,7 @@ namespace sluice::tcp {
 /// First excess of losses: the bytes in flight at which losses exceeded the tolerated share. Uses the bytes in flight
 /// when the lost segments were sent, because loss detection is delayed (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
-  std::uint32_t in_flight = 0;  ///< bytes, up to the segment that exceeded the share
+  std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment that exceeded the share
   bool found = false;
   bool app_limited = false;  ///< that segment was sent while the application limited the sender
 };

@@ -40,8 +40,8 @@ struct Disturbance {
   RateReduction reduction;    ///< used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;   ///< bytes marked lost by loss detection since Endpoint::take_losses()
   std::uint32_t copy_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
-  SeqNum snd_up;              ///< SND.UP, valid with EndpointBits::urgent_out
-  SeqNum rcv_up;              ///< RCV.UP, valid with EndpointBits::urgent_in
+  SeqNum snd_up;              ///< end of urgent data to send (SND.UP), valid with urgent_out
+  SeqNum rcv_up;              ///< end of urgent data received (RCV.UP), valid with urgent_in
   Reassembly reassembly;
   DisturbanceStore* store;  ///< store that receives it back
 

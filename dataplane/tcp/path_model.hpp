@@ -15,7 +15,7 @@ namespace sluice::tcp {
 /// Bbr documents every hook, because it has all of them.
 class PathModel {
  public:
-  /// Starts the model for `algorithm` at the begin of a connection. Without a model no other function may be called.
+  /// Starts the model for `algorithm` at the start of a connection. Without a model no other function may be called.
   void start(CongestionAlgorithm algorithm, const ModelStart& start);
   void seed(std::uint32_t cwnd, Duration srtt) {
     std::visit([&](auto& model) { model.seed(cwnd, srtt); }, model_);

@@ -44,7 +44,7 @@ struct Delivery {
 /// while something is missing.
 class Rack {
  public:
-  static constexpr unsigned threshold = 3;  ///< DupThresh
+  static constexpr unsigned threshold = 3;  ///< DupThresh: duplicates that indicate a loss
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);

@@ -27,8 +27,8 @@ class RateReduction {
   }
 
  private:
-  std::uint32_t delivered_ = 0;  ///< prr_delivered
-  std::uint32_t out_ = 0;        ///< prr_out
+  std::uint32_t delivered_ = 0;  ///< bytes delivered in this recovery (prr_delivered)
+  std::uint32_t out_ = 0;        ///< bytes sent in this recovery (prr_out)
 };
 
 }  // namespace sluice::tcp

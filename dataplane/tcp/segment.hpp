@@ -28,8 +28,8 @@ struct Flags {
 
 /// Codepoints of Segment::ecn, the ECN field of the IP header.
 inline constexpr std::uint8_t ecn_scalable = 1;            ///< ECT(1): L4S senders (RFC 9331)
-inline constexpr std::uint8_t ecn_capable = 2;             ///< ECT(0)
-inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE
+inline constexpr std::uint8_t ecn_capable = 2;             ///< ECT(0): ECN-capable transport
+inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE: congestion experienced
 
 /// True if a segment with the SYN flag is an ECN-setup SYN (ECE and CWR), or with ACK an ECN-setup SYN-ACK (ECE only).
 [[nodiscard]] constexpr bool offers_ecn(Flags flags) {
