@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t least_secret = 16;
 constexpr std::size_t whole_tag = 32;  // SHA-256
 
+/// Returns a MAC context keyed for HMAC-SHA-256; throws std::runtime_error if the library fails.
 MacContext prepare(const Key& key) {
   const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
   if (mac == nullptr) throw std::runtime_error("the cryptographic library has no HMAC");
@@ -43,6 +44,7 @@ MacContext prepare(const Key& key) {
   return context;
 }
 
+/// Returns the value of a hexadecimal digit; -1 for any other character.
 int digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

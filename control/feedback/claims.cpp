@@ -49,6 +49,7 @@ bool Claims::note(Ue& ue, const Word& said) {
   return said.injected > 0 && said.injected != before;
 }
 
+/// Removes the holder of the UE if its claim has expired.
 void Claims::let_lapse(Ue& ue, Instant now) {
   if (!ue.holder || now - ue.heard < lapse) return;
   ue.holder.reset();
@@ -62,12 +63,14 @@ std::optional<std::uint64_t> Claims::holder(const IpAddress& ue, Instant now) {
   return known->second.holder;
 }
 
+/// Returns the entry of a UE, a new one if needed; null if there is no space.
 Claims::Ue* Claims::find_or_make(const IpAddress& ue, Instant now) {
   if (const auto known = ues_.find(ue); known != ues_.end()) return &known->second;
   if (ues_.size() >= most_ues_) forget_silent(now);
   return ues_.size() < most_ues_ ? &ues_[ue] : nullptr;
 }
 
+/// Removes UEs without a recent status, at most once per second.
 void Claims::forget_silent(Instant now) {
   if (now - walked_ < between_walks) return;
   walked_ = now;
@@ -80,6 +83,7 @@ void Claims::forget_silent(Instant now) {
   }
 }
 
+/// Returns the group of reports for this holder; adds one if there is none.
 RoutedReports& Claims::way_to(std::uint64_t holder) {
   const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
   const auto known =

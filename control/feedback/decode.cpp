@@ -64,12 +64,14 @@ class FieldReader {
   }
 
  private:
+  /// Returns the value if its size is that of Number; otherwise records a failure.
   template <typename Number>
   Number whole() {
     if (value_.size() == sizeof(Number)) return read_number<Number>(value_);
     failure_ = Failure::malformed_field;
     return 0;
   }
+  /// Returns the number if it is at most `most`; otherwise records a failure.
   std::uint64_t bounded(std::uint64_t number, std::uint64_t most) {
     if (number <= most) return number;
     failure_ = Failure::value_out_of_range;

@@ -16,6 +16,7 @@
 namespace sluice::control::feedback {
 namespace {
 
+/// Converts to the unsigned number on the wire; negative values become 0.
 std::uint64_t on_wire(Bytes amount) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(amount.count(), 0));
 }
@@ -52,11 +53,13 @@ class RecordWriter {
     head(field, v4 ? 4 : 16);
     out_.put(v4 ? octets.last(4) : octets);
   }
+  /// Writes a number unless it is zero.
   template <typename Field, typename Number>
   void number(Field field, Number value) {
     if (value == 0) return;
     always(field, value);
   }
+  /// Writes a number even if it is zero.
   template <typename Field, typename Number>
   void always(Field field, Number value) {
     head(field, sizeof(Number));
@@ -78,6 +81,7 @@ class RecordWriter {
   }
 
  private:
+  /// Writes the header of a field.
   template <typename Field>
   void head(Field field, std::size_t size) {
     out_.put(static_cast<std::uint8_t>(field));
@@ -152,6 +156,7 @@ std::size_t size_of(const Record& record) {
   return measure.size();
 }
 
+/// Returns how many records, from the first on, fit one datagram.
 template <typename Record>
 std::size_t fitting_of(std::span<const Record> records, std::size_t max_datagram) {
   std::size_t room = max_datagram - header_size - tag_size;

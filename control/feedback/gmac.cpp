@@ -146,6 +146,7 @@ std::optional<GmacSessions::Identity> GmacSessions::identity_of(std::span<const 
   return identity;
 }
 
+/// Derives the key of a session from the secret; returns null if the library fails.
 std::unique_ptr<GmacSessions::Cipher> GmacSessions::derive(const Identity& identity) const {
   const auto session = std::span(identity).last<sizeof(SessionId)>();
   const auto says = std::span(identity).first<sizeof(Identity) - sizeof(SessionId)>();
@@ -191,6 +192,7 @@ bool GmacSessions::verify(std::span<const std::uint8_t> datagram, std::span<cons
   return true;
 }
 
+/// Caches the key of a session and evicts the least recently used one if the cache is full.
 void GmacSessions::keep(const Identity& identity, std::unique_ptr<Cipher> cipher) {
   if (heard_.size() >= most_kept) {
     heard_.erase(std::min_element(heard_.begin(), heard_.end(),

@@ -23,6 +23,7 @@ const Key* send_key_of(const SessionConfig& config) {
   return found == config.keys.end() ? nullptr : &*found;
 }
 
+/// Returns the configuration; throws std::invalid_argument if it is unusable.
 SessionConfig checked(SessionConfig config) {
   if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
@@ -37,6 +38,7 @@ SessionConfig checked(SessionConfig config) {
   return config;
 }
 
+/// Returns the message type that this role accepts.
 MessageType accepted_by(Role role) {
   return role == Role::proxy ? MessageType::report : MessageType::status;
 }
@@ -77,6 +79,7 @@ Header Session::header_of(MessageType type, Duration now, Duration period, bool 
   return {type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
 }
 
+/// Sends records in as many datagrams as needed; returns the sequence number of the last one.
 template <typename Record>
 std::uint64_t Session::send(Header header, std::span<const Record> records, DatagramSink& sink) {
   DatagramWriter writer{std::span(buffer_).first(limit_ - tag_size), extension()};
@@ -104,6 +107,7 @@ std::span<const std::uint8_t> Session::extension() const {
   return config_.session_id;
 }
 
+/// Writes the header, computes the tag and sends the datagram.
 void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
   header.sequence = ++sequence_;
   const std::span<const std::uint8_t> body = writer.finish(header);
@@ -137,6 +141,7 @@ Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   return authenticator_.verify(key_id, body, datagram.last<tag_size>()) ? Failure::none : Failure::bad_tag;
 }
 
+/// Checks the whole datagram and, if it is valid, passes its records to the handler.
 Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
                        Header& header) {
   if (const Failure failure = authenticate(datagram); failure != Failure::none) return failure;
@@ -162,6 +167,7 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   return Failure::none;
 }
 
+/// Passes the header and the checked records to the handler.
 void Session::hand_over(const Header& header, RecordHandler& handler) const {
   handler.on_message(header);
   for (const BearerReport& report : gathered_.reports) handler.on_report(header, report);

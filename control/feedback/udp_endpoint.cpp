@@ -74,6 +74,7 @@ void UdpEndpoint::stop() {
   pause_.cancel();
 }
 
+/// Waits until the socket is readable, then receives.
 void UdpEndpoint::wait() {
   socket_.async_wait(udp::socket::wait_read,
                      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
@@ -88,6 +89,7 @@ void UdpEndpoint::wait() {
                      });
 }
 
+/// Pauses after an error before it waits again.
 void UdpEndpoint::rest() {
   pause_.expires_after(pause_after_error);
   pause_.async_wait([this, alive = std::weak_ptr(alive_)](const boost::system::error_code&) {
@@ -103,6 +105,7 @@ void UdpEndpoint::drain() {
   }
 }
 
+/// Receives and processes one datagram; returns false if none is queued.
 bool UdpEndpoint::receive_one() {
   udp::endpoint from;
   boost::system::error_code error;
@@ -124,6 +127,7 @@ bool UdpEndpoint::receive_one() {
   return true;
 }
 
+/// True if the address is a destination, configured or learned.
 bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
   return learned_.contains(place) ||
          std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
@@ -139,6 +143,7 @@ void UdpEndpoint::note_place(std::uint64_t sender, const udp::endpoint& from) {
   places_[sender] = from;
 }
 
+/// Learns the address of an authenticated sender if its key permits that, or refreshes it.
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
   if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
     return;
@@ -156,6 +161,7 @@ void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant no
   }
 }
 
+/// True if senders with this key may be answered at this address.
 bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const {
   const IpAddress address = address_of(from);
   return std::any_of(config_.learn.begin(), config_.learn.end(), [&](const LearnFrom& learn) {
@@ -164,6 +170,7 @@ bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const 
   });
 }
 
+/// Removes learned destinations without a recent datagram.
 void UdpEndpoint::forget_silent(Instant now) {
   std::erase_if(learned_, [now](const auto& place) { return now - place.second >= learned_for; });
 }

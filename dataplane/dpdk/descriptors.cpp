@@ -19,6 +19,7 @@ int domain_of(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 ? domain : -1;
 }
 
+/// True for a packet socket, an XDP socket or a TAP device.
 bool receives_packets(int descriptor) {
   const int domain = domain_of(descriptor);
   if (domain >= 0) return domain == AF_PACKET || domain == AF_XDP;

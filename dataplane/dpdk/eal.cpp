@@ -83,6 +83,7 @@ bool contains(const std::vector<std::string>& arguments, std::string_view wanted
   });
 }
 
+/// Returns the EAL arguments: defaults for options that the configuration does not give, then its own.
 std::vector<std::string> build_arguments(const EalConfig& config) {
   std::vector<std::string> arguments = {config.program};
   const auto given = [&](std::string_view option) { return contains(config.arguments, option); };
@@ -118,6 +119,7 @@ std::string ensure_runtime_directory() {
   return path;
 }
 
+/// Returns the message about a failed start, with its remedy.
 std::string explain_failure(const EalConfig& config, const std::vector<std::string>& arguments) {
   std::string text = "DPDK did not start: " + std::string(rte_strerror(rte_errno)) + " (arguments:";
   for (const std::string& argument : arguments) text += ' ' + argument;

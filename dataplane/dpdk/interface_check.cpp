@@ -100,6 +100,7 @@ int read_attribute(const nlattr* attribute, void* into) {
   return MNL_CB_OK;
 }
 
+/// Reads the answer to RTM_GETLINK. `into` is an InterfaceState.
 int read_link(const nlmsghdr* answer, void* into) {
   return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
 }

@@ -69,6 +69,7 @@ void PollPolicy::prepare_thread() {
       to_seconds(clock_time(CLOCK_THREAD_CPUTIME_ID) - used) / to_seconds(clock_time(CLOCK_MONOTONIC) - begin);
 }
 
+/// Sleeps until a packet, a wake-up, `deadline` or the longest time; returns true if it slept.
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   const Duration limit = blind_ports_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);
@@ -84,11 +85,13 @@ bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   return true;
 }
 
+/// Ends the idle period, so other threads need not wake this one.
 void PollPolicy::stay_awake() noexcept {
   drowsy_ = false;
   asleep_.store(false, std::memory_order_relaxed);
 }
 
+/// Handles the descriptors that ended a sleep: resets the eventfd and clears socket errors.
 void PollPolicy::take_wakeups() noexcept {
   if ((descriptors_.front().revents & POLLIN) != 0) {
     eventfd_t count = 0;

@@ -61,6 +61,7 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
   return kept;
 }
 
+/// Receives a burst from the driver; guarded against faults if the peer may leave.
 std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   if (!traits_->peer_may_leave) [[likely]]
     return rte_eth_rx_burst(id_, queue, buffers, count);
@@ -69,6 +70,7 @@ std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::
   return received;
 }
 
+/// Passes a burst to the driver, in several tries; returns the number accepted.
 std::uint16_t Port::transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   if (traits_->peer_may_leave) [[unlikely]]
     return started_ ? guarded_transmit(queue, buffers, count) : std::uint16_t{0};
@@ -80,6 +82,7 @@ std::uint16_t Port::transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std:
   return sent;
 }
 
+/// Receives under FaultGuard; a fault frees the buffers that were received and returns 0.
 std::uint16_t Port::guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   std::uint16_t received = 0;
   std::fill_n(buffers, count, nullptr);
@@ -88,6 +91,7 @@ std::uint16_t Port::guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std
   return 0;
 }
 
+/// Transmits under FaultGuard; after a fault all packets count as sent and no buffer leaks.
 std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   // Takes a second reference to each buffer. After a fault the reference count shows which ones the driver has
   // released.
@@ -103,6 +107,7 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
   return complete ? sent : count;
 }
 
+/// Restarts the driver at intervals while the peer is absent, so that it connects again.
 void Port::look_for_peer() noexcept {
   // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
   // in DPDK's interrupt thread without notice when that is done, hence the waiting time.
@@ -125,6 +130,7 @@ void Port::look_for_peer() noexcept {
   if (!started_) look_again_ = present + patience;
 }
 
+/// Replaces shared packets by copies; returns how many packets remain.
 std::uint16_t Port::unshare(rte_mbuf** buffers, std::uint16_t count, QueueCounters& counters) noexcept {
   std::uint16_t kept = 0;
   for (std::uint16_t i = 0; i < count; ++i) {

@@ -43,6 +43,7 @@ bool is_virtual_device(const std::string& name) {
   return name.starts_with("net_") || name.starts_with("eth_");
 }
 
+/// Returns what this driver needs, such as privileges, as the end of an error message.
 std::string hint(const std::string& device) {
   if (device.starts_with("net_af_packet")) {
     return "; this driver needs CAP_NET_RAW, CAP_NET_ADMIN, and memory that may be locked: CAP_IPC_LOCK or "
@@ -65,6 +66,7 @@ std::uint32_t accepted_mtu(std::uint16_t mtu, const rte_eth_dev_info& device) {
   return device.max_rx_pktlen > link ? std::min<std::uint32_t>(mtu, device.max_rx_pktlen - link) : mtu;
 }
 
+/// Throws std::runtime_error if the configuration or the pool cannot work.
 void check_config(const PortConfig& config, const packet::PacketPool& pool) {
   const std::string name(device_name(config.device));
   if (!is_virtual_device(name) && !is_pci_address(name)) {
@@ -147,6 +149,7 @@ Port::~Port() {
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
+/// Finds the descriptors that the driver has opened and configures its packet sockets.
 void Port::find_sockets(const std::vector<int>& open_before) {
   readiness_descriptor_ = new_packet_descriptor(open_before);
   sockets_ = new_packet_sockets(open_before);  // the driver opens one socket per queue, in the order of the queues
@@ -173,6 +176,7 @@ void Port::rebind_interface() {
   if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot receive packets for other stations again");
 }
 
+/// Checks the kernel interface and, if configured, repairs its settings.
 void Port::prepare_interface(const PortConfig& config, const std::string& interface) {
   const bool veth = interface_state(interface).value_or(InterfaceState{}).driver == "veth";
   if (veth) {
@@ -198,6 +202,7 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
   }
 }
 
+/// Adds the device to DPDK unless EAL arguments have created it.
 void Port::plug_in(const PortConfig& config) {
   const std::string device = complete_device_arguments(config.device, config.mtu, config.queues);
   if (traits_->kernel_interface) keep_fragments_apart(device_argument(device, "qpairs").value_or("1") != "1");
@@ -254,6 +259,7 @@ void Port::configure(const PortConfig& config) {
   set_up_queues(config, device);
 }
 
+/// Requests RSS by the UE's address; returns false if the device does not support it.
 bool Port::configure_rss(const PortConfig& config, rte_eth_conf& settings, const rte_eth_dev_info& device) const {
   // RSS is used only if the device hashes the UE's address alone, through a table of known size.
   const std::uint64_t side = config.facing == Facing::radio ? RTE_ETH_RSS_L3_SRC_ONLY : RTE_ETH_RSS_L3_DST_ONLY;
@@ -270,6 +276,7 @@ bool Port::configure_rss(const PortConfig& config, rte_eth_conf& settings, const
   return true;
 }
 
+/// Fills the device's redirection table with repetitions of rss_table_size entries.
 bool Port::fill_rss_table(const rte_eth_dev_info& device) const {
   std::vector<rte_eth_rss_reta_entry64> table((device.reta_size + 63U) / 64U);
   for (std::uint16_t i = 0; i < device.reta_size; ++i) {

@@ -85,6 +85,7 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
   return handed + poll_device(from, out.subspan(handed));
 }
 
+/// Polls the receive queues of this shard; returns the number of own packets.
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
@@ -139,6 +140,7 @@ void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   }
 }
 
+/// Wakes the thread of another shard if it sleeps.
 void ShardPorts::wake(unsigned peer) noexcept {
   helped_ = true;
   if (PollPolicy* const policy = steering_->shards_[peer]->policy_; policy != nullptr) policy->wake_if_asleep();
@@ -155,6 +157,7 @@ void ShardPorts::watch_with(PollPolicy& policy) {
   }
 }
 
+/// Takes packets that other shards have passed to this one; returns their number.
 std::size_t ShardPorts::take_handed(Facing from, std::span<packet::Packet> out) noexcept {
   std::size_t taken = 0;
   const unsigned shards = steering_->shards();
@@ -187,6 +190,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
+/// Transmits packets of shards that use a transmit queue of this one.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {
@@ -202,6 +206,7 @@ void ShardPorts::relay_transmissions(Facing to) noexcept {
   }
 }
 
+/// Puts packets into a ring and drops those that do not fit.
 void ShardPorts::enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept {
   std::array<void*, burst_limit> packets;
   std::ranges::copy(burst, packets.begin());

@@ -43,6 +43,7 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
   return is_v4(words) ? probe(ShortKey::of(words), tag) : probe(key, tag);
 }
 
+/// Returns the slot that holds the key, or no_slot, by linear probing.
 template <typename Key>
 inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const noexcept {
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
@@ -55,6 +56,7 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
   return no_slot;
 }
 
+/// Finds a key that is not in its preferred slot.
 FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
   const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
   return at != no_slot ? slots_[at].index() : no_flow;
@@ -95,11 +97,13 @@ inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept
   }
 }
 
+/// Finds one key of a burst that needs probing.
 FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
   const std::uint32_t place = slot_of(keys.key(at), tag);
   return place != no_slot ? slots_[place].index() : no_flow;
 }
 
+/// Stores a key and fills its slot.
 inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {
   const bool is_short = keys_.put(index, key);
   slots_[at] = Slot{tag, (index + 1) | (is_short ? 0 : long_key)};

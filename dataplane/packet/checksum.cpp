@@ -113,6 +113,7 @@ bool have_avx2() noexcept {
 
 const AddBlock add_block = have_avx2() ? add_block_avx2 : add_block_sse4;
 
+/// Sums data of any length, one block at a time.
 std::uint16_t sum_with(AddBlock kernel, std::span<const std::uint8_t> data) noexcept {
   if (data.size() <= block) [[likely]]
     return fold(kernel(data.data(), data.size()));

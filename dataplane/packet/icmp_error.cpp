@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t quoted_tcp = 8;  ///< bytes: ports and sequence number, the minimum of RFC 792
 
+/// True if the checksum of the ICMP message is correct.
 bool checksum_good(const Packet& packet, const Parsed& parsed, std::span<const std::uint8_t> message) {
   std::uint64_t sum = ones_complement_sum(message);
   if (parsed.ip_version == 6) {
@@ -25,6 +26,7 @@ bool checksum_good(const Packet& packet, const Parsed& parsed, std::span<const s
   return fold(sum) == 0xffff;
 }
 
+/// Returns the problem that type and code of an ICMP message state; nothing if it is no error.
 std::optional<IcmpProblem> problem_v4(std::uint8_t type, std::uint8_t code) {
   constexpr std::uint8_t unreachable = 3, time_exceeded = 11, parameter_problem = 12, fragmentation_needed = 4;
   if (type == unreachable && code == fragmentation_needed) return IcmpProblem::too_big;
@@ -32,6 +34,7 @@ std::optional<IcmpProblem> problem_v4(std::uint8_t type, std::uint8_t code) {
   return error ? std::optional(IcmpProblem::undelivered) : std::nullopt;
 }
 
+/// Returns the problem that the type of an ICMPv6 message states; nothing if it is no error.
 std::optional<IcmpProblem> problem_v6(std::uint8_t type) {
   constexpr std::uint8_t unreachable = 1, too_big = 2, time_exceeded = 3, parameter_problem = 4;
   if (type == too_big) return IcmpProblem::too_big;
@@ -52,6 +55,7 @@ std::optional<std::size_t> quoted_v4(std::span<const std::uint8_t> quote, IcmpEr
   return header;
 }
 
+/// Reads a quoted IPv6 header. Returns the offset of TCP in the quote; nothing if TCP does not follow directly.
 std::optional<std::size_t> quoted_v6(std::span<const std::uint8_t> quote, IcmpError& out) {
   if (quote.size() < ipv6_length || quote[0] >> 4 != 6 || quote[6] != ip_protocol::tcp) return std::nullopt;
   const std::size_t length = std::size_t{load_be16(quote.data() + 4)} + ipv6_length;

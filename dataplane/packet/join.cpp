@@ -8,6 +8,7 @@
 namespace sluice::packet {
 namespace {
 
+/// True if both payloads together have at most `most` bytes and `held` is not shared.
 bool may_join(const Packet& held, const Packet& added, std::uint32_t most) {
   return std::uint32_t{held.note().payload_len} + added.note().payload_len <= most && !held.shared();
 }

@@ -28,6 +28,7 @@ bool is_vlan(std::uint16_t type) {
   return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
 }
 
+/// Returns the tag with its type from EtherType and TCI; priority bits are removed.
 VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
   const unsigned kind = type == ethertype::service_vlan       ? VlanTag::service
                         : type == ethertype::old_service_vlan ? VlanTag::old_service
@@ -35,6 +36,7 @@ VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
   return {static_cast<std::uint16_t>((tci & 0x0fffU) | VlanTag::present | kind)};
 }
 
+/// Steps over up to two VLAN tags and stores those that name a VLAN.
 __attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t> frame, Parsed& out) {
   std::uint16_t type = load_be16(frame.data() + 12);
   std::size_t tags = 0;
@@ -81,6 +83,7 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   }
 }
 
+/// Stores the IPv4 address at `at` in its mapped form.
 [[gnu::always_inline]] inline void set_v4(IpAddress& address, const std::uint8_t* at) noexcept {
   store64(address.octets.data(), 0);
   store32(address.octets.data() + 8, 0xffff0000U);
@@ -164,10 +167,12 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, P
   return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
 }
 
+/// True for an IPv4-mapped IPv6 address.
 bool is_mapped(const std::uint8_t* address) {
   return load64(address) == 0 && load32(address + 8) == 0xffff0000U;
 }
 
+/// True for the number of an IPv6 extension header.
 bool is_extension(std::uint8_t next_header) {
   switch (next_header) {
     case ip_protocol::hop_by_hop:

@@ -107,6 +107,7 @@ constexpr std::array<Rule, 256> make_rules() {
 }
 constexpr std::array<Rule, 256> rules = make_rules();
 
+/// Reads one option according to its rule; returns the bit to report.
 std::uint8_t read_option(Option option, tcp::Segment& segment) {
   const Rule& rule = rules[option[0]];
   if (rule.length != any_length && rule.length != option.size()) return UnknownOptions::malformed;

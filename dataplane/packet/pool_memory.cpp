@@ -32,6 +32,7 @@ constexpr std::uint16_t data_room(std::uint16_t room) {
   return static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + room);
 }
 
+/// Returns the bytes of an mbuf with its private area and data room.
 constexpr std::uint32_t element_size(std::uint16_t room) {
   return static_cast<std::uint32_t>(sizeof(rte_mbuf)) + note_size + data_room(room);
 }
@@ -75,6 +76,7 @@ void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
                            std::to_string(*available >> 20U) + " MiB left; take fewer buffers");
 }
 
+/// Frees the zone of a pool; called by DPDK when the pool is freed.
 void free_chunk(rte_mempool_memhdr*, void* zone) {
   rte_memzone_free(static_cast<const rte_memzone*>(zone));
 }

@@ -106,6 +106,7 @@ void Bbr::update_cycle(const ModelAck& ack) {
   if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
 }
 
+/// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3).
 bool Bbr::phase_is_over(const ModelAck& ack) const {
   const bool full = ack.now - phase_began_ > least_rtt_;
   if (cycle[phase_] > 1) {
@@ -165,6 +166,7 @@ void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
+/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (section 4.3.5).
 void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > least_segments * ack.mss) return;
@@ -177,6 +179,7 @@ void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_round_done_) leave_probe_rtt(ack.now, cwnd);
 }
 
+/// Leaves ProbeRTT if its time has passed: restores the window and continues in ProbeBW or Startup.
 void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   if (now <= probe_rtt_done_) return;
   least_rtt_at_ = now;

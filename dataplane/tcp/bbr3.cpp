@@ -125,6 +125,7 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   bounds_.end(sample);
 }
 
+/// Saves the window that is restored after recovery or ProbeRTT.
 void Bbr3::save_cwnd(std::uint32_t cwnd) {
   const bool usual = repair_ == Repair::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
@@ -156,6 +157,7 @@ double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   return std::max({bytes, bursts, static_cast<double>(least_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
 }
 
+/// Returns the bandwidth-delay product in bytes, at most `cwnd`.
 std::uint32_t Bbr3::target_inflight(std::uint32_t cwnd) const {
   return static_cast<std::uint32_t>(std::min(multiple(bandwidth(), 1), static_cast<double>(cwnd)));
 }

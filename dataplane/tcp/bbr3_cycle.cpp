@@ -17,6 +17,7 @@ constexpr std::uint32_t never_steps = UINT32_MAX;
 
 }  // namespace
 
+/// Returns the next random number of a linear congruential generator.
 std::uint32_t Bbr3::draw() {
   draw_ = draw_ * 1664525U + 1013904223U;
   return draw_ >> 8;  // the lower bits of such a generator have a short period
@@ -35,6 +36,7 @@ void Bbr3::begin_down(Instant now, std::uint32_t delivered) {
   mode_ = Mode::down;
 }
 
+/// Enters ProbeBW_REFILL, which fills the pipe for one round before the probe.
 void Bbr3::begin_refill(std::uint32_t delivered) {
   bounds_.forget_short_term();
   up_rounds_ = 0;
@@ -45,6 +47,7 @@ void Bbr3::begin_refill(std::uint32_t delivered) {
   mode_ = Mode::refill;
 }
 
+/// Enters ProbeBW_UP, which probes for more bandwidth.
 void Bbr3::begin_up(const ModelAck& ack, std::uint32_t cwnd) {
   probe_sample_ = true;
   feedback_ = Feedback::starting;

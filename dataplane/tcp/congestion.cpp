@@ -32,6 +32,7 @@ void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd)
   }
 }
 
+/// Replaces HyStart by Cubic, because HyStart handles only the first slow start.
 void CongestionControl::end_first_slow_start() {
   if (std::holds_alternative<HyStart>(algorithm_)) algorithm_ = Cubic{};
 }

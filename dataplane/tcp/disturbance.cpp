@@ -23,6 +23,7 @@ DisturbanceStore& DisturbanceStore::heap() {
   return store;
 }
 
+/// Takes a Disturbance from the store and attaches it to the send queue.
 Disturbance& Endpoint::begin_disturbance() {
   DisturbanceStore* const store = config_ != nullptr ? config_->disturbances : nullptr;
   Disturbance& begun = (store != nullptr ? *store : DisturbanceStore::heap()).take();
@@ -30,6 +31,7 @@ Disturbance& Endpoint::begin_disturbance() {
   return begun;
 }
 
+/// Detaches the Disturbance and returns it to its store.
 void Endpoint::end_disturbance() {
   Disturbance& over = *send_.disturbance();
   bits_.urgent_in = bits_.urgent_out = false;

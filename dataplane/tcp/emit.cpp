@@ -28,6 +28,7 @@ inline bool Endpoint::sends_plainly() const {
          !paced();
 }
 
+/// Sends what is due when the fast path does not apply.
 Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (sends_plainly()) [[likely]] {
     Bytes left = allowance;

@@ -20,6 +20,7 @@ inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   ts_recent_at_ = tick::slow(now);
 }
 
+/// Appends a payload to the in-order queue and advances RCV.NXT.
 inline void Endpoint::append_in_order(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   note.seq = rcv_.nxt.raw();
@@ -140,16 +141,19 @@ inline void Endpoint::take_window(const Segment& segment) {
   snd_.max_wnd = std::max(snd_.max_wnd, window);
 }
 
+/// Returns the connection state that a congestion control may use.
 inline PathView Endpoint::path(Instant now) const {
   return {
       .now = now, .srtt = rtt_.srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
+/// Arms `timer`, which replaces the timer that was armed.
 inline void Endpoint::arm(Timer timer, Instant deadline) {
   bits_.timer = timer;
   timer_deadline_ = deadline;
 }
 
+/// Disarms `timer` if it is the one that is armed.
 inline void Endpoint::disarm(Timer timer) {
   if (bits_.timer == timer) arm(Timer::none, never);
 }

@@ -31,6 +31,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   snd_.end = iss + 1;
 }
 
+/// Clears the state of the last connection, except the settings of the owner.
 void Endpoint::forget_connection() {
   release_queues();
   const EndpointBits before = std::exchange(bits_, EndpointBits{});
@@ -49,6 +50,7 @@ void Endpoint::forget_connection() {
   counters_ = {};
 }
 
+/// Computes the options in use and the segment size from the SYN options of both sides.
 void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs, std::uint16_t port_mss) {
   bits_.use_timestamps = ours.timestamps && theirs.timestamps;
   bits_.use_sack = ours.sack_permitted && theirs.sack_permitted;
@@ -144,6 +146,7 @@ std::uint32_t Endpoint::initial_window() const {
   return std::min<std::uint32_t>(count * mtu_.mss, std::max<std::uint32_t>(2U * mtu_.mss, count * 1460));
 }
 
+/// Starts congestion control and pacing when the connection is established.
 void Endpoint::start_sending(Instant now) {
   congestion_.start(is_modelled(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion,
                     initial_window());
@@ -214,6 +217,7 @@ bool Endpoint::complete_handshake(const Segment& segment, Instant now) {
   return true;
 }
 
+/// Sends the SYN or SYN-ACK if it is due.
 void Endpoint::emit_handshake(Instant now, Output& output) {
   if (!bits_.syn_due) return;
   Segment segment;

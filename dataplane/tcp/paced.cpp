@@ -105,10 +105,12 @@ void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
   if (!free) state.delivery.limit_by_application(pipe());
 }
 
+/// Returns when pacing releases the next burst; never if no data waits for it.
 Instant Endpoint::pacing_deadline() const {
   return bits_.state >= State::established && !bits_.reset_due && paced() ? config_->paced->pacer.deadline() : never;
 }
 
+/// True if pacing delays the next burst beyond `now`.
 bool Endpoint::held_by_pacing(Instant now) const {
   return pacing_deadline() != never && pacing_deadline() > now;
 }

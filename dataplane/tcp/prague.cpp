@@ -51,6 +51,7 @@ void Prague::on_feedback(CongestionWindow& window, const MarkFeedback& feedback,
   cut(window, path);
 }
 
+/// Adds the feedback of an ACK to the counts of this virtual round.
 void Prague::count(const MarkFeedback& feedback) {
   just_marked = static_cast<std::uint16_t>(std::min<std::uint32_t>(feedback.marked, UINT16_MAX));
   const std::uint32_t all = packets + feedback.packets;
@@ -61,6 +62,7 @@ void Prague::count(const MarkFeedback& feedback) {
   marked = static_cast<std::uint16_t>(with_mark >> shift);
 }
 
+/// Updates alpha from the counts of the virtual round and starts the next one.
 void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   round_end = now + round;
   if (saw_mark && packets != 0) {

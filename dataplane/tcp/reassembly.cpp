@@ -23,6 +23,7 @@ Cursor last(Cursor run) {
   return Cursor::from_bits(run.note().scratch64_c);
 }
 
+/// Stores the last packet of a run in the note of its first packet.
 void set_last(Cursor run, Cursor packet) {
   run.note().scratch64_c = packet.bits();
 }
@@ -32,6 +33,7 @@ SackBlock block(Cursor run) {
   return {first(run), end(last(run))};
 }
 
+/// Returns the length of a run in bytes.
 std::uint32_t length(Cursor run) {
   return static_cast<std::uint32_t>(end(last(run)) - first(run));
 }
@@ -153,6 +155,7 @@ bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   }
 }
 
+/// Removes a run from the tree; its packets stay linked.
 void Reassembly::take_out(Cursor run) {
   runs_.erase(run);
   recount(length(run), thin);

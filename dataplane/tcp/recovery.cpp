@@ -76,6 +76,7 @@ void Endpoint::detect_overdue(AckEvent& event) {
   }
 }
 
+/// Returns the reordering window of RACK in tick::micro.
 std::uint32_t Endpoint::reordering_window() const {
   return reordering_.ticks(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(),
                            bits_.recovery != Recovery::none);
@@ -170,6 +171,7 @@ void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
   scoreboard().mark_lost_before(std::min(reach, repair_.point), event, samples());
 }
 
+/// Enters fast recovery: sets RecoveryPoint and reduces the window unless an ECN mark has reduced it.
 void Endpoint::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   repair_.point = snd_.nxt;
@@ -187,6 +189,7 @@ void Endpoint::enter_fast_recovery(Instant now) {
   if (bits_.window_source == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
 }
 
+/// Ends the recovery, because everything up to RecoveryPoint is acknowledged.
 void Endpoint::leave_recovery(const AckEvent& event) {
   if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
     congestion_.on_recovery_exit(path(event.now), bits_.use_sack);

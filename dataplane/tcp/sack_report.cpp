@@ -4,6 +4,7 @@
 
 namespace sluice::tcp {
 
+/// Inserts a block at `position` and drops the last one if the report is full.
 void SackReport::insert_at(std::size_t position, SackBlock block) {
   if (count_ < capacity) ++count_;
   for (std::size_t i = count_ - 1U; i > position; --i) blocks_[i] = blocks_[i - 1];
@@ -39,6 +40,7 @@ void SackReport::reported() {
   fresh_ = 0;
 }
 
+/// Removes the duplicate range, if there is one.
 void SackReport::forget_duplicate() {
   if (!has_duplicate_) return;
   std::move(blocks_.begin() + 1, blocks_.begin() + count_, blocks_.begin());

@@ -157,6 +157,7 @@ void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& d
   if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);
 }
 
+/// Marks one packet sacked and updates the bytes in flight.
 void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery) {
   Scoreboard& board = scoreboard();
   if (board.sacked == UINT16_MAX) return;
@@ -297,6 +298,7 @@ packet::Cursor SendQueue::next_retransmission() const {
   return at;
 }
 
+/// Appends a packet to the ring of retransmissions, as the newest one.
 void SendQueue::link_copy(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
@@ -311,6 +313,7 @@ void SendQueue::link_copy(packet::Cursor at) {
   last.note().scratch64 = board.copies.note().scratch64_b = at.bits();
 }
 
+/// Removes a packet from the ring of retransmissions.
 void SendQueue::unlink_copy(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();

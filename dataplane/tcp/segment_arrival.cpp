@@ -100,6 +100,7 @@ inline bool Endpoint::answers_in_order(const Segment& segment) const {
          static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
 }
 
+/// Processes a segment that the fast path does not accept; parameters and result are those of receive().
 bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);

@@ -97,6 +97,7 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   return true;
 }
 
+/// Removes the first packet, which is acknowledged completely, and takes its RTT sample.
 inline void SendQueue::pop_acknowledged(AckEvent& event) {
   const packet::Cursor at = packets_.front();
   const packet::PacketNote& note = at.note();
