@@ -40,7 +40,7 @@ struct UdpCounters {
   std::uint64_t datagrams_sent = 0;
   std::uint64_t receive_errors = 0;
   std::uint64_t send_errors = 0;       ///< for example the peer is down, or the socket's buffer is full
-  std::uint64_t not_answered = 0;      ///< accepted datagrams from addresses that their key must not learn
+  std::uint64_t not_answered = 0;      ///< accepted datagrams from where their key gets no answer
   std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams from destinations beyond most_learned
   int last_error = 0;                  ///< errno of the newest error
 };

@@ -90,8 +90,8 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   store32(address.octets.data() + 12, load32(at));
 }
 
-/// Fills the fields of `segment` up to sack_count by one byte shuffle: the TCP header from the sequence number to the
-/// urgent pointer, plus the payload length.
+/// Fills the fields of `segment` up to and including its flags by one byte shuffle: the TCP header from the sequence
+/// number to the urgent pointer, plus the payload length.
 [[gnu::always_inline]] inline void set_front(tcp::Segment& segment, const std::uint8_t* tcp,
                                              std::uint16_t payload) noexcept {
   using tcp::Segment;

@@ -45,7 +45,8 @@ struct EndpointConfig {
   std::uint32_t max_retransmissions = 15;      ///< in a row, then timed_out (RFC 1122 section 4.2.3.5, R2)
   bool tail_loss_probes = true;                ///< sends tail loss probes (RFC 8985 section 7)
   bool pacing = false;  ///< spreads the window over the round trip; model-based congestion controls pace in any case
-  /// Most packets held for reassembly, at most Reassembly::capacity. The offered window may reduce it further.
+  /// Largest number of packets held for reassembly, at most Reassembly::capacity. The offered window may reduce it
+  /// further.
   std::uint32_t max_out_of_order = UINT16_MAX;
   /// Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement ends fast
   /// recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is undone (no

@@ -46,7 +46,7 @@ class Reassembly {
   /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set and seq must lie beyond
   /// RCV.NXT. The packet holds only payload and has no other reference. The packet is cut to the missing bytes: bytes
   /// that arrived first are kept, unless the new packet covers their whole run. The run and duplicate bytes are
-  /// recorded for the SACK report. Returns false if the packet is dropped for lack of memory.
+  /// recorded for the SACK report. Returns false if the packet is dropped because of a limit.
   bool insert(packet::Packet packet, const Limits& limits);
   /// Appends to `out` the run that contains `rcv_nxt`, cut to begin there. Runs that end before it are dropped.
   void take(SeqNum rcv_nxt, packet::Queue& out);
