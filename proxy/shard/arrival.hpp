@@ -9,26 +9,26 @@
 
 namespace sluice::proxy {
 
-/// A frame that came in, and what parse() has made of it. Whoever takes the packet moves it out; what nobody took is
-/// freed. Lives as long as its burst is handled.
+/// A received frame and the result of parse(). The consumer moves the packet out; a packet that no consumer moved out
+/// is freed. Lives until its burst has been processed.
 struct Arrival {
   Side in;
   packet::Packet& packet;
   packet::ParseResult result;
   const packet::Parsed& parsed;
-  flow::KeyTag tag;  ///< of key()
+  flow::KeyTag tag;  ///< hash tag of key()
   Instant now;
 
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
-  /// The connection that it names.
+  /// Returns the key of the connection to which the frame belongs.
   [[nodiscard]] flow::FlowKey key() const { return key_of(in, parsed); }
-  /// A whole TCP segment; its options may be such that no connection with them can be split.
+  /// True if the frame holds a whole TCP segment, even one with options that the proxy cannot split.
   [[nodiscard]] bool is_tcp() const {
     return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
   }
 };
 
-/// As the policies look at it.
+/// Returns the fields of the frame that policies match: UE, server, server port and DSCP.
 [[nodiscard]] inline ConnectionView view_of(const Arrival& arrival) {
   const packet::Parsed& parsed = arrival.parsed;
   const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);

@@ -55,7 +55,7 @@ namespace sluice::proxy {
   return !is_acceptable(config, in, state, shown || parsed.segment.flags.syn());
 }
 
-/// Returns whether the segment's checksum was left unfinished, whoever sent it.
+/// Returns whether the sender's kernel left the segment's checksum unfinished for an offload.
 [[nodiscard]] inline bool is_unfinished(const packet::Packet& packet, const packet::Parsed& parsed) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
   return state == packet::ChecksumState::partial || state == packet::ChecksumState::vouched;

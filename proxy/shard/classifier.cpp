@@ -1,3 +1,7 @@
+// Entry of received frames into a shard: parses each burst, looks up the connections and dispatches each frame.
+// Shard::receive() calls it once per burst. The fast path is a segment of a split connection (SplitFlows::receive).
+// Invariant: a connection id found at the start of a burst is used only while no connection was removed since;
+// otherwise the lookup is repeated. Every frame is counted once as received and leaves the burst.
 #include "proxy/shard/classifier.hpp"
 
 #include <algorithm>
@@ -24,7 +28,7 @@ void Classifier::receive_many(Side in, std::span<packet::Packet> burst, Instant 
   }
 }
 
-/// What the packets are, and whose. The key of neighbours of one connection is looked for once.
+/// Parses the packets and looks up their connections. Adjacent packets of the same connection share one lookup.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   auto& [parsed, results, places, keys, ids, tags] = known_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
@@ -50,7 +54,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   shard_.registry.connections().find_burst(keys, ids, tags);
 }
 
-/// The same of one packet: there is nothing to go through, and nothing to fetch ahead.
+/// Parses a single packet and looks up its connection, without the loop and the prefetches of look_up().
 void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   packet::Parsed& parsed = known_.parsed[0];
   const std::span<const std::uint8_t> frame = packet.bytes();
@@ -71,7 +75,8 @@ inline void Classifier::find_one(const Key& key) {
   known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
-/// A burst of one, as nearly all are while there is little to do: what was found is so until it has been dealt with.
+/// Handles a burst of one packet, the most frequent burst at low load. No other packet can change the connection
+/// between the lookup and its use.
 inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
   look_up_one(in, packet);
   if (parts_.flows.takes(known_, 0)) [[likely]] {
@@ -79,13 +84,13 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
   } else {
     Arrival arrival{in, packet, known_.results[0], known_.parsed[0], known_.tag(0), now};
     handle(arrival, known_.id(0));
-    packet.reset();  // where nobody took it
+    packet.reset();  // frees the packet if no handler took it
   }
   parts_.flows.serve_marked(now);
 }
 
-/// What was found is so until somebody takes a connection out, and what was not until somebody enters one; from then on
-/// each packet's connection is looked for again.
+/// Handles up to ParsedBurst::most packets after one joint lookup. An id stays valid until a connection is removed,
+/// and a miss until one is added. After such a change each packet's connection is looked up again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
@@ -99,7 +104,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
     } else {
       Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
       handle(arrival, changed ? find(i) : known_.id(i));
-      burst[i].reset();  // where nobody took it
+      burst[i].reset();  // frees the packet if no handler took it
       ++i;
     }
   }
@@ -122,7 +127,8 @@ void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Insta
   }
 }
 
-/// What receive_chunk() does, which has not even a test for somebody who looks: all frames would pay for it.
+/// Does the work of receive_chunk() and notifies the observer. A separate function, because a test for an observer in
+/// receive_chunk() would cost every frame.
 void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   look_up(in, burst);
   for (std::size_t i = 0; i < burst.size(); ++i) {
@@ -135,7 +141,7 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
   parts_.flows.serve_marked(now);
 }
 
-/// Whose the packet at `at` of the burst is by now.
+/// Returns the connection of packet `at` of the burst by a new lookup.
 ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
@@ -152,7 +158,7 @@ inline void Classifier::handle(Arrival& arrival, ConnectionId id) {
   }
 }
 
-/// The old connection is over on both sides and its addresses are used again: a new one begins.
+/// True if a SYN reuses the addresses of a connection that is closed on both legs, so that a new connection begins.
 inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) const {
   const tcp::Flags flags = arrival.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&
@@ -207,11 +213,12 @@ bool Classifier::end_orphan(const Arrival& arrival) {
   const std::uint32_t id = orphans.find(arrival.key());
   if (id == Orphans::none) return false;
   if (arrival.segment().flags.syn() && !orphans.is_own_syn(id, arrival.in, arrival.segment())) {
-    orphans.forget(id);  // its addresses are used again
+    orphans.forget(id);  // the SYN reuses the addresses for a new connection
     return false;
   }
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
-  // What its host has shown was lost with the connection. Nothing of the segment goes on, so it need not be known.
+  // The record of whether this host leaves checksums unfinished was lost with the connection. Such a checksum is
+  // accepted, because nothing of the segment is forwarded.
   if (checksum != packet::ChecksumState::good &&
       !accept_unfinished(shard_.config, shard_.counters, arrival.in, checksum, true))
     return true;

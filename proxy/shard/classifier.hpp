@@ -13,11 +13,11 @@
 
 namespace sluice::proxy {
 
-/// Frames in: what they are, whose they are, and who deals with them. What is nobody's passes untouched. Thread: the
-/// shard's.
+/// Parses received frames, finds their connections and dispatches each frame to its handler. Frames without a
+/// connection are forwarded untouched. Thread: the shard's.
 class Classifier {
  public:
-  /// Those who deal with frames; they outlive it.
+  /// Handlers of frames, which outlive the classifier.
   struct Parts {
     SplitFlows& flows;
     EndToEndFlows& end_to_end;
@@ -28,9 +28,9 @@ class Classifier {
   };
   Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
 
-  /// Takes all packets of the burst.
+  /// Processes all packets of the burst; `burst` holds only empty handles on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// The same while somebody looks.
+  /// Processes a burst like receive(), and notifies `watch` before and after each frame.
   [[gnu::cold, gnu::noinline]] void receive_watched(Side in, std::span<packet::Packet> burst, Instant now,
                                                     FrameWatch& watch);
 
@@ -46,19 +46,21 @@ class Classifier {
   void prefetch_end_to_end() const;
   [[nodiscard]] ConnectionId find(std::size_t at) const;
   void handle(Arrival& arrival, ConnectionId id);
-  /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
+  /// Handles a packet that is not TCP, has no connection yet, or belongs to one that begins or is handed back.
   [[gnu::noinline]] void handle_other(Arrival& arrival, ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
   [[gnu::noinline]] void handle_new(Arrival& arrival);
   [[gnu::noinline]] void handle_end_to_end(Arrival& arrival, EndToEndId id);
   [[nodiscard]] bool is_reused(const Arrival& arrival, const Flow& flow) const;
-  /// Of a connection that an earlier run had split; false when it is of none.
+  /// Handles a packet of a connection that an earlier run had split and that lost bytes. Returns false if there is no
+  /// such connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const Arrival& arrival);
 
   const ShardContext shard_;
   Parts parts_;
-  ParsedBurst known_{};         ///< the burst in hand
-  std::uint32_t removals_ = 0;  ///< Registry::removals() when it was looked up: since one, an id may be that of another
+  ParsedBurst known_{};  ///< parse results and connections of the current burst
+  /// Registry::removals() at the lookup of the burst. After a later removal an id can name another connection.
+  std::uint32_t removals_ = 0;
 };
 
 }  // namespace sluice::proxy

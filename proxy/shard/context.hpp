@@ -13,9 +13,9 @@
 
 namespace sluice::proxy {
 
-/// The newest IPv4 identifications of packets that routers may cut: not 0, and another one for as long as it can be
-/// (RFC 6864 section 4.3). UEs share a few counters, and all connections of a UE have one, so that no two of them use a
-/// number for the same pair of hosts at a time.
+/// Allocates IPv4 identifications for packets that routers may fragment: never 0, and not reused for as long as
+/// possible (RFC 6864 section 4.3). All connections of a UE use the same counter, so that no two packets of a pair of
+/// hosts share a number. Several UEs share each of the counters.
 class FragmentIds {
  public:
   [[nodiscard]] std::uint16_t next(BearerId bearer) {
@@ -28,7 +28,8 @@ class FragmentIds {
   std::array<std::uint16_t, 256> newest_{};
 };
 
-/// What every part of a shard works with. The shard owns it and it outlives all parts. Thread: the shard's.
+/// References that every component of a shard uses. The shard owns the objects, which outlive all components. Thread:
+/// the shard's.
 struct ShardContext {
   const ShardConfig& config;
   packet::PacketPool& pool;

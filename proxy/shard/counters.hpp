@@ -10,13 +10,13 @@
 
 namespace sluice::proxy {
 
-/// Two counters of each reason for which connections are released: their frames, and the connections.
+/// Define two counters for each release reason: one of the forwarded frames, one of the connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) X(forward_##name, "forwarded: its connection was split before: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
 
-/// Everything a shard counts beside the parser's outcomes: name, what it means. Every frame is accounted for:
-/// received_* = optimised + the sum of forward_* + the sum of drop_*, where the outcomes of packet::parse() that are
-/// not TCP are counters of their own, named forward_… or drop_… by their disposition.
+/// List of the shard's own counters: name and meaning. Every frame is accounted for: received_* = optimised + the sum
+/// of forward_* + the sum of drop_*. Outcomes of packet::parse() other than TCP have counters of their own, named
+/// forward_… or drop_… by their disposition.
 #define SLUICE_PROXY_COUNTERS(X)                                                                                   \
   X(received_radio, "frames taken from the radio port")                                                            \
   X(received_core, "frames taken from the core port")                                                              \
@@ -106,17 +106,17 @@ enum class Counter : std::uint8_t {
       own_count
 };
 inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counter::own_count);
-/// The parser's outcomes follow our own counters; `tcp`, its first, is no counter.
+/// Number of all counters: the parser's outcomes follow the own ones, without its first, `tcp`.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
 
-/// The counter of a connection released for this reason.
+/// Returns the counter of connections that are released for this reason.
 [[nodiscard]] constexpr Counter counter_of(ReleaseReason reason) {
   return static_cast<Counter>(static_cast<std::size_t>(Counter::released_idle) + static_cast<std::size_t>(reason) -
                               static_cast<std::size_t>(ReleaseReason::released_idle));
 }
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
-/// The counter of frames that are forwarded since their connection was released for this reason.
+/// Returns the counter of frames that are forwarded because their connection was released for this reason.
 [[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
   if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
   return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +
@@ -126,7 +126,7 @@ static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::relea
 static_assert(forwarded_since(ReleaseReason::released_unsplittable) == Counter::forward_released_unsplittable);
 static_assert(forwarded_since(ReleaseReason::released_earlier_run) == Counter::forward_released_earlier_run);
 
-/// The counter of a parse outcome other than `tcp`.
+/// Returns the counter of a parse outcome other than `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {
   return static_cast<Counter>(own_counter_count + static_cast<std::size_t>(result) - 1);
 }
@@ -146,12 +146,12 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
 }};
 }  // namespace detail
 
-/// Name and meaning of the counter with this index.
+/// Returns name and meaning of the counter with this index.
 [[nodiscard]] constexpr CounterText counter_text(std::size_t index) {
   return detail::counter_table[index < own_counter_count ? index : index + 1];
 }
 
-/// One shard's counters. Thread: the shard's; copies may go anywhere.
+/// Counters of one shard. Thread: the shard's; copies may be used in any thread.
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }

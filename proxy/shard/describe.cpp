@@ -1,3 +1,6 @@
+// Snapshots of flows and bearers for `sluicectl flows`, `bearers` and `drain status`, and for the metrics.
+// Shard::describe_flows(), describe_bearers() and staying() call it in the shard's thread. It changes no state and
+// reads no clock; flow and bearer counts bound its work, so callers limit the number of entries.
 #include "proxy/shard/describe.hpp"
 
 #include <utility>
@@ -26,7 +29,7 @@ SteeredBy steered_by(const Bearer& bearer) {
   return bearer.lead().clocked() ? SteeredBy::acknowledgements : SteeredBy::feedback;
 }
 
-/// What the split connections of a bearer have come to together.
+/// Adds up the windows and held bytes of the bearer's split connections.
 void describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
@@ -102,7 +105,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       info.queue_by_acks = clock.law().queued(clock.flight());
     }
     const bool by_allowance = bearer.lead().steered() && !bearer.lead().windowed();
-    // By acknowledgements: as of the newest one, without what a silence since has added.
+    // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.
     info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();

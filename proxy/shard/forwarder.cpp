@@ -6,7 +6,8 @@
 
 namespace sluice::proxy {
 
-/// The other port does not carry it: its driver or its kernel would drop it where nobody counts it.
+/// True if the frame exceeds the MTU of the other port. It is dropped and counted here, because a driver or kernel
+/// would drop it without a counter.
 inline bool Forwarder::is_too_long(Arrival& arrival) {
   if (shard_.queue.carries(opposite(arrival.in), arrival.packet)) [[likely]]
     return false;
@@ -32,7 +33,8 @@ void Forwarder::forward(Arrival& arrival, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(arrival.packet), arrival.now);
 }
 
-/// It will stand in the radio queue like everything else: the law must know of it.
+/// Reports the packet to the UE's bearer as cross traffic, because it occupies the radio queue like controlled
+/// packets.
 void Forwarder::tell_bearer(const Arrival& arrival) {
   const BearerId id = shard_.registry.find_bearer(arrival.parsed.dst);
   if (id == flow::no_flow) return;
@@ -47,7 +49,7 @@ void Forwarder::pass_end_to_end(Arrival& arrival, EndToEndId id) {
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
   const bool shown = segment.flags.syn() || end_to_end_.leaves_unfinished(id, arrival.in);
   const bool believed = is_acceptable(shard_.config, arrival.in, checksum, shown);
-  // A SYN with data or options that the split does not understand.
+  // A SYN with data, or with options that the proxy cannot split, keeps its connection end to end.
   if (segment.flags.syn() && (arrival.result != packet::ParseResult::tcp || segment.payload_len != 0) &&
       end_to_end_.is_own_syn(id, arrival.in, segment)) [[unlikely]]
     end_to_end_.keep_end_to_end(id);

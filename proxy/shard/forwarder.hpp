@@ -7,26 +7,27 @@
 
 namespace sluice::proxy {
 
-/// What passes: untouched, or as a segment of a connection that is regulated end to end. Thread: the shard's.
+/// Forwards packets that are not split: untouched, or as segments of a connection that is regulated end to end.
+/// Thread: the shard's.
 class Forwarder {
  public:
-  /// What it is given outlives it.
+  /// The arguments outlive the forwarder.
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory)
       : shard_(shard), end_to_end_(end_to_end), memory_(memory) {}
 
-  /// From now on bearers are told what passes to the radio: some policy is steered by reports.
+  /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// What becomes of a checksum that a kernel may have left unfinished.
+  /// Treatment of a checksum that a kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
-    finish,  ///< it is finished where the port may have such ones: behind it nobody else would do it
-    keep     ///< it stays: its host finishes its own, so that the segment is damaged
+    finish,  ///< computed here if the port accepts unfinished checksums, because no later device would do it
+    keep     ///< left as received: this host finishes its checksums, so the segment is damaged
   };
-  /// Passes for this reason, untouched but for the checksum. What belongs to no connection whose handshake was seen
-  /// (UDP, connections older than the proxy, bypass) has shown nothing, so the port alone decides: on a veth or TAP
-  /// each datagram of a host with offloads arrives unfinished, the first one too, and would be lost. A physical
-  /// interface never has one, and a damaged frame stays damaged there.
+  /// Forwards a frame, counted under `reason`, untouched except for the checksum. For frames without a tracked
+  /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On
+  /// a veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a
+  /// physical interface none does, so a damaged frame stays damaged.
   [[gnu::noinline]] void forward(Arrival& arrival, Counter reason, Checksum checksum = Checksum::finish);
-  /// Of a connection that is regulated: now or later, with the window that its law wants.
+  /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
   void pass_end_to_end(Arrival& arrival, EndToEndId id);
 
  private:

@@ -5,13 +5,12 @@
 
 namespace sluice::proxy {
 
-/// Somebody who looks at frames that come in, and at what becomes of them. Thread: the shard's.
+/// Observer of received frames and of their treatment, such as a capture. Thread: the shard's.
 class FrameWatch {
  public:
-  /// A frame came in and is dealt with next, after which it is changed or gone. What becomes of it is then counted
-  /// here.
+  /// Called before a frame is processed, which changes or consumes it. `counters` show the treatment afterwards.
   virtual void received(const Arrival& arrival, const Counters& counters) = 0;
-  /// It has been dealt with.
+  /// Called after the frame of the last received() has been processed.
   virtual void dealt_with() = 0;
 
  protected:

@@ -8,11 +8,12 @@
 
 namespace sluice::proxy {
 
-/// How often values of 0 … 2^32 - 1 occurred, to one part in eight (the log-linear buckets of HdrHistogram): small
-/// enough to be published whole, exact enough for any percentile. Thread: one; copies may go anywhere.
+/// Counts values of 0 … 2^32 - 1 with a relative precision of one eighth (log-linear buckets as in HdrHistogram). The
+/// histogram is small enough to be published whole and exact enough for any percentile. Thread: one; copies may be
+/// used in any thread.
 class Histogram {
  public:
-  static constexpr unsigned digit_bits = 3;  ///< buckets per power of two, as a power of two
+  static constexpr unsigned digit_bits = 3;  ///< log2 of the number of buckets per power of two
   static constexpr std::size_t bucket_count = (32 - digit_bits + 1) << digit_bits;
 
   void record(std::uint32_t value) {
@@ -30,7 +31,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// The smallest bucket's upper end that at least `share` (0 … 1) of all values do not exceed; 0 of nothing.
+  /// Returns an upper bound of at least `share` (0 … 1) of all values: the end of the smallest such bucket. Returns 0
+  /// if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {
@@ -42,14 +44,15 @@ class Histogram {
     return largest_;
   }
 
-  /// Values below 2^digit_bits have a bucket each; above, each power of two has 2^digit_bits of them.
+  /// Returns the bucket of `value`. Values below 2^digit_bits have a bucket each; above, each power of two has
+  /// 2^digit_bits buckets.
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint32_t value) {
     const unsigned width = 32 - static_cast<unsigned>(std::countl_zero(value));
     if (width <= digit_bits) return value;
     const unsigned shift = width - digit_bits - 1;
     return (std::size_t{shift} << digit_bits) + (value >> shift);
   }
-  /// Largest value of a bucket.
+  /// Returns the largest value of a bucket.
   [[nodiscard]] static constexpr std::uint32_t last_of(std::size_t bucket) {
     if (bucket < std::size_t{2} << digit_bits) return static_cast<std::uint32_t>(bucket);
     const std::size_t shift = (bucket >> digit_bits) - 1;

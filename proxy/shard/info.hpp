@@ -12,34 +12,35 @@
 
 namespace sluice::proxy {
 
-/// What an observer may know of one connection. Index 0: the radio leg, 1: the core leg.
+/// Snapshot of one connection. Arrays are indexed by leg: 0 radio, 1 core.
 struct FlowInfo {
   IpAddress ue;
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
   const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
-  const char* reason = "";          ///< why it was or is to be released, or is reset by the proxy: released_idle …
-  const char* obstacle = "";        ///< what keeps it here although it is to go
+  const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
+  const char* obstacle = "";        ///< obstacle that delays a requested handback
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
   Bytes congestion_window[2];
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
+  Bytes held[2];  ///< bytes acknowledged to the far host and not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
   std::optional<Bytes> sent_to_radio{};  ///< IP bytes of data, retransmissions included; split connections only
-  std::uint16_t acks_held = 0;           ///< of the UE, that wait; regulated connections only
+  std::uint16_t acks_held = 0;           ///< ACKs from the UE that are withheld; regulated connections only
 };
 
-/// What the bearers of the control group, or the others, came to. By the reports, each UE's queue once.
+/// Sums over the reports of the treated UEs, or of the control group. A report counts once per UE, even if the UE has
+/// several bearers.
 struct GroupTotals {
   std::uint64_t reports = 0;
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
-  double queue_bytes = 0;    ///< sum over the reports
-  double queue_delay_s = 0;  ///< sum over the reports with a rate: queue / mean rate
+  double queue_bytes = 0;    ///< sum of the queue lengths in the reports
+  double queue_delay_s = 0;  ///< sum of queue / mean rate, over the reports with a rate
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -50,18 +51,18 @@ struct GroupTotals {
     return *this;
   }
 };
-/// The treated UEs, then the control group.
+/// Totals of the treated UEs at index 0, of the control group at index 1.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// What a law would have decided and what happened instead: a window and what was in flight, at every ACK; or an
-/// allowance and what was sent, at every report.
+/// Compares the decisions of an observing controller with what happened. A window is compared with the bytes in
+/// flight at every ACK, an allowance with the bytes sent at every report.
 struct Observed {
   std::uint64_t decisions = 0;
-  double decided_bytes = 0;  ///< sum
-  double actual_bytes = 0;   ///< sum
-  std::uint64_t waits = 0;   ///< ACKs that would have waited
+  double decided_bytes = 0;  ///< sum of the decided windows or allowances
+  double actual_bytes = 0;   ///< sum of the bytes in flight or sent
+  std::uint64_t waits = 0;   ///< ACKs that the controller would have withheld
 
-  /// A law's window, or allowance, beside what was in flight, or sent. `waited`: the ACK would have.
+  /// Adds one decision and the bytes in flight or sent; `waited` is true if the ACK would have been withheld.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
@@ -70,49 +71,50 @@ struct Observed {
   }
 };
 
-/// The connections that are still split or on their way back to their hosts, by what keeps them here. `none`: they have
-/// not been asked to go, or go with their next packet.
+/// Number of connections that are split or being handed back, by the obstacle that keeps them. Obstacle `none` counts
+/// those that were not asked to leave, or that leave with their next packet.
 struct StayingFlows {
   std::array<std::uint32_t, obstacle_count> by_obstacle{};
   std::uint32_t total = 0;
-  std::uint32_t broken_by_a_stop = 0;  ///< handback::breaks_without_us()
+  std::uint32_t broken_by_a_stop = 0;  ///< connections that would lose data: handback::breaks_without_us()
 };
 
-/// What decides how much a bearer sends.
+/// Source that decides how much a bearer sends.
 enum class SteeredBy : std::uint8_t {
-  congestion_control,  ///< that of each connection
-  feedback,            ///< a law, by the Node-B's reports
-  acknowledgements     ///< a law, by the UE's acknowledgements
+  congestion_control,  ///< congestion control of each connection
+  feedback,            ///< a rate controller that uses the Node-B's reports
+  acknowledgements     ///< a rate controller that uses the UE's ACKs
 };
 [[nodiscard]] constexpr const char* to_string(SteeredBy by) {
   constexpr std::array names{"congestion control", "feedback", "acknowledgements"};
   return names.at(static_cast<std::size_t>(by));
 }
 
-/// What an observer may know of one bearer.
+/// Snapshot of one bearer.
 struct BearerInfo {
   IpAddress ue;
-  const char* mode = "";     ///< of its policy
-  std::uint16_t policy = 0;  ///< its position; the number of policies for the default
-  bool ordinary = false;     ///< of the control group
-  Observed observed;         ///< in mode observe
+  const char* mode = "";     ///< mode of the bearer's policy
+  std::uint16_t policy = 0;  ///< index of the policy; the number of policies stands for the default
+  bool ordinary = false;     ///< True if the UE is in the control group
+  Observed observed;         ///< decisions and outcomes in mode observe
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
-  Bytes allowance;          ///< granted at the last step
+  Bytes allowance;          ///< bytes granted by the last step of the controller
   Bytes congestion_window;  ///< sum over the radio legs
-  Bytes in_flight;          ///< sum over the radio legs; by acknowledgements IP bytes, of all its connections
-  Bytes window;  ///< what may be in flight now: by the allowance where that steers, else by congestion control
-  Bytes held;    ///< bytes in the relay towards the UE: unacknowledged and unsent
-  Bytes unsent;  ///< … the part not sent yet
-  std::uint32_t waiting = 0;   ///< flows that would send if the law by acknowledgements let them
+  Bytes in_flight;          ///< sum over the radio legs; with the ACK-based controller IP bytes of all connections
+  Bytes window;  ///< bytes that may be in flight now: from the allowance if a controller sets it, else the congestion
+                 ///< windows
+  Bytes held;    ///< bytes held for the UE: unacknowledged and unsent
+  Bytes unsent;  ///< bytes held for the UE and not yet sent
+  std::uint32_t waiting = 0;   ///< flows that have data but no budget of the ACK-based controller
   std::uint64_t injected = 0;  ///< IP bytes sent towards the radio
-  Bytes queue;                 ///< radio queue by the last report
-  Instant reported_at{};       ///< when that came; 0 before the first
-  Bytes queue_by_acks;         ///< radio queue by the law by acknowledgements, where one listens
-  Rate service_rate;           ///< by the last report
-  Rate mean_rate;              ///< b̄
-  double predicted_error = 0;  ///< ŝ in bytes, where the law runs here
-  std::uint64_t falls = 0;
+  Bytes queue;                 ///< radio queue in the last report
+  Instant reported_at{};       ///< reception time of the last report; 0 before the first
+  Bytes queue_by_acks;         ///< radio queue as estimated by the ACK-based controller, if it runs
+  Rate service_rate;           ///< service rate in the last report
+  Rate mean_rate;              ///< mean rate b̄
+  double predicted_error = 0;  ///< predicted error ŝ in bytes, if SMVS runs at the proxy
+  std::uint64_t falls = 0;     ///< fallbacks from reports to congestion control
 };
 
 }  // namespace sluice::proxy

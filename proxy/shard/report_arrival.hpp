@@ -7,25 +7,26 @@
 
 namespace sluice::proxy {
 
-/// One authenticated record of a report, with what its datagram's header says.
+/// One authenticated record of a report, with the header fields of its datagram.
 struct ReportArrival {
   control::feedback::BearerReport bearer;
-  std::uint64_t sender = 0;  ///< sender id
+  std::uint64_t sender = 0;  ///< sender id of the Node-B
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  Duration sender_time{};  ///< the sender's own clock; only differences mean anything
-  Duration period{};       ///< Ts as advertised
+  Duration sender_time{};  ///< clock of the sender; only differences are meaningful
+  Duration period{};       ///< reporting period Ts as advertised
 };
 
-/// A datagram of a Node-B that leaves out UEs of which nothing has changed has come: what that says of all of them.
+/// Header of a datagram from a Node-B that omits UEs whose state has not changed. It applies to all UEs of the
+/// sender.
 struct SenderWord {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::uint64_t since = 0;  ///< nothing is missing of what it has sent from this number on
+  std::uint64_t since = 0;  ///< every datagram from this number on has arrived
   Duration sender_time{};
-  Duration period{};   ///< Ts as advertised
-  Duration refresh{};  ///< each UE is reported so often at least
+  Duration period{};   ///< reporting period Ts as advertised
+  Duration refresh{};  ///< longest time between two reports of a UE
 };
 
 }  // namespace sluice::proxy

@@ -1,3 +1,6 @@
+// Owns the components of a shard and connects them: Classifier, SplitFlows, EndToEndFlows, BearerService, Forwarder.
+// The poll thread (proxy/threads) and the virtual-time network of the emulator call it; each call passes the time in.
+// Invariant: receive() and advance() return with the transmit queue flushed.
 #include "proxy/shard/shard.hpp"
 
 #include <algorithm>
@@ -17,7 +20,7 @@
 
 namespace sluice::proxy {
 
-/// What a shard is made of, each from what stands before it: nothing calls what comes after.
+/// Components of a shard in order of construction: none calls a component that stands below it.
 struct Shard::Parts {
   Parts(const ShardConfig& configuration, packet::PacketPool& pool, Transmitter& transmitter,
         const flow::HashKey& hash_key, Instant origin, FlowJournal journal)
@@ -41,12 +44,13 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// advance() has nothing to do: so it is at nearly all looks of a poll thread. What is added there is asked for here.
+  /// True if advance() has nothing to do, as in most rounds of a poll thread. Every task that advance() gains needs a
+  /// test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_marked() && !sweep.active() &&
            !relief.active() && queue.empty() && !orphans;
   }
-  /// What Shard::advance() comes to otherwise.
+  /// Runs due timers and pending work of all components.
   [[gnu::noinline]] void advance(Instant now) {
     if (!registry.timers().is_quiet(now)) run_due(now);
     if (sweep.active()) [[unlikely]]
@@ -66,7 +70,7 @@ struct Shard::Parts {
   }
 
   const ShardConfig config;
-  const Policies policies;  ///< those of the configuration
+  const Policies policies;  ///< policies of the configuration
   const flow::HashKey secret;
   Counters counters;
   Times times;
@@ -84,7 +88,7 @@ struct Shard::Parts {
   Openings openings;
   Changeover changeover;
   PolicySwitch policy_switch;
-  std::optional<Orphans> orphans;  ///< while there are any
+  std::optional<Orphans> orphans;  ///< set while connections of an earlier run must be reset
   Classifier classifier;
   ExposureSample exposure;
   Census census{times};

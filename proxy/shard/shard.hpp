@@ -30,91 +30,96 @@ namespace sluice::proxy {
 
 class FrameWatch;
 
-/// One poll thread's share of the proxy: flows, bearers, timers. Reads no clock and touches no device, so the same
-/// object runs under DPDK and in the virtual-time network. Thread: one.
+/// Part of the proxy that one poll thread runs: flows, bearers and timers. The shard reads no clock and accesses no
+/// device, so the same object runs under DPDK and in the virtual-time network. Thread: one.
 class Shard {
  public:
-  /// `secret` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
-  /// that is passed in afterwards. `journal` is told what a later run must know. Throws std::bad_alloc.
+  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose colliding connections.
+  /// `origin` is no later than any time passed in afterwards. `journal` records what a later run must know. Throws
+  /// std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Before anything else: connections of an earlier run that are to be reset, with the journal's entries of them, one
-  /// for one, or none. For as long as `keep` their hosts are answered when they speak. Throws std::bad_alloc.
+  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in the same
+  /// order, or empty. Their hosts are answered for the time `keep`. Call before any other function. Throws
+  /// std::bad_alloc.
   void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
-  /// Before anything else: connections of an earlier run that lost nothing. They pass, and are split again like those
-  /// that were released, later.
+  /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later,
+  /// like released ones. Call before any other function.
   void take_up(std::span<const Survivor> survivors, const RunGap& gap);
 
-  /// Takes frames that came in on `in`, every one: nothing stays in `burst`, and everything they cause to be sent has
-  /// been handed to the transmitter on return.
+  /// Processes all frames that came in on `in`. On return `burst` holds only empty handles, and the transmitter has
+  /// every resulting packet.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// The same while somebody looks at the frames.
+  /// Processes a burst like receive(), and notifies `watch` of each frame.
   void receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
-  /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is. Where much is due at
-  /// once it does a part of it, and next_deadline() has come already.
+  /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due
+  /// at once, it does a part of the work, and next_deadline() has already passed.
   void advance(Instant now);
-  /// When advance() must be called at the latest; never when nothing is pending.
+  /// Returns when advance() must be called at the latest, or `never` if nothing is pending.
   [[nodiscard]] Instant next_deadline() const;
 
-  /// Reports that passed authentication and replay checks, in the order in which they came: many at once cost less than
-  /// one by one, since what the next are about is fetched meanwhile. Their amounts are made plausible in place.
+  /// Applies reports that passed authentication and replay checks, in order of arrival. A batch costs less than
+  /// single reports, because the state of the next ones is prefetched. Implausible amounts in `reports` are bounded
+  /// in place.
   void on_reports(std::span<ReportArrival> reports, Instant now);
-  /// What Node-Bs say of UEs that their reports leave out.
+  /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
   void on_words(std::span<const SenderWord> words, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
-  /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
+  /// Appends the status for the Node-B of every bearer that changed since the last call, or of all bearers if `all`.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
-  /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
-  /// under the old one. What is split and is not to be is handed back to its hosts; what is end to end and is to be
-  /// split is split when both directions are quiet. Endpoints of running connections keep their configuration.
-  /// `policies` outlives the shard.
+  /// Activates these policies, for running connections too. Each continues under its new controller from the values
+  /// measured under the old one. Split connections that may no longer be split are handed back. End-to-end
+  /// connections that are to be split are split when both directions are quiet. Endpoints of running connections keep
+  /// their configuration. `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
-  /// The port of that side carries frames of another length from now on: its MTU was changed. What is sent there
-  /// follows, on running connections too.
+  /// Changes the maximum frame length of the port on `side`, because its MTU was changed. Running connections adapt
+  /// their segments.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
-  /// What the control group and the others came to.
+  /// Returns the report statistics of the treated UEs and of the control group.
   [[nodiscard]] const GroupStatistics& groups() const;
-  /// Hands the split connections of a UE (of all) back to plain forwarding, each as soon as its hosts cannot tell.
+  /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each leaves as soon as its hosts
+  /// do not notice it.
   void release(const std::optional<IpAddress>& ue, Instant now);
-  /// The same for all, and new connections are not split any more, until drain(false).
+  /// Hands all split connections back and stops splitting new ones, until drain(false).
   void drain(bool on);
-  /// Connections of a UE (of all) that were handed back are split again, each when it is quiet. Those that went because
-  /// they were silent, buffers were short or the proxy drained come back by themselves when that is over.
+  /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Those
+  /// released because of idleness, low buffers or a drain return without this call once the cause is gone.
   void split_again(const std::optional<IpAddress>& ue);
-  /// Ends what draining has not: new connections are not split, and every one that still is goes in this moment.
-  /// Those of which nothing is held pass untouched from then on, the others are reset on both sides.
+  /// Ends a drain: stops splitting new connections and ends every split one at once. A connection of which nothing is
+  /// held passes untouched from now on; any other is reset on both sides.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// Flows are still being asked to go, or to stay; advance() goes on with it.
+  /// True while flows are still being asked to leave or to stay; advance() continues this walk.
   [[nodiscard]] bool sweeping() const;
-  /// Looks at every flow.
+  /// Counts what keeps the remaining split connections. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;
 
-  /// Who wants to know from now on what the laws of a UE decide, until the next call; null: nobody.
+  /// Records the controller decisions of the UE that `trace` selects, until the next call; null ends the recording.
   void trace(control::LawTrace* trace);
-  /// Enters how many bytes are acknowledged and not delivered, of up to `most` flows; others have their turn next.
+  /// Adds the acknowledged but undelivered bytes of up to `most` flows to exposure(). The next call continues with
+  /// the next flows.
   void sample_exposure(std::uint32_t most);
   [[nodiscard]] const Histogram& exposure() const;
-  /// Looks at up to `most` flows and bearers, those next in turn, for census() and times_taken().
+  /// Samples up to `most` flows and bearers for census() and times_taken(), and continues there with the next call.
   void take_census(std::uint32_t most);
   [[nodiscard]] const CensusCounts& census() const;
   [[nodiscard]] const Times& times_taken() const;
-  /// Of flow_count(), connections that stay end to end.
+  /// Returns how many of flow_count() connections stay end to end.
   [[nodiscard]] std::uint32_t end_to_end_count() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
-  /// Connections that were released and are tracked while they pass; a quarter of limits.max_flows at most (16 at
-  /// least).
+  /// Returns the number of released connections that are tracked while they pass: at most a quarter of
+  /// limits.max_flows, but at least 16.
   [[nodiscard]] std::uint32_t released_count() const;
-  /// Snapshots for observers; at most `limit` entries.
+  /// Append snapshots of flows or bearers until `out` has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 

@@ -14,24 +14,24 @@
 
 namespace sluice::proxy {
 
-/// Gathers what a burst causes to be sent, so that ports are called once per burst and not once per packet. Nothing
-/// waits here beyond the burst: whoever fills it flushes it.
+/// Collects the packets that a burst causes to be sent, so that a port is called once per burst instead of once per
+/// packet. The code that pushes packets also flushes them before the burst ends.
 class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)
       : transmitter_(transmitter), counters_(counters), ports_(ports) {}
 
-  /// The port of that side takes a frame of this length.
+  /// True if the frame does not exceed the MTU of the port on side `out`.
   [[nodiscard]] bool carries(Side out, const packet::Packet& frame) const {
     return ports_[static_cast<std::size_t>(out)].carries(frame);
   }
   [[nodiscard]] const std::array<packet::LinkLimit, 2>& ports() const { return ports_; }
-  /// From now on.
+  /// Sets the maximum frame length of the port on `side`.
   void set_port(Side side, const packet::LinkLimit& limit) { ports_[static_cast<std::size_t>(side)] = limit; }
 
   void push(Side out, packet::Packet&& packet, Instant now) {
     Batch& batch = batches_[static_cast<std::size_t>(out)];
-    std::construct_at(&batch.packets[batch.count++], std::move(packet));  // in place of an empty handle
+    std::construct_at(&batch.packets[batch.count++], std::move(packet));  // constructs over an empty handle
     if (batch.count == capacity) flush(out, now);
   }
   [[nodiscard]] bool empty() const { return batches_[0].count == 0 && batches_[1].count == 0; }

@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Where a shard's packets leave: a DPDK port, or the virtual-time network.
+/// Sends the packets of a shard: to a DPDK port, or into the virtual-time network.
 class Transmitter {
  public:
-  /// Takes every packet of the burst, in order, and leaves empty handles. What the device cannot take is dropped and
-  /// counted there.
+  /// Sends all packets of the burst in order and leaves empty handles. The device drops and counts packets that it
+  /// cannot queue.
   virtual void transmit(Side out, std::span<packet::Packet> burst, Instant now) = 0;
 
  protected:
