@@ -52,7 +52,7 @@ struct ShardLimits {
 
 /// Timeouts of connections.
 struct ShardTimeouts {
-  Duration handshake = std::chrono::seconds(75);  ///< a handshake that does not complete is dropped
+  Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete.
   /// A connection that is silent for this time and holds no bytes is handed back to plain forwarding.
   Duration idle = std::chrono::seconds(300);
   /// Resets the connection if a host acknowledges nothing of the held bytes for this time; at most 4 h.
@@ -68,7 +68,7 @@ struct ShardConfig : Treatment {
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
-  std::vector<IpPrefix> ue_prefixes;  ///< if empty, every source address on the radio port is a UE
+  std::vector<IpPrefix> ue_prefixes;  ///< if empty, every source address on the radio port is a UE.
   /// Prefixes whose UEs are behind one queue, for example that of an access point, and share a bearer.
   std::vector<IpPrefix> shared_queues;
   /// Indexed by the Side of reception: accept segments whose checksum a kernel left to an offload (veth, TAP). The

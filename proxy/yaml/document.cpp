@@ -1,3 +1,6 @@
+// Parses one YAML document into a tree of Node with positions. The reader of proxy/yaml calls it, and so do the
+// reloader and the emulator's plans. Invariant: memory is bounded by the file's size and DocumentLimits, because
+// anchors and aliases are refused and nothing is expanded. Syntax: YAML 1.2, by yaml-cpp.
 #include "proxy/yaml/document.hpp"
 
 #include <yaml-cpp/eventhandler.h>
@@ -19,10 +22,10 @@ Place place_of(const YAML::Mark& mark) {
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }
 
-/// Leaves the parser at once: the rest of the file is not worth reading.
+/// Thrown to leave the parser at an error after which the rest of the file is not read.
 struct GiveUp {};
 
-/// Builds the tree from the parser's events, so that nothing is expanded that the file does not spell out.
+/// Builds the tree from the parser's events. Nothing is expanded that the file does not contain literally.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(const std::string& file, std::vector<Error>& errors, const DocumentLimits& limits)
@@ -58,13 +61,13 @@ class Builder final : public YAML::EventHandler {
   [[nodiscard]] Node take() { return std::move(root_); }
 
  private:
-  /// A container that is being filled.
+  /// Container whose elements are still being read.
   struct Frame {
     Node node;
     bool has_key = false;
     std::string key;
     Place key_place;
-    std::map<std::string, std::size_t> lines;  ///< of the keys so far
+    std::map<std::string, std::size_t> lines;  ///< line of each key read so far
   };
 
   void fail(Place place, std::string what, std::string expected, std::string got) {
@@ -77,7 +80,7 @@ class Builder final : public YAML::EventHandler {
     throw GiveUp{};
   }
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
-    // "?" is a plain and "!" a quoted scalar.
+    // The parser reports the tag "?" for a plain and "!" for a quoted scalar.
     if (tag.empty() || tag == "?" || tag == "!") return;
     fail(place_of(mark), "tags are not supported", "a plain value", "\"" + tag.substr(0, 80) + "\"");
   }
@@ -121,7 +124,7 @@ class Builder final : public YAML::EventHandler {
   }
   void add_entry(Frame& top, Node node) {
     top.has_key = false;
-    // An empty value is reported where its key stands; the parser's own mark is the next thing in the file.
+    // An empty value is reported at its key, because the parser's mark is that of the next token in the file.
     if (node.kind == Node::Kind::null) node.place = top.key_place;
     const auto [first, fresh] = top.lines.emplace(top.key, top.key_place.line);
     if (!fresh) {

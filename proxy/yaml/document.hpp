@@ -17,39 +17,39 @@ struct Node {
 
   Kind kind = Kind::null;
   Place place;
-  std::string text;            ///< scalar: what is written, quotes removed
-  std::vector<Node> items;     ///< list
-  std::vector<Entry> entries;  ///< map, in the order of the file, keys unique
+  std::string text;            ///< text of a scalar without quotes
+  std::vector<Node> items;     ///< elements of a list
+  std::vector<Entry> entries;  ///< entries of a map in the order of the file, with unique keys
 
-  /// The entry of a map; null when it has none of that name.
+  /// Returns the map entry with this key, or null if there is none.
   [[nodiscard]] const Entry* find(std::string_view key) const;
-  /// How an error message names it: `"text"`, `a list`, `a map`, `nothing`.
+  /// Returns the value as an error message shows it: `"text"`, `a list`, `a map` or `nothing`.
   [[nodiscard]] std::string to_string() const;
 };
 
 /// A key of a map and its value.
 struct Entry {
   std::string key;
-  Place place;  ///< of the key
+  Place place;  ///< position of the key
   Node value;
 };
 
-/// What a file may hold at most; a configuration needs far less.
+/// Upper bounds on the size of a file; a configuration needs far less.
 struct DocumentLimits {
   std::size_t bytes = std::size_t{1} << 20;
   std::size_t depth = 24;
   std::size_t nodes = 50'000;
-  std::size_t errors = 100;  ///< reading ends after so many
+  std::size_t errors = 100;  ///< number of errors after which reading ends
 };
 
-/// Reads one YAML document into a tree. Refused: syntax errors, a second document, anchors and aliases, explicit tags,
-/// keys that are not plain text, duplicate keys, and whatever exceeds the limits. Errors go to `errors`; the
-/// tree holds what could be read (an empty map when nothing could).
+/// Reads one YAML document into a tree. Refuses syntax errors, a second document, anchors, aliases, explicit tags,
+/// non-text or duplicate keys, and sizes above `limits`. Errors are appended to `errors`. The tree holds what could
+/// be read, or an empty map.
 [[nodiscard]] Node parse_document(std::string_view text, const std::string& file, std::vector<Error>& errors,
                                   const DocumentLimits& limits = {});
 
-/// The bytes of a file. An unreadable or too long one is an error; at most limit + 1 bytes are read, so that a device
-/// or a pipe does no harm.
+/// Returns the bytes of a file. An unreadable or too long file is an error. At most limit + 1 bytes are read, so that
+/// a device or a pipe cannot exhaust memory.
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t limit, std::vector<Error>& errors);
 
 }  // namespace sluice::config

@@ -15,25 +15,25 @@ struct Place {
   constexpr auto operator<=>(const Place&) const = default;
 };
 
-/// One thing that is wrong with a file, in terms of what the user wrote.
+/// One error in a file, in terms of what the user wrote.
 struct Error {
   std::string file;
   Place place;
-  std::string what;      ///< the key or the complaint: "ports.radio.mtu", "unknown key 'prots'"
-  std::string expected;  ///< what would be right; may be empty
-  std::string got;       ///< what is there; may be empty
+  std::string what;      ///< key or problem: "ports.radio.mtu", "unknown key 'prots'"
+  std::string expected;  ///< values that would be accepted; may be empty
+  std::string got;       ///< value in the file; may be empty
 
-  /// "file:line:column: what, expected X, got Y"; parts that are empty are left out.
+  /// Returns "file:line:column: what, expected X, got Y" without the empty parts.
   [[nodiscard]] std::string to_string() const;
   auto operator<=>(const Error&) const = default;
 };
 
-/// What loading a file came to: a value, or every error that was found.
+/// Result of loading a file: a value, or every error that was found.
 template <typename T>
 struct Loaded {
-  std::optional<T> value;       ///< set exactly when `errors` is empty
+  std::optional<T> value;       ///< set if and only if `errors` is empty
   std::vector<Error> errors;    ///< in the order of the file
-  std::vector<Error> warnings;  ///< what works but hardly as intended
+  std::vector<Error> warnings;  ///< settings that work but probably not as intended
 
   explicit operator bool() const { return value.has_value(); }
   [[nodiscard]] T& operator*() { return *value; }
@@ -42,7 +42,7 @@ struct Loaded {
   [[nodiscard]] const T* operator->() const { return &*value; }
 };
 
-/// One line per error.
+/// Returns one line per error.
 [[nodiscard]] std::string to_string(const std::vector<Error>& errors);
 
 }  // namespace sluice::config

@@ -3,7 +3,7 @@
 namespace sluice::config {
 namespace {
 
-/// Collects the keys of one map that were declared live; looks at nothing below.
+/// Collects the keys of one map that were declared live, without descending into nested maps.
 class LiveKeys final : public Section {
  public:
   explicit LiveKeys(std::vector<std::string>& out) : out_(out) {}

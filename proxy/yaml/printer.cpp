@@ -1,3 +1,5 @@
+// Writes a configuration as YAML: the visitor of Section behind config::print() (`--print-config` and tests).
+// Invariant: parse() reads the output back to an equal value if secrets are shown. Hidden secrets become comments.
 #include <algorithm>
 
 #include "proxy/yaml/yaml.hpp"
@@ -14,7 +16,7 @@ std::string in_quotes(const std::string& text) {
   return quoted + "\"";
 }
 
-/// As it may stand in a file: quoted when YAML could take it for something else.
+/// Returns the value as YAML text, quoted if YAML could read it as another type.
 std::string written(const ScalarSpec& spec) {
   const auto harmless = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -25,7 +27,7 @@ std::string written(const ScalarSpec& spec) {
   return plain ? text : in_quotes(text);
 }
 
-/// Writes one map and what is below it.
+/// Writes one map and everything below it.
 class Printer final : public Section {
  public:
   Printer(std::string& out, Secrets secrets, std::string indent, std::string first)
@@ -83,7 +85,7 @@ class Printer final : public Section {
   std::string& out_;
   Secrets secrets_;
   std::string indent_;
-  std::string lead_;  ///< in front of the next line: "- " for the first of a list element
+  std::string lead_;  ///< text before the next line: "- " before the first key of a list element
   bool empty_ = true;
 };
 

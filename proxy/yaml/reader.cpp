@@ -1,3 +1,6 @@
+// Reads a tree of Node into the variables that describe() declares: the visitor of Section behind parse() and load().
+// Reports every error with line and column, the expected values and the value found; unknown keys get a suggestion.
+// Invariant: a value is assigned only if it is well-formed and within its range.
 #include <algorithm>
 #include <cassert>
 #include <charconv>
@@ -12,27 +15,27 @@ std::string joined(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-/// What reading the parts of one file shares.
+/// State that the readers of all maps of one file share.
 struct Reading {
   const std::string& file;
   std::vector<Error>& errors;
   std::vector<Error>& warnings;
-  std::size_t broken_rules = 0;  ///< those of `errors` that check() found
+  std::size_t broken_rules = 0;  ///< number of entries in `errors` that check() added
 
-  /// Values that could not be read, so far.
+  /// Returns the number of errors so far that are not broken rules of check().
   [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
   void fail(Place place, std::string what, std::string expected, std::string got) {
     errors.push_back({file, place, std::move(what), std::move(expected), std::move(got)});
   }
 };
 
-/// Reads one map.
+/// Reads one map into the variables of its keys.
 class Reader final : public Section {
  public:
   Reader(Reading& shared, const Node& node, std::string path)
       : shared_(shared), node_(node), path_(std::move(path)), misread_before_(shared.misread()) {}
 
-  /// Refuses what was not declared. Called once, after describe().
+  /// Reports every key of the file that was not declared as an error. Called once, after describe().
   void finish() {
     for (const Entry& entry : node_.entries) {
       if (is_declared(entry.key)) continue;
@@ -87,7 +90,7 @@ class Reader final : public Section {
     const Entry* entry = look_up(field);
     if (!inactive_.empty()) return;
     if (entry != nullptr) return descend(entry->value, joined(path_, field.key), body);
-    if (field.required) return;  // reported already; its keys would only repeat it
+    if (field.required) return;  // its absence is already reported, and so would be each of its keys
     Node absent = none;
     absent.place = node_.place;
     descend(absent, joined(path_, field.key), body);
@@ -117,7 +120,7 @@ class Reader final : public Section {
             std::string(got)};
   }
 
-  /// Where "key", "key[2]" or "key[2].below" stands; as much of it as the file has.
+  /// Returns the position of "key", "key[2]" or "key[2].below", or that of the nearest enclosing element in the file.
   static Place place_of(const Node& node, std::string_view key) {
     const std::size_t end = std::min(key.find_first_of(".["), key.size());
     const Entry* entry = node.find(key.substr(0, end));
@@ -141,7 +144,7 @@ class Reader final : public Section {
     return std::find(declared_.begin(), declared_.end(), key) != declared_.end();
   }
 
-  /// The entry of a key, null when there is none to read. Reports what is missing and what does not apply.
+  /// Returns the entry of a key, or null if there is none to read. Reports missing keys and keys that do not apply.
   const Entry* look_up(const Field& field) {
     declared_.emplace_back(field.key);
     variables_.push_back(field.variable);
@@ -160,7 +163,7 @@ class Reader final : public Section {
     return joined(path_, field.key) + "[" + std::to_string(index) + "]";
   }
 
-  /// The key that stands here in place of one that is not known: its new name, or the nearest; else all.
+  /// Returns the suggestion for an unknown key: its new name, the nearest known key, or a list of all keys.
   [[nodiscard]] std::string meant_by(const std::string& key) const {
     const std::string_view now = renamed_to(key);
     if (is_declared(now)) return "its new name '" + std::string(now) + "'";
@@ -206,8 +209,8 @@ class Reader final : public Section {
   std::string path_;
   std::size_t misread_before_;
   std::vector<std::string> declared_;
-  std::vector<const void*> variables_;  ///< of those keys
-  std::string inactive_;                ///< the condition of the keys that do not apply; empty otherwise
+  std::vector<const void*> variables_;  ///< variables of the keys in `declared_`, in the same order
+  std::string inactive_;                ///< condition of the current keys if they do not apply; empty otherwise
 };
 
 }  // namespace
@@ -217,7 +220,8 @@ namespace detail {
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings) {
   const Node root = parse_document(text, file, errors, limits);
-  // After a syntax error the tree is a part of what was meant: judging it would report keys as missing that are not.
+  // The tree is not checked after a syntax error, because it is incomplete and keys would be reported as missing that
+  // are not.
   if (!errors.empty() && root.entries.empty()) return;
   read(root, file, body, errors, warnings);
 }

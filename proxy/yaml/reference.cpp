@@ -1,9 +1,12 @@
+// Writes the reference of configuration keys: the visitor of Section behind config::key_tables() and reference().
+// `sluice --help-config`, the manual page and `nodeb` use it. It visits the same declarations as the reader, so that
+// the reference cannot differ from what is read.
 #include "proxy/yaml/yaml.hpp"
 
 namespace sluice::config {
 namespace {
 
-/// A Markdown table cell.
+/// Escapes text for a Markdown table cell.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -13,7 +16,7 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
-/// Collects one map's table, and after it those of the maps below.
+/// Collects the table of one map, and behind it the tables of the maps below.
 class Documenter final : public Section {
  public:
   explicit Documenter(std::string path) { own_.path = std::move(path); }

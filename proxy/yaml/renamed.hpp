@@ -6,13 +6,14 @@
 
 namespace sluice::config {
 
-/// A word of the operator's that has another name since: a key of a file, a command, a counter.
+/// A renamed key, command or counter.
 struct Renamed {
   std::string_view before;
   std::string_view now;
 };
 
-/// Every word that was renamed. Whoever refuses an unknown word looks here what to say. A word stays for one release.
+/// Table of renamed words. Error messages about unknown words use it to suggest the new name. A word stays for one
+/// release.
 inline constexpr std::array<Renamed, 12> renamed_words{{
     {"let_flows_go_at", "release_flows_at"},
     {"take-up", "split-again"},
@@ -28,7 +29,7 @@ inline constexpr std::array<Renamed, 12> renamed_words{{
     {"let_go_surprise", "released_unsplittable"},
 }};
 
-/// What that word is called now; empty when it was never renamed.
+/// Returns the new name of a word, or an empty text if it was never renamed.
 [[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
   const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
                                       [&](const Renamed& word) { return word.before == before; });

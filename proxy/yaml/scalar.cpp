@@ -1,3 +1,6 @@
+// Parses and formats scalar values of configuration files: numbers, durations, sizes, rates, addresses and text.
+// Section's declarations call it, and so do the requests of sluicectl (proxy/capture, proxy/trace). Invariant:
+// parse() accepts the output of format() and returns an equal value.
 #include "proxy/yaml/scalar.hpp"
 
 #include <algorithm>
@@ -15,16 +18,16 @@ struct Unit {
   double factor;
 };
 
-// From small to large: format() takes the largest that gives a whole number.
+// Sorted by size, because format() takes the largest unit that gives a whole number.
 constexpr std::array<Unit, 6> time_units{
     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}}};
 constexpr std::array<Unit, 7> size_units{
     {{"B", 1}, {"kB", 1e3}, {"KiB", 1024}, {"MB", 1e6}, {"MiB", 1048576}, {"GB", 1e9}, {"GiB", 1073741824}}};
-// In bits per second.
+// Factors to bits per second.
 constexpr std::array<Unit, 8> rate_units{
     {{"b/s", 1}, {"B/s", 8}, {"kb/s", 1e3}, {"kB/s", 8e3}, {"Mb/s", 1e6}, {"MB/s", 8e6}, {"Gb/s", 1e9}, {"GB/s", 8e9}}};
 
-/// A number and what follows it, blanks between them skipped.
+/// Number at the start of a text, and the rest without leading blanks.
 struct NumberAndRest {
   double number;
   std::string_view rest;
@@ -48,7 +51,8 @@ std::optional<double> parse_in(std::string_view text, std::span<const Unit> unit
   return std::nullopt;
 }
 
-/// As parse_in(), rounded to a whole number of the smallest unit; nothing when that would change it or not fit.
+/// Parses a number with a unit into a whole number of the smallest unit. Returns nothing if it is not whole or does
+/// not fit.
 std::optional<std::int64_t> parse_whole_in(std::string_view text, std::span<const Unit> units) {
   const auto value = parse_in(text, units);
   if (!value || std::abs(*value) >= 9.2e18) return std::nullopt;

@@ -22,21 +22,22 @@ struct SocketAddress {
   auto operator<=>(const SocketAddress&) const = default;
 };
 
-/// A share, written "5%"; 0.05 here.
+/// A share, written "5%" in files and stored as 0.05.
 struct Percentage {
   double fraction = 0;
   auto operator<=>(const Percentage&) const = default;
 };
 
-/// The values a key may take, both ends included.
+/// Range of values that a key accepts, both ends included.
 template <typename T>
 struct Range {
   T min;
   T max;
 };
 
-/// How values of a type are written: `kind` ("a duration"), `example` ("20ms"), parse() (nothing when malformed),
-/// format() (parse() reads it back to the same value) and limits() (the widest range; only for ordered types).
+/// Notation of a type's values: `kind` ("a duration such as 20ms"), `name` for the reference, parse() and format().
+/// Malformed text parses to nothing; formatted text parses to the same value. limits() is the widest range, only for
+/// ordered types.
 template <typename T>
 struct Scalar;
 
@@ -48,16 +49,16 @@ struct Scalar<bool> {
   static std::string format(bool value);
 };
 
-/// A whole number in decimal and nothing else; nothing when it is malformed or does not fit. For the standard types
-/// from unsigned char to long.
+/// Parses a decimal whole number without any other character. Returns nothing if it is malformed or does not fit.
+/// Instantiated for the standard types from unsigned char to long.
 template <typename T>
 [[nodiscard]] std::optional<T> parse_whole(std::string_view text);
 
-/// A time in seconds as somebody types it, more than 0 and up to `most`, in whole milliseconds and no less; nothing
-/// when it is anything else.
+/// Parses a command-line time in seconds, more than 0 and at most `most`, rounded up to milliseconds. Returns nothing
+/// for anything else.
 [[nodiscard]] std::optional<Duration> parse_seconds(const std::string& text, std::chrono::seconds most);
 
-/// Whole numbers in decimal.
+/// Whole numbers in decimal notation.
 template <typename T>
 requires std::integral<T> &&(!std::same_as<T, bool>)struct Scalar<T> {
   static constexpr std::string_view kind = "a whole number";
@@ -79,7 +80,7 @@ struct Scalar<double> {
   static std::string format(double value);
 };
 
-/// ns, us, ms, s, min, h.
+/// Durations with one of the units ns, us, ms, s, min, h.
 template <>
 struct Scalar<Duration> {
   static constexpr std::string_view kind = "a duration such as 20ms (ns, us, ms, s, min, h)";
@@ -89,7 +90,7 @@ struct Scalar<Duration> {
   static std::string format(Duration value);
 };
 
-/// B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024).
+/// Sizes with one of the units B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024).
 template <>
 struct Scalar<Bytes> {
   static constexpr std::string_view kind = "a size such as 64KiB (B, kB, MB, GB, KiB, MiB, GiB)";
@@ -99,7 +100,7 @@ struct Scalar<Bytes> {
   static std::string format(Bytes value);
 };
 
-/// b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes); powers of 1000.
+/// Rates with one of the units b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes); powers of 1000.
 template <>
 struct Scalar<Rate> {
   static constexpr std::string_view kind = "a rate such as 10Mb/s (b/s, kb/s, Mb/s, Gb/s, B/s, kB/s, MB/s, GB/s)";
@@ -142,7 +143,7 @@ struct Scalar<SocketAddress> {
   static std::string format(const SocketAddress& value);
 };
 
-/// Text. Control characters are refused.
+/// Text without control characters.
 template <>
 struct Scalar<std::string> {
   static constexpr std::string_view kind = "text without control characters";
@@ -151,11 +152,11 @@ struct Scalar<std::string> {
   static std::string format(const std::string& value) { return value; }
 };
 
-/// A number followed by a unit from outside the table above ("3km/h", "38dBm"); blanks between them are allowed.
-/// Nothing when the number is malformed or the unit is another.
+/// Parses a number followed by any other unit ("3km/h", "38dBm"), with optional blanks between them. Returns nothing
+/// if the number is malformed or the unit differs.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text, std::string_view unit);
 
-/// The text of `keys` that `word` was probably meant to be; empty when none is near.
+/// Returns the key that `word` probably meant, by edit distance, or an empty text if none is near.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& keys);
 
 }  // namespace sluice::config

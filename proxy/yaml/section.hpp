@@ -16,15 +16,15 @@ namespace sluice::config {
 
 class Section;
 
-/// A list of sections.
+/// Type-erased list of sections.
 struct SectionListSpec {
   std::size_t min_size = 0;
   std::size_t max_size = 1024;
   std::size_t size = 0;
   std::function<void()> clear;
   std::function<void()> append;
-  std::function<void(Section&, std::size_t)> describe;  ///< of an element that exists
-  std::function<void(Section&)> describe_default;       ///< of a fresh one, for the reference
+  std::function<void(Section&, std::size_t)> describe;  ///< describes the existing element with that index
+  std::function<void(Section&)> describe_default;       ///< describes a new element, for the reference
 };
 
 /// The keys of one YAML map, declared once:
@@ -46,24 +46,24 @@ class Section {
   Section& operator=(const Section&) = delete;
   virtual ~Section() = default;
 
-  /// The next key declared must be in the file.
+  /// Makes the next declared key mandatory in the file.
   Section& required() {
     required_ = true;
     return *this;
   }
-  /// The keys that `keys` declares can be changed while the program runs: live_keys().
+  /// Declares keys, by calling `keys`, that can be changed while the program runs: live_keys().
   void live(const std::function<void()>& keys) {
     const bool outer = std::exchange(live_, true);
     keys();
     live_ = outer;
   }
-  /// The next key's value is not shown by print() unless asked for.
+  /// Makes print() hide the value of the next declared key unless secrets are shown.
   Section& secret() {
     secret_ = true;
     return *this;
   }
 
-  /// A key of one of the types Scalar knows. Optional types may be left out and then are not set.
+  /// Declares a key of a type that Scalar supports. An optional value stays unset if the file leaves it out.
   template <typename T>
   void value(std::string_view key, T& value, std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of(value, detail::whole_range<T>()));
@@ -81,10 +81,10 @@ class Section {
              std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_optional(value, std::optional(range)));
   }
-  /// A number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
+  /// Declares a number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
                 std::string_view help);
-  /// One word of a table.
+  /// Declares a key that takes one word of a table.
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const Choice<E> (&table)[N], std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
@@ -93,7 +93,7 @@ class Section {
   void choice(std::string_view key, E& value, const std::array<Choice<E>, N>& table, std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
-  /// A list of scalars with `size` elements; what the file gives replaces the default as a whole.
+  /// Declares a list of scalars with `size` elements. A list in the file replaces the default as a whole.
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
     scalar_list(take(key, help, &values), detail::list_of(values, size, detail::whole_range<T>()));
@@ -103,17 +103,17 @@ class Section {
             const Range<std::type_identity_t<T>>& range, std::string_view help) {
     scalar_list(take(key, help, &values), detail::list_of(values, size, std::optional(range)));
   }
-  /// A map below this key, described by describe(Section&, T&).
+  /// Declares a map below this key, described by describe(Section&, T&).
   template <typename T>
   requires(!std::invocable<T, Section&>) void section(std::string_view key, T& value, std::string_view help) {
     map(take(key, help), [&value](Section& below) { describe(below, value); });
   }
-  /// A map below this key, described by a function.
+  /// Declares a map below this key, described by a function.
   template <std::invocable<Section&> Body>
   void section(std::string_view key, Body&& body, std::string_view help) {
     map(take(key, help), std::forward<Body>(body));
   }
-  /// A map that may be left out; then the value is not set.
+  /// Declares an optional map. The value is not set if the file leaves it out.
   template <typename T>
   void section(std::string_view key, std::optional<T>& value, std::string_view help) {
     optional_map(
@@ -123,7 +123,7 @@ class Section {
           describe(below, value ? *value : fresh);
         });
   }
-  /// A list of maps with `size` elements.
+  /// Declares a list of maps with `size` elements.
   template <typename T>
   void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
     section_list(take(key, help), {size.min, size.max, values.size(), [&values] { values.clear(); },
@@ -135,7 +135,7 @@ class Section {
                                    }});
   }
 
-  /// The same, where what an element leaves out is as in `prototype`.
+  /// Declares a list of maps whose elements take missing keys from `prototype`.
   template <typename T>
   void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, const T& prototype,
                 std::string_view help) {
@@ -148,31 +148,31 @@ class Section {
                                    }});
   }
 
-  /// Keys that only mean something when `applies` holds: `condition` says when ("model is trace"). In a file where it
-  /// does not hold they are refused, with that sentence.
+  /// Declares keys that apply only if `applies` is true. `condition` is the reason in words ("model is trace"). If it
+  /// is false, the reader refuses the keys with that reason.
   virtual void when(bool applies, std::string_view condition, const std::function<void()>& keys) = 0;
-  /// A rule across keys. When `ok` is false the file is refused at `key` (of this section; the section itself if the
-  /// file does not have it, or if empty): "key: what, expected …, got …". "list[2].below" reaches into what stands
-  /// below a key. Not evaluated further when keys had errors.
+  /// Checks a rule across keys. If `ok` is false, the file is refused with "key: what, expected …, got …" at `key` of
+  /// this section. If the file lacks the key, or `key` is empty, the error is at the section. "list[2].below" names a
+  /// nested key. Nothing is checked once keys of the section had errors.
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// A rule whose breach is reported and not refused.
+  /// Checks a rule whose violation is only a warning.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// The key of this section that this variable was declared with; empty when it is none of a file that is read.
+  /// Returns the key that was declared with this variable, or an empty text if no file is read or there is none.
   [[nodiscard]] virtual std::string key_of(const void* /*variable*/) const { return {}; }
-  /// A path that stands in the file: relative ones start at the file's folder, not at the working directory.
+  /// Resolves a path of the file: relative paths start at the file's folder, not at the working directory.
   [[nodiscard]] std::string resolve(const std::string& path) const;
-  /// The file that is read; empty when none is.
+  /// Returns the name of the file that is read, or an empty text.
   [[nodiscard]] virtual std::string file() const { return {}; }
-  /// True while a file is read and every value so far of this section was well-formed: rules across keys mean
-  /// something, and so does reading a file that a key names.
+  /// True while a file is read and all values of this section so far were well-formed. Only then may rules across
+  /// keys be checked and files be read that a key names.
   [[nodiscard]] virtual bool reading() const = 0;
 
  protected:
-  /// A key as declared.
+  /// Declaration of a key.
   struct Field {
     std::string_view key;
     std::string_view help;
-    const void* variable = nullptr;  ///< what it is read into; null where that is no single one
+    const void* variable = nullptr;  ///< variable that receives the value; null if there is no single one
     bool required = false;
     bool secret = false;
     bool live = false;

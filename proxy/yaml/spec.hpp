@@ -11,7 +11,7 @@
 
 #include "proxy/yaml/scalar.hpp"
 
-// What a key of a file is, with its type taken away: what Section's visitors are given.
+// Type-erased declarations of keys, which the visitors of Section receive.
 
 namespace sluice::config {
 
@@ -20,30 +20,30 @@ template <typename E>
 struct Choice {
   std::string_view word;
   E value;
-  std::string_view help = {};  ///< for the reference
+  std::string_view help = {};  ///< help text for the reference
 };
 
-/// A scalar key with its type taken away: what reading, printing and documenting need of it.
+/// Type-erased scalar key: what reading, printing and documenting need of it.
 struct ScalarSpec {
-  std::string kind;     ///< "a duration such as 20ms (…)": what an error says was expected
-  std::string name;     ///< "duration": the reference's column
-  std::string range;    ///< "1ms … 10s"; empty when any value of the kind goes
-  bool quoted = false;  ///< print in quotes
-  bool present = true;  ///< false: an optional value that is not set
-  std::string current;  ///< the value before reading: the default
-  std::string choices;  ///< for enumerations, their words with help, as Markdown; else empty
-  /// Sets the value; false when the text is malformed or outside the range.
+  std::string kind;     ///< type for error messages: "a duration such as 20ms (…)"
+  std::string name;     ///< type for the reference: "duration"
+  std::string range;    ///< "1ms … 10s"; empty if every value of the type is accepted
+  bool quoted = false;  ///< True if print() writes it in quotes
+  bool present = true;  ///< False for an optional value that is not set
+  std::string current;  ///< value before reading, which is the default
+  std::string choices;  ///< words of an enumeration with their help, as Markdown; else empty
+  /// Sets the value. Returns false if the text is malformed or outside the range.
   std::function<bool(std::string_view)> assign;
 };
 
-/// A list of scalars.
+/// Type-erased list of scalars.
 struct ListSpec {
   std::size_t min_size = 0;
   std::size_t max_size = 1024;
   std::size_t size = 0;
   std::function<void()> clear;
-  std::function<ScalarSpec(std::size_t)> at;  ///< of an element that exists
-  std::function<ScalarSpec()> append;         ///< adds an element
+  std::function<ScalarSpec(std::size_t)> at;  ///< returns the spec of an existing element
+  std::function<ScalarSpec()> append;         ///< appends an element and returns its spec
 };
 
 namespace detail {
@@ -82,7 +82,7 @@ template <typename T>
   spec.quoted = std::same_as<T, std::string>;
   return spec;
 }
-/// Sets `target`, a T or an optional one, to what a text says, where that lies within the range.
+/// Returns a function that parses a text into `target`, a T or an optional T, if it lies within the range.
 template <typename T, typename Target>
 [[nodiscard]] auto assign_to(Target& target, const std::optional<Range<T>>& range) {
   return [&target, range](std::string_view text) {

@@ -13,14 +13,14 @@
 
 namespace sluice::config {
 
-/// Whether print() writes values declared secret().
+/// Selects whether print() writes values that were declared secret().
 enum class Secrets { hide, show };
 
 namespace detail {
-/// Reads a document's root map into what `body` declares; errors in the order of the file.
+/// Reads a document's root map into the variables that `body` declares. Errors are in the order of the file.
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings);
-/// The same from a tree that was parsed before, and perhaps changed since.
+/// Reads a parsed, possibly modified tree into the variables that `body` declares.
 void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
           std::vector<Error>& errors, std::vector<Error>& warnings);
 [[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
@@ -28,9 +28,9 @@ void read(const Node& root, const std::string& file, const std::function<void(Se
 [[nodiscard]] std::vector<std::string> live_keys(const std::function<void(Section&)>& body);
 }  // namespace detail
 
-/// Reads YAML text into a T whose defaults are `value`. `file` is how errors call it. Every error is reported, not only
-/// the first: syntax, duplicate and unknown keys (with the nearest known one), malformed values, values out of
-/// range, missing keys, and what describe() checks across keys.
+/// Parses YAML text into a T whose defaults are `value`. `file` names the text in errors. Every error is reported,
+/// not only the first. Errors are bad syntax, duplicate, unknown or missing keys, malformed or out-of-range values,
+/// and rules that describe() checks.
 template <typename T>
 [[nodiscard]] Loaded<T> parse(std::string_view text, const std::string& file, T value = {},
                               const DocumentLimits& limits = {}) {
@@ -41,7 +41,7 @@ template <typename T>
   return loaded;
 }
 
-/// As parse(), from a tree of parse_document(); for files whose values are varied before they are read.
+/// Reads a T from a tree of parse_document(), for files whose values are varied before they are read.
 template <typename T>
 [[nodiscard]] Loaded<T> parse(const Node& root, const std::string& file, T value = {}) {
   Loaded<T> loaded;
@@ -51,7 +51,7 @@ template <typename T>
   return loaded;
 }
 
-/// As parse(), from a file.
+/// Reads a T from a file, with the checks of parse().
 template <typename T>
 [[nodiscard]] Loaded<T> load(const std::string& file, T value = {}, const DocumentLimits& limits = {}) {
   Loaded<T> loaded;
@@ -60,28 +60,28 @@ template <typename T>
   return parse(text, file, std::move(value), limits);
 }
 
-/// Every key with its value as YAML; parse() reads it back to an equal T (when secrets are shown).
+/// Returns every key with its value as YAML. parse() reads it back to an equal T if secrets are shown.
 template <typename T>
 [[nodiscard]] std::string print(const T& value, Secrets secrets = Secrets::hide) {
   T copy = value;
   return detail::print([&copy](Section& root) { describe(root, copy); }, secrets);
 }
 
-/// Every key with kind, range, default and meaning: one table per map.
+/// Returns every key with kind, range, default and meaning: one table per map.
 template <typename T>
 [[nodiscard]] std::vector<KeyTable> key_tables() {
   T value{};
   return detail::key_tables([&value](Section& root) { describe(root, value); });
 }
 
-/// The same as Markdown.
+/// Returns the reference of every key of T as Markdown.
 template <typename T>
 [[nodiscard]] std::string reference() {
   return to_markdown(key_tables<T>());
 }
 
-/// The keys of the top level that were declared live: with all that is below them they can be changed while the program
-/// runs.
+/// Returns the top-level keys that were declared live. They, and everything below them, can be changed while the
+/// program runs.
 template <typename T>
 [[nodiscard]] std::vector<std::string> live_keys() {
   T value{};
