@@ -1,3 +1,6 @@
+// Merges the taps of all shards into one pcapng stream. The admin server calls take() on the control thread until it
+// returns false. Invariant: no frame arrives after the last drain, because the shards have detached by then or are
+// considered stalled after longest_farewell.
 #include "proxy/capture/capture_stream.hpp"
 
 #include <algorithm>
@@ -11,16 +14,16 @@
 namespace sluice::capture {
 namespace {
 
-/// A shard that has not let go of its tap by then stands still.
+/// Maximum wait for a shard to release its tap; a shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
-/// A frame among the bytes of a tap.
+/// A frame within the bytes of a tap.
 struct Record {
   FrameHeader header;
   std::span<const std::uint8_t> bytes;
 };
 
-/// Those that are whole; `bytes` is what they take.
+/// Appends the complete records in `bytes` to `out`, and returns the number of bytes that they take.
 std::size_t read_records(std::span<const std::uint8_t> bytes, std::vector<Record>& out) {
   std::size_t at = 0;
   while (bytes.size() - at >= sizeof(FrameHeader)) {
@@ -63,7 +66,7 @@ bool CaptureStream::take(std::string& out, std::size_t most) {
   if (!std::exchange(introduced_, true)) pcapng::begin(out, parts_.program, parts_.devices, snap_length_);
   const Instant now = parts_.clock.now();
   if (deadline_ && now >= *deadline_) finish();
-  // Asked before the last look: nothing comes in after it.
+  // Checked before the last drain, so that no frame can arrive after it.
   const bool last = ended_ && (parts_.detached() || now - *ended_ >= longest_farewell);
   drain(out, most);
   if (!last || !drained()) return true;

@@ -15,22 +15,22 @@
 
 namespace sluice::capture {
 
-/// Where the time comes from.
+/// Clocks of a capture: that of the shards and wall-clock time.
 struct Clock {
-  std::function<Instant()> now;         ///< that of the shards
-  std::function<std::uint64_t()> wall;  ///< nanoseconds since 1970
+  std::function<Instant()> now;         ///< clock of the shards
+  std::function<std::uint64_t()> wall;  ///< wall clock in nanoseconds since 1970
 };
 
-/// One capture as its client reads it: pcapng, from the taps of all shards in the order of time. It ends when its time
-/// is over, or the client wants no more, with what was lost. Thread: the control thread.
+/// Byte stream of one capture in pcapng format, merged by time from the taps of all shards. The stream ends after the
+/// duration or on the client's request, and then reports lost frames. Thread: the control thread.
 class CaptureStream final : public admin::ByteStream {
  public:
   struct Parts {
-    std::string program;                 ///< as the file names it
-    std::array<std::string, 2> devices;  ///< by Side
+    std::string program;                 ///< program name written to the file
+    std::array<std::string, 2> devices;  ///< device names, indexed by Side
     Clock clock;
-    std::function<void()> detach;    ///< the shards are to leave the taps alone
-    std::function<bool()> detached;  ///< they do
+    std::function<void()> detach;    ///< requests that the shards stop using the taps
+    std::function<bool()> detached;  ///< true once no shard uses the taps
   };
   CaptureStream(Parts parts, std::vector<std::shared_ptr<FrameTap>> taps, std::optional<Duration> duration);
   ~CaptureStream() override;
@@ -43,7 +43,7 @@ class CaptureStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<FrameTap> tap;
-    std::vector<std::uint8_t> bytes;  ///< taken, and not written yet
+    std::vector<std::uint8_t> bytes;  ///< bytes taken from the tap and not yet written
   };
   void drain(std::string& out, std::size_t most);
   void end(std::string& out);
@@ -54,9 +54,10 @@ class CaptureStream final : public admin::ByteStream {
   std::vector<Source> sources_;
   std::uint32_t snap_length_;
   std::int64_t begun_at_;
-  std::int64_t to_wall_;  ///< what the shards' clock is behind the other, once for all: no frame goes back in time
+  /// Wall-clock time less the shards' clock, measured once so that time stamps never go backwards.
+  std::int64_t to_wall_;
   std::optional<Instant> deadline_;
-  std::optional<Instant> ended_;  ///< when it was to end
+  std::optional<Instant> ended_;  ///< time at which the capture was asked to end
   bool introduced_ = false;
 };
 

@@ -1,3 +1,6 @@
+// Starts and ends captures on the control thread, for the command `capture` of the admin socket and for the frame
+// recorder. Each change offers a new set of taps to every shard. Invariant: a set is freed only after the shard has
+// taken a newer one, so poll threads need no lock.
 #include "proxy/capture/captures.hpp"
 
 #include <spdlog/spdlog.h>
@@ -10,7 +13,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Of one shard that have not been given back. One that stands still keeps all of them, and their rings.
+/// Maximum number of unreleased tap sets of a shard. A stalled shard releases none, so their rings stay allocated.
 constexpr std::size_t most_sets = 4 * most_captures;
 
 }  // namespace

@@ -13,31 +13,31 @@
 
 namespace sluice::capture {
 
-/// The captures that run, each with a tap at every shard, most_captures at most. Thread: the control thread.
+/// Manages up to most_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
 class Captures {
  public:
-  /// Bytes that one capture may keep for one shard.
+  /// Ring size in bytes of one capture at one shard.
   static constexpr std::size_t room = std::size_t{4} << 20U;
 
   struct Program {
     std::string name;
-    std::array<std::string, 2> devices;  ///< by Side
-    std::vector<TapSlot*> shards;        ///< outlive it
-    std::function<void()> wake;          ///< has every shard look at its slot soon
+    std::array<std::string, 2> devices;  ///< device names, indexed by Side
+    std::vector<TapSlot*> shards;        ///< slots of the shards, which outlive the captures
+    std::function<void()> wake;          ///< makes every shard check its slot soon
     Clock clock;
   };
-  /// Outlives its captures, and the shards' threads.
+  /// The object outlives its captures and the shards' threads.
   explicit Captures(Program program) : program_(std::move(program)), sets_(program_.shards.size()) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  /// A new one, by the words of a Request, as an answer that a stream of pcapng follows; or why there is none.
+  /// Starts a capture with the options of a Request. Returns an answer with a pcapng stream, or an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
-  /// From now on the shards put their frames there, too, captures or none. To be called once.
+  /// Makes the shards also pass their frames to `recorders`, independent of captures. Called once.
   void record(std::vector<std::shared_ptr<FrameSink>> recorders);
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
-  /// Gives back what no shard uses any more. To be called about once a second.
+  /// Frees tap sets that no shard uses any more. Called about once a second.
   void tidy();
 
  private:
@@ -53,8 +53,9 @@ class Captures {
 
   Program program_;
   std::vector<Running> running_;
-  std::vector<std::shared_ptr<FrameSink>> recorders_;          ///< by shard; empty where there are none
-  std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;  ///< by shard: the last is in force
+  std::vector<std::shared_ptr<FrameSink>> recorders_;  ///< recorders, indexed by shard; empty if there are none
+  /// Tap sets by shard; the last one is the newest offered.
+  std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
   std::uint64_t generation_ = 0;
   std::uint64_t last_id_ = 0;
 };

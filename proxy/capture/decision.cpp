@@ -1,3 +1,6 @@
+// Names the outcome of a frame for captures: action and reason, derived from the shard's counters so that captures
+// and metrics agree. ShardTaps, CaptureStream and the recovery of recorded frames call it. Invariant: exactly one
+// decision counter changes per received frame.
 #include "proxy/capture/decision.hpp"
 
 #include <algorithm>
@@ -21,7 +24,7 @@ constexpr auto decisions = [] {
 }();
 
 struct Action {
-  std::string_view prefix;  ///< of the counters' names
+  std::string_view prefix;  ///< prefix of the counters' names
   std::string_view name;
 };
 constexpr std::array actions{Action{"forward_", "forwarded"}, Action{"drop_", "dropped"}};

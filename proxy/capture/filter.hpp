@@ -16,16 +16,16 @@
 
 namespace sluice::capture {
 
-/// A leg and a direction: an interface of the capture.
+/// Port and direction of a frame: one interface of the capture.
 struct Wire {
   proxy::Side side = proxy::Side::radio;
-  bool sent = false;  ///< by the proxy; else it was received there
+  bool sent = false;  ///< True if the proxy sent the frame on that side, false if received
 
   [[nodiscard]] constexpr std::size_t index() const { return 2 * static_cast<std::size_t>(side) + (sent ? 1 : 0); }
-  /// The UE's address is the destination of what goes to the radio.
+  /// True if frames of this wire go towards the UE, so that the UE's address is their destination.
   [[nodiscard]] constexpr bool towards_ue() const { return (side == proxy::Side::radio) == sent; }
 };
-/// A frame that went by.
+/// A captured frame with the result of parse().
 struct Frame {
   Wire wire;
   Instant at;
@@ -34,22 +34,22 @@ struct Frame {
   const packet::Parsed& parsed;
 };
 
-/// Bytes of the frame that are headers, and no user's: of Ethernet, IP, TCP with its options, UDP, ICMP; an ARP
-/// message. Not more than the frame has.
+/// Returns the length of the headers that hold no user data, at most the frame's length. Headers are Ethernet, IP,
+/// TCP with options, UDP, ICMP, or a whole ARP message.
 [[nodiscard]] std::size_t header_bytes(const Frame& frame);
 
-/// Which frames somebody wants to see, and how much of each.
+/// Selects frames of a capture and the number of bytes to show of each.
 struct Filter {
   std::optional<IpAddress> ue;
-  std::optional<std::uint16_t> port;  ///< TCP or UDP, of either end
+  std::optional<std::uint16_t> port;  ///< TCP or UDP port of either end
   std::optional<proxy::Side> leg;
   Decisions decisions = Decisions::all();
-  std::optional<std::uint16_t> snap_length{};  ///< bytes of a frame at most; its headers when not set
-  Program program;                             ///< sees what is shown of a frame, and no more
+  std::optional<std::uint16_t> snap_length{};  ///< maximum bytes shown of a frame; if not set, the headers only
+  Program program;                             ///< libpcap filter, applied only to the bytes that are shown
 
-  /// How much of the frame is shown.
+  /// Returns how many bytes of the frame are shown.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// Whether the frame is wanted, whatever becomes of it.
+  /// True if the frame matches, before its decision is known.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

@@ -9,15 +9,16 @@
 
 namespace sluice::capture {
 
-/// Where a shard puts frames that somebody wants. Neither waits nor takes memory. Thread: the shard's.
+/// Destination of a shard's frames, such as a capture or the frame recorder. Functions neither block nor allocate.
+/// Thread: the shard's.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// Whether the frame is wanted, as far as one can tell before it is dealt with. To be called once for each.
+  /// True if the frame is selected, as far as its decision does not matter. Called once per frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
-  /// How much of the frame is.
+  /// Returns how many bytes of the frame are shown.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;
-  /// The beginning of a frame that was wanted, and what became of it. `captured` of the header is not set.
+  /// Receives the first bytes of a selected frame with its decision. The header's `captured` is not set.
   virtual void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) = 0;
 };
 

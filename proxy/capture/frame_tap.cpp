@@ -9,7 +9,7 @@ namespace sluice::capture {
 static_assert(std::is_trivially_copyable_v<FrameHeader> && sizeof(FrameHeader) == 16, "no padding that nobody wrote");
 
 FrameTap::FrameTap(const Filter& filter, std::size_t room) : filter_(filter), ring_(room) {
-  // The pages are there before the shard writes to them.
+  // Touches all pages now, so that the shard takes no page faults.
   const std::vector<std::uint8_t> zeros(room);
   ring_.push(zeros.data(), zeros.size());
   ring_.reset();

@@ -14,24 +14,24 @@
 
 namespace sluice::capture {
 
-/// Frames of one shard on their way to one capture: a ring of bytes with one writer, the shard's thread, and one
-/// reader, the control thread. What finds no room is counted and lost; nobody waits.
+/// Ring of bytes that carries frames from one shard to one capture. The writer is the shard's thread, the reader the
+/// control thread. A frame that does not fit is counted and lost, so neither thread waits.
 class FrameTap final : public FrameSink {
  public:
-  /// `room`: bytes of the ring, taken here. Throws std::bad_alloc.
+  /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
   FrameTap(const Filter& filter, std::size_t room);
 
   [[nodiscard]] const Filter& filter() const { return filter_; }
   [[nodiscard]] bool takes(const Frame& frame) override;
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
-  /// Puts it in where what became of it is wanted.
+  /// Writes the frame to the ring if its decision is selected.
   void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
 
-  /// Reader: appends what there is, `most` bytes at most; a frame may come in parts.
+  /// Reader: appends the available bytes, at most `most`. A frame can be split between two calls.
   void take(std::vector<std::uint8_t>& out, std::size_t most);
-  /// Reader: nothing is left to take.
+  /// Reader: true if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
-  /// By Wire::index(). From any thread.
+  /// Returns the frame counts, indexed by Wire::index(). Any thread.
   [[nodiscard]] std::array<WireCounts, wire_count> counts() const;
 
  private:
@@ -40,7 +40,7 @@ class FrameTap final : public FrameSink {
     std::atomic<std::uint64_t> wanted{0};
     std::atomic<std::uint64_t> lost{0};
   };
-  /// Only the shard writes.
+  /// Increments a counter without an atomic read-modify-write, because only the shard writes it.
   static void add_one(std::atomic<std::uint64_t>& count) {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }

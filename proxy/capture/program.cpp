@@ -1,3 +1,6 @@
+// Checks and runs classic BPF programs that clients of the admin socket send. ShardTaps runs them on poll threads.
+// Invariant: a program that passed checked() terminates after at most most_instructions steps, cannot abort the
+// process and cannot read uninitialised memory. Machine: McCanne and Jacobson, "The BSD Packet Filter" (USENIX 1993).
 #include "proxy/capture/program.hpp"
 
 #include <algorithm>
@@ -9,11 +12,11 @@
 namespace sluice::capture {
 namespace {
 
-/// Of the text of an instruction.
+/// Hexadecimal digits of one instruction.
 constexpr std::size_t digits = 16;
 
-/// The operations of the machine. bpf_validate() looks at their classes only, and bpf_filter() aborts the process at
-/// one that it does not know.
+/// Operations of the BPF machine. The check is needed because bpf_validate() looks only at classes, and bpf_filter()
+/// aborts the process at an unknown operation.
 constexpr auto operations = std::to_array<unsigned>({
     // load, store, return
     BPF_LD | BPF_W | BPF_ABS,
@@ -81,7 +84,7 @@ bool only_jumps_forwards(std::span<const bpf_insn> instructions) {
   return true;
 }
 
-/// A shift by the whole width or more is undefined, and libpcap does not look.
+/// True for a shift by 32 bits or more, which is undefined behaviour and which libpcap does not check.
 bool shifts_too_far(const bpf_insn& instruction) {
   constexpr bpf_u_int32 width = 32;
   const bool shifts =
@@ -89,8 +92,8 @@ bool shifts_too_far(const bpf_insn& instruction) {
   return shifts && instruction.k >= width;
 }
 
-/// Words of the machine's memory, of which nobody clears what the stack held before: those that have been written to on
-/// every way to an instruction.
+/// Set of memory words that were written on every path to an instruction. The machine's memory is not cleared, so
+/// other words hold old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 
@@ -98,7 +101,8 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// What the instruction at `at` leaves written is what those have at least that may come next, which are all behind it.
+/// Intersects the words written after instruction `at` into those of its possible successors, which all stand behind
+/// it.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {
@@ -111,7 +115,8 @@ void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<W
   next(instruction.jf);
 }
 
-/// `instructions`: only jump forwards, and libpcap finds no fault with them, so that each word is one of the memory's.
+/// True if no memory word is read before it is written. `instructions` jump only forwards and passed bpf_validate(),
+/// so word numbers are in range.
 bool reads_only_what_it_wrote(std::span<const bpf_insn> instructions) {
   std::array<Written, Program::most_instructions> written;
   written.fill(~Written{0});

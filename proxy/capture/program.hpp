@@ -12,27 +12,28 @@
 
 namespace sluice::capture {
 
-/// A filter of libpcap as it was compiled: instructions of the classic BPF machine (pcap_compile(3)). They run on a
-/// poll thread, and may come from anybody who may open the socket. So a program is bounded and only jumps forwards,
-/// which libpcap does not ask of those that run outside the kernel: each instruction runs once at most. It has
-/// operations only that libpcap knows, which would end the process at another one. And it reads no memory of the
-/// machine that it has not written to, which would be what the poll thread's stack held.
+/// A compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). They run on a poll thread
+/// and come from any client of the socket, so checked() bounds them. Jumps go forwards only, so each instruction runs
+/// at most once; libpcap does not require that outside the kernel. All operations are known to libpcap, which aborts
+/// the process at others. No memory word is read before it is written, because it would hold data of the poll
+/// thread's stack.
 class Program {
  public:
-  /// More than any expression that a person types needs.
+  /// Maximum number of instructions, more than any expression that a person types.
   static constexpr std::size_t most_instructions = 400;
 
-  /// Takes everything.
+  /// Creates a program that accepts every frame.
   Program() = default;
-  /// Nothing when it is longer than that, jumps backwards, has an unknown operation, shifts by more than a word has
-  /// bits, reads what it has not written, or libpcap finds fault with it.
+  /// Returns the program, or nothing if it is unsafe: too long, a backward jump, an unknown operation, a shift by 32
+  /// bits or more, a read of unwritten memory, or rejected by libpcap.
   [[nodiscard]] static std::optional<Program> checked(std::vector<bpf_insn> instructions);
-  /// Reads to_text(), and checks what it has read.
+  /// Parses the output of to_text() and checks the instructions.
   [[nodiscard]] static std::optional<Program> parse(std::string_view text);
-  /// 16 hexadecimal digits for each instruction: code, jt, jf, k.
+  /// Returns 16 hexadecimal digits for each instruction: code, jt, jf, k.
   [[nodiscard]] static std::string to_text(std::span<const bpf_insn> instructions);
 
-  /// Whether it takes a frame of `length` bytes that begins with these. A frame of which it asks for more is not taken.
+  /// True if the program accepts a frame of `length` bytes that begins with `beginning`. A read beyond `beginning`
+  /// rejects the frame.
   [[nodiscard]] bool takes(std::span<const std::uint8_t> beginning, std::size_t length) const;
 
  private:

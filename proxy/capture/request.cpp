@@ -1,3 +1,5 @@
+// Parses the options of the command `capture` that a client sends over the admin socket. Captures::begin() calls it.
+// Invariant: every option is checked before the capture starts, because clients are not trusted.
 #include "proxy/capture/request.hpp"
 
 #include <array>
@@ -8,7 +10,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Takes the word behind an option; a sentence where it is none, else empty.
+/// Parses the value of an option. Returns an error message, or an empty text.
 using Take = std::string (*)(Request& request, const std::string& word);
 
 std::string take_ue(Request& request, const std::string& word) {

@@ -10,13 +10,14 @@
 
 namespace sluice::capture {
 
-/// What somebody asks for who wants to see frames.
+/// Options of a capture as the client requests them.
 struct Request {
   Filter filter;
-  std::optional<Duration> duration;  ///< until the client ends it when not set
+  std::optional<Duration> duration;  ///< if not set, the capture runs until the client ends it
 
-  /// Reads the words behind `capture` on the socket: --ue ADDRESS, --port N, --reason NAME, --leg radio|core,
-  /// --seconds N, --snaplen N, --program TEXT (Program::to_text()), each once at most. A sentence where they are wrong.
+  /// Parses the words after `capture` on the socket: --ue ADDRESS, --port N, --reason NAME, --leg radio|core,
+  /// --seconds N, --snaplen N, --program TEXT (Program::to_text()). Each may appear once. Returns an error message if
+  /// they are invalid.
   [[nodiscard]] static std::variant<Request, std::string> parse(const std::vector<std::string>& words);
 };
 

@@ -1,3 +1,6 @@
+// Copies received and sent frames of a shard to its taps, with the decision about each. The shard's thread calls it
+// through FrameWatch and the transmitter of proxy/threads. Invariant: no allocation per frame, because buffers are reserved
+// at construction. A received frame is written once its decision counter has changed.
 #include "proxy/capture/shard_taps.hpp"
 
 #include <algorithm>
@@ -8,9 +11,9 @@
 namespace sluice::capture {
 namespace {
 
-/// Of a packet buffer.
+/// Maximum length of a frame in a packet buffer.
 constexpr std::size_t longest_frame = 65535;
-/// Packets taken from a port at once (shards.burst). What passes is noted in memory that is there already.
+/// Maximum burst of a port (shards.burst). Memory for forwarded frames of a burst is reserved in advance.
 constexpr std::size_t largest_burst = 256;
 
 FrameHeader header_of(const Frame& frame, Decision decision) {
@@ -50,7 +53,7 @@ void ShardTaps::received(const proxy::Arrival& arrival, const proxy::Counters& c
   before_ = counters;
 }
 
-/// As soon as it is known what becomes of the current frame.
+/// Writes the current frame to the taps once its decision has been counted.
 void ShardTaps::settle() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
@@ -66,7 +69,8 @@ void ShardTaps::dealt_with() {
   current_.reset();
 }
 
-/// Once for each buffer: it may soon hold another frame.
+/// Returns the decision of the frame in `buffer` and removes the entry, because the buffer may soon hold another
+/// frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
   const auto at =
       std::find_if(passing_.begin(), passing_.end(), [buffer](const Passing& each) { return each.buffer == buffer; });

@@ -7,18 +7,18 @@
 
 namespace sluice::capture {
 
-/// Where the control thread says who looks at a shard's frames, and the shard which of these it has taken. Neither
-/// waits for the other.
+/// Lock-free hand-over of a tap set from the control thread to a shard, with acknowledgement. Neither thread waits
+/// for the other.
 class TapSlot {
  public:
-  /// Control thread: these from now on. They, and those before them until taken() says that they are no longer in use,
-  /// outlive the shard's thread.
+  /// Control thread: makes the shard use these taps. They must outlive the shard's thread, and earlier ones until
+  /// taken() reports a newer generation.
   void offer(ShardTaps& taps) { wanted_.store(&taps, std::memory_order_release); }
-  /// Control thread: generation of those that the shard uses; earlier ones it does not touch any more. 0 before the
-  /// first.
+  /// Control thread: returns the generation that the shard uses, or 0 before the first. The shard no longer touches
+  /// earlier ones.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
 
-  /// Shard, where it uses none: those to use from now on; null where nobody looks.
+  /// Shard: returns the taps to use from now on, or null if there are none. Called while the shard uses no taps.
   [[nodiscard]] ShardTaps* current() {
     ShardTaps* const wanted = wanted_.load(std::memory_order_acquire);
     if (wanted != in_use_) [[unlikely]] {
@@ -32,8 +32,8 @@ class TapSlot {
  private:
   std::atomic<ShardTaps*> wanted_{nullptr};
   std::atomic<std::uint64_t> taken_{0};
-  ShardTaps* in_use_ = nullptr;   // the shard's
-  ShardTaps* looking_ = nullptr;  // the shard's: null where it is empty
+  ShardTaps* in_use_ = nullptr;   // accessed by the shard only
+  ShardTaps* looking_ = nullptr;  // accessed by the shard only; null if the set has no taps
 };
 
 }  // namespace sluice::capture
