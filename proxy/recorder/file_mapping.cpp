@@ -1,9 +1,9 @@
-// The SIGBUS handler and its table of mappings. A mapping is a small state machine: `whole` while it is the file's,
-// `replacing` while one thread puts ordinary memory in its place, then `replaced`. The handler finds a mapping by the
-// address of the fault. The thread that moves the state to `replacing` does the work; other threads that fault
-// meanwhile wait a millisecond and store again. Any other fault goes to the handler that was there before, such as that
-// of dpdk::FaultGuard. The handler makes system calls only (mmap, mremap, poll, write), and the table has atomic fields
-// only, since a fault may come on any thread.
+// SIGBUS handler of mapped files and its table of mappings. A mapping is a small state machine: `whole` while it maps
+// the file, `replacing` while one thread substitutes anonymous memory, then `replaced`. The handler finds a mapping
+// by the fault address. The thread that moves the state to `replacing` does the work. Other threads that fault
+// meanwhile wait a millisecond and retry the store. Any other fault goes to the previous handler, such as that of
+// dpdk::FaultGuard. The handler makes only system calls (mmap, mremap, poll, write) and the table has only atomic
+// fields, because a fault may occur on any thread.
 #include "proxy/recorder/file_mapping.hpp"
 
 #include <poll.h>
@@ -25,27 +25,27 @@
 namespace sluice::capture {
 namespace {
 
-/// What a slot of the table describes.
+/// State of a slot of the table.
 enum class State : std::uint8_t {
   unused,     ///< no mapping
-  whole,      ///< a mapping of its file
-  lost,       ///< likewise, of a file that is too short: ordinary memory could not be had yet
-  replacing,  ///< a mapping in whose place one thread is putting ordinary memory
-  replaced,   ///< ordinary memory
-  failed      ///< nothing that can be stored to: the program ends
+  whole,      ///< mapping of its file
+  lost,       ///< mapping of a file that became too short; the kernel granted no anonymous memory yet
+  replacing,  ///< one thread is replacing the mapping by anonymous memory
+  replaced,   ///< anonymous memory in place of the file
+  failed      ///< mapping without usable memory: the program ends
 };
 
-/// A place of the table. Its status is one word, the state below the number of mappings that the slot has had: a thread
-/// that has read the slot of an earlier mapping cannot move the state of the one that took its place.
+/// Slot of the table. The status word holds the state in its low bits and above them a generation, the number of
+/// mappings so far. A thread with an outdated status cannot change the state of a later mapping in the slot.
 class Slot {
  public:
   using Status = std::uint64_t;
 
   [[nodiscard]] static State state_of(Status status) { return static_cast<State>(status & state_mask); }
   [[nodiscard]] Status status() const { return status_; }
-  /// Moves from `seen` to `next`. Returns false, and changes nothing, where the status is no longer `seen`.
+  /// Changes the state from `seen` to `next`. Returns false, without a change, if the status is no longer `seen`.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
-  /// Ends what a thread has begun by moving to State::replacing.
+  /// Ends the transition that began with State::replacing.
   void settle(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
@@ -55,8 +55,8 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` is in the mapping that has the status `seen`. A mapping that is made or destroyed meanwhile is
-  /// another one: it cannot be the one that a thread stores to.
+  /// True if `address` lies in the mapping whose status is `seen`. A mapping created or destroyed meanwhile has
+  /// another generation, so it cannot be the one that caused the fault.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
     const std::size_t size = size_;
@@ -64,8 +64,8 @@ class Slot {
            status_ / generation == seen / generation;
   }
 
-  /// Puts ordinary memory in the place of the mapping. Where the kernel has none the mapping is as it was. Returns
-  /// whether it could.
+  /// Replaces the mapping by anonymous memory. Returns false and leaves the mapping unchanged if the kernel grants
+  /// none.
   [[nodiscard]] bool replace() const {
     void* const memory = new_memory(nullptr, 0);
     if (memory == MAP_FAILED) return false;
@@ -73,8 +73,8 @@ class Slot {
     munmap(memory, size_);
     return false;
   }
-  /// Likewise, in one step, which a process near its limit of addresses may make as well. Where the kernel has no
-  /// memory nothing may be left of the mapping.
+  /// Replaces the mapping in one system call, which also works near the process's limit of address space. On failure
+  /// the mapping may be lost.
   [[nodiscard]] bool replace_at_once() const { return new_memory(begin(), MAP_FIXED) != MAP_FAILED; }
 
  private:
@@ -98,7 +98,7 @@ std::mutex table_mutex;  ///< held to take or free a slot, never by the handler
 
 struct sigaction previous {};
 
-/// Waits for nobody: standard error may be a pipe that nobody reads.
+/// Reports the reason and aborts. The write does not block, because standard error may be a pipe without a reader.
 [[noreturn]] void end_program() {
   constexpr std::string_view word =
       "a mapped file (state.file, last_frames.file) was truncated or its file system failed, and the kernel grants no "
@@ -109,7 +109,7 @@ struct sigaction previous {};
   std::abort();
 }
 
-/// Gives a store that failed memory to be made again in, or ends the program.
+/// Provides memory for a failed store so that it can be retried, or ends the program.
 void mend(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {
@@ -119,7 +119,7 @@ void mend(Slot& slot, Slot::Status seen) {
       if (slot.replace() || slot.replace_at_once()) return slot.settle(State::replaced);
       slot.settle(State::failed);
       end_program();
-    case State::replacing:  // a pause lets the other thread work, whatever the priorities of both are
+    case State::replacing:  // the pause lets the other thread work, whatever the priorities of both
       poll(nullptr, 0, pause_ms);
       return;
     case State::unused:
@@ -133,14 +133,14 @@ void mend(Slot& slot, Slot::Status seen) {
 void pass_on(int number, siginfo_t* information, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(number, information, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(number);
-  sigaction(number, &previous, nullptr);  // the instruction faults again and meets it
+  sigaction(number, &previous, nullptr);  // the instruction faults again and reaches the previous handler
 }
 
 void handle(int number, siginfo_t* information, void* context) {
   const int error = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(information->si_addr);
   const bool is_fault = information->si_code > 0;
-  // Only broken hardware takes a store to ordinary memory away: to make it again would be to fail again.
+  // Only defective hardware makes a store to anonymous memory fail, so a retry would fail again.
   const bool is_broken = information->si_code == BUS_MCEERR_AR;
   for (Slot& slot : table) {
     const Slot::Status seen = slot.status();
@@ -154,7 +154,8 @@ void handle(int number, siginfo_t* information, void* context) {
   pass_on(number, information, context);
 }
 
-/// SA_NODEFER because a previous handler may be left by a jump, which would leave the signal blocked.
+/// Installs the handler once. SA_NODEFER is set because a previous handler may be left by a jump, which would leave
+/// the signal blocked.
 void install() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -186,9 +187,9 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
   table.at(slot_).take(data_, size_);
 }
 
-/// The slot is free before the addresses are: the kernel may give them to something else at once, in whose place the
-/// handler must put nothing. Nobody stores to this mapping any more, so no thread is in the handler because of it; one
-/// that searches the table because of another mapping finds this slot's generation changed.
+/// Frees the slot before the addresses. The kernel may reuse the addresses at once, and the handler must not replace
+/// the new mapping. No thread stores to this mapping any more, so none is in the handler because of it. A thread that
+/// searches the table because of another mapping finds this slot's generation changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
   table.at(slot_).free();
@@ -203,7 +204,7 @@ bool FileMapping::is_lost() const {
   struct stat status {};
   const bool is_short = fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < size_;
   if (state == State::whole && !is_short) return false;
-  // What is left of the file is no longer written to: it may be made long again, with other contents.
+  // The rest of the file is no longer written to, because it could be extended again with other contents.
   if (slot.move(seen, State::replacing)) slot.settle(slot.replace() ? State::replaced : State::lost);
   return true;
 }

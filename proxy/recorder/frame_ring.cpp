@@ -29,7 +29,7 @@ void FrameRing::put(const FrameHeader& frame, std::span<const std::uint8_t> begi
   FrameHeader header = frame;
   header.captured = static_cast<std::uint16_t>(beginning.size());
   set_number(slot, 0);
-  std::atomic_thread_fence(std::memory_order_release);  // nothing is written before it says so
+  std::atomic_thread_fence(std::memory_order_release);  // the slot is marked empty before its contents change
   std::memcpy(slot + offsetof(SlotHeader, frame), &header, sizeof header);
   std::memcpy(slot + sizeof(SlotHeader), beginning.data(), beginning.size());
   set_number(slot, ++count_);

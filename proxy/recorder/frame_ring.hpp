@@ -9,13 +9,13 @@
 
 namespace sluice::capture {
 
-/// The last frames of one shard, in memory that outlives the program. Each has a slot; the oldest gives its place. A
-/// slot says that it is empty while it is written, so that one which the program's end interrupts is not read. Thread:
-/// the shard's.
+/// Ring of the last frames of one shard, in memory that outlives the program. Each frame has a slot, and a new one
+/// replaces the oldest. A slot is marked empty while it is written, so that a frame interrupted by a crash is not
+/// read. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
-  /// `memory`: a multiple of slot_bytes_for(snap_length), of zeros, at least one slot; outlives it. `payload`: keeps up
-  /// to that much of a frame, and not only of its headers.
+  /// Uses `memory`, which is zeroed, outlives the ring and holds one or more slots of slot_bytes_for(snap_length).
+  /// `payload` makes it keep up to `snap_length` bytes of a frame instead of the headers only.
   FrameRing(std::span<std::byte> memory, std::uint32_t snap_length, bool payload);
 
   [[nodiscard]] bool takes(const Frame& frame) override;
@@ -26,7 +26,7 @@ class FrameRing final : public FrameSink {
   std::span<std::byte> memory_;
   std::uint32_t snap_length_;
   bool payload_;
-  std::size_t next_ = 0;  ///< where the next slot begins
+  std::size_t next_ = 0;  ///< offset of the next slot
   std::uint64_t count_ = 0;
 };
 

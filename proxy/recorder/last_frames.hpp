@@ -9,9 +9,8 @@
 
 namespace sluice::capture {
 
-/// Opens the file of this run's last frames in `file` where the configuration wants one, and logs where those of an
-/// earlier run are. Where it cannot be a warning is logged, and `file` stays empty. `program`: as the capture is to
-/// name it.
+/// Opens the file of this run's last frames in `file` if it is configured, and logs where those of a crashed earlier
+/// run are. On failure a warning is logged and `file` stays empty. `program` is the name that captures show.
 void open_last_frames(const proxy::Config& config, const std::string& program, const Clock& clock,
                       std::optional<RingFile>& file);
 

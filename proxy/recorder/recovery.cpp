@@ -1,3 +1,6 @@
+// Converts a file of last frames into pcapng for `sluicectl capture --recover`. The file is untrusted: every size and
+// index is checked before use. Invariant: a file that is truncated during the conversion causes an error, not a
+// crash, because it is read and never mapped.
 #include "proxy/recorder/recovery.hpp"
 
 #include <fcntl.h>
@@ -21,15 +24,15 @@
 namespace sluice::capture {
 namespace {
 
-/// Bytes that are read or written at a time.
+/// Number of bytes to read or write at a time.
 constexpr std::size_t part_bytes = std::size_t{1} << 20U;
 
 [[noreturn]] void fail_with_errno(const std::string& what) {
   throw std::runtime_error(what + ": " + std::generic_category().message(errno));
 }
 
-/// A file, locked against a program that would write to it. It is read, not mapped: another program may truncate it
-/// meanwhile, and a read of mapped bytes that are gone would end this one.
+/// Input file, locked against a program that writes to it. It is read instead of mapped, because another program may
+/// truncate it and an access to missing mapped bytes raises SIGBUS.
 class Source {
  public:
   explicit Source(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -46,7 +49,7 @@ class Source {
   Source& operator=(const Source&) = delete;
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Fills `out` with the bytes from `offset` on. Throws where they are not all there.
+  /// Fills `out` with the bytes from `offset` on. Throws if fewer bytes are available.
   void read(std::span<std::byte> out, std::size_t offset) const {
     while (!out.empty()) {
       const ssize_t count = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
@@ -74,7 +77,7 @@ class Source {
   std::size_t size_ = 0;
 };
 
-/// Whether there is what the header says.
+/// True if the file's size and format match the header.
 bool makes_sense(const RingHeader& header, std::size_t size) {
   constexpr std::uint32_t most_shards = 1024;
   return header.magic == RingHeader::own_magic && header.version == RingHeader::own_version &&
@@ -83,7 +86,7 @@ bool makes_sense(const RingHeader& header, std::size_t size) {
          size - sizeof header == std::uint64_t{header.shards} * header.slots * header.slot_bytes;
 }
 
-/// Up to a zero, without what a terminal would obey.
+/// Returns the text up to a zero, with control characters replaced so that a terminal does not execute them.
 std::string text_of(std::span<const char> bytes) {
   std::string text(bytes.begin(), std::find(bytes.begin(), bytes.end(), '\0'));
   std::replace_if(
@@ -102,10 +105,10 @@ bool holds_frame(const SlotHeader& slot, const RingHeader& header) {
          slot.frame.wire < wire_count;
 }
 
-/// Where a frame is, and its place in the order of time.
+/// Position of a frame in the file, with its sort key.
 struct Place {
   std::int64_t at;
-  std::uint64_t number;  ///< of its shard: what was seen at the same time keeps its order
+  std::uint64_t number;  ///< number among the frames of its shard, which orders frames of the same time
   std::size_t offset;
 
   bool operator<(const Place& other) const {
@@ -146,7 +149,7 @@ Recovered recover(const std::string& path, const std::function<void(std::string_
   for (const Place& place : places) {
     file.read(bytes, place.offset);
     const SlotHeader slot = header_of(bytes);
-    if (!holds_frame(slot, *header)) continue;  // it was written over after places_of() had looked at it
+    if (!holds_frame(slot, *header)) continue;  // overwritten after places_of() had read it
     const auto content = std::span(bytes).subspan(sizeof slot, slot.frame.captured);
     const auto time = static_cast<std::uint64_t>(slot.frame.at) + static_cast<std::uint64_t>(header->to_wall);
     pcapng::add_frame(out, slot.frame, time, {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},

@@ -8,15 +8,15 @@
 
 namespace sluice::capture {
 
-/// What has been read.
+/// Result of a recovery.
 struct Recovered {
   std::size_t frames = 0;
-  std::uint64_t nanoseconds = 0;  ///< from the first to the last of them
+  std::uint64_t nanoseconds = 0;  ///< time from the first to the last frame
 };
 
-/// Reads the file that a RingFile was, and hands it to `write` as pcapng, in the order of time and in parts. Nothing in
-/// it is believed but what makes sense. Throws std::runtime_error saying why it cannot be read, as while the program
-/// that writes it still runs.
+/// Reads a file that RingFile wrote and passes it to `write` as pcapng, in order of time and in parts. Every field is
+/// checked before use. Throws std::runtime_error with the reason if the file cannot be read, for example while the
+/// program that writes it runs.
 [[nodiscard]] Recovered recover(const std::string& path, const std::function<void(std::string_view)>& write);
 
 }  // namespace sluice::capture

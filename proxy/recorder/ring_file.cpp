@@ -1,3 +1,6 @@
+// Creates the mapped file of last frames (`last_frames.file`) and keeps the file of a crashed earlier run beside it.
+// proxy/recorder/last_frames.cpp opens it at start. Invariant: a file of another kind or user, or a symbolic link, is
+// never changed. All space is allocated at start, so that storing a frame needs no system call.
 #include "proxy/recorder/ring_file.hpp"
 
 #include <fcntl.h>
@@ -31,7 +34,7 @@ void set_text(std::array<char, Room>& out, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), Room - 1), out.begin());
 }
 
-/// A file that somebody else could have put there is left alone.
+/// Throws if the file is not a regular file of this user, because another user could have placed it there.
 void check_ours(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) fail_with("cannot be looked at", errno);
@@ -39,8 +42,8 @@ void check_ours(int descriptor) {
   if (status.st_uid != geteuid()) fail("belongs to another user");
 }
 
-/// Whether it is one of a run that began, or of one that ended before it had. Throws where it is another one's, which
-/// is left alone.
+/// True if the file has a complete header, false if its run ended before it wrote one. Throws if the file is of
+/// another kind.
 bool is_begun(int descriptor) {
   std::array<char, sizeof RingHeader::own_magic> magic{};
   const ssize_t count = pread(descriptor, magic.data(), magic.size(), 0);
@@ -116,7 +119,7 @@ void RingFile::keep_earlier() {
 
 void RingFile::begin(const RingPlan& plan) {
   const std::size_t slash = path_.rfind('/');
-  if (slash != std::string::npos && slash != 0)  // whether the folder is there now shows when the file is made
+  if (slash != std::string::npos && slash != 0)  // mkdir may fail: open() then reports a missing folder
     mkdir(path_.substr(0, slash).c_str(), S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor_ < 0) fail_with("cannot be made", errno);
@@ -126,10 +129,10 @@ void RingFile::begin(const RingPlan& plan) {
   const std::size_t size = sizeof(RingHeader) + of_shard * plan.shards;
   const int taken = posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   if (taken != 0) {
-    unlink(path_.c_str());  // it was ours, and would be taken for that of an earlier run
+    unlink(path_.c_str());  // the incomplete file would be taken for that of an earlier run
     fail_with("finds no room for " + std::to_string(size >> 20U) + " MiB", taken);
   }
-  // The pages are there before a shard writes to them.
+  // All pages are populated now, so that a shard takes no page fault.
   mapping_.emplace(descriptor_, size, true);
   std::memcpy(mapping_->data(), header.get(), sizeof *header);
   const std::span<std::byte> slots(mapping_->data() + sizeof *header, size - sizeof *header);

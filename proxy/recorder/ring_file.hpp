@@ -13,39 +13,40 @@
 
 namespace sluice::capture {
 
-/// What is kept of the last frames, and where.
+/// Location, size and contents of the file of last frames.
 struct RingPlan {
   std::string path;
-  std::uint64_t size = 0;         ///< bytes of all slots, at most
-  std::uint32_t snap_length = 0;  ///< bytes of a frame at most
-  bool payload = false;           ///< and not only of its headers
+  std::uint64_t size = 0;         ///< maximum bytes of all slots
+  std::uint32_t snap_length = 0;  ///< maximum bytes of a frame
+  bool payload = false;           ///< True to keep payload, false for headers only
   std::uint32_t shards = 1;
-  std::string program;                 ///< as the capture is to name it
-  std::array<std::string, 2> devices;  ///< by Side
-  std::int64_t to_wall = 0;            ///< RingHeader
+  std::string program;                 ///< program name that a capture shows
+  std::array<std::string, 2> devices;  ///< device names, indexed by Side
+  std::int64_t to_wall = 0;            ///< see RingHeader::to_wall
 };
 
-/// The last frames of this run in a file that outlives it, mapped: a plain store is enough, and the kernel keeps what a
-/// killed process has stored. All its room is taken at the start. Owned by this user, readable by nobody else, locked
-/// while it is in use. Thread: the control thread's, but for the ring of each shard.
+/// File of the last frames of this run, mapped so that a plain store is enough. The kernel keeps the data of a killed
+/// process. All space is allocated at start. The file is readable by its owner only and locked while in use. Thread:
+/// the control thread, except for the ring of each shard.
 class RingFile {
  public:
-  /// Begins a file of this run. One that an earlier run has left is kept beside it: see left(). Throws
-  /// std::runtime_error saying why it cannot be; what an earlier run left is still there then.
+  /// Creates the file of this run, and renames that of an earlier run, see left(). Throws std::runtime_error with the
+  /// reason; the earlier file then still exists.
   explicit RingFile(const RingPlan& plan);
-  /// The file stays.
+  /// Closes the file and leaves it in place.
   ~RingFile();
   RingFile(const RingFile&) = delete;
   RingFile& operator=(const RingFile&) = delete;
 
-  /// Where the last frames of an earlier run are that ended without a word; empty where none did. The next one to do so
-  /// takes the place.
+  /// Returns the path of the last frames of a crashed earlier run, or an empty text. The next crashed run replaces
+  /// that file.
   [[nodiscard]] const std::string& left() const { return left_; }
-  /// By shard. They hold no frame any more once it is gone: it outlives those who put frames in.
+  /// Returns the rings, indexed by shard. The RingFile must outlive their users, because its destructor unmaps their
+  /// memory.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
-  /// True if another program has truncated the file, or its file system has failed: it gets no more frames.
+  /// True if another program truncated the file or its file system failed, so that it receives no more frames.
   [[nodiscard]] bool is_lost() const;
-  /// This run has ended as it should. Nobody may use the rings any more.
+  /// Deletes the file after an orderly end of the run. The rings must no longer be in use.
   void remove();
 
  private:
@@ -54,7 +55,7 @@ class RingFile {
 
   std::string path_;
   std::string left_;
-  int descriptor_ = -1;  ///< holds the lock
+  int descriptor_ = -1;  ///< open file that holds the lock
   std::optional<FileMapping> mapping_;
   std::vector<std::shared_ptr<FrameSink>> rings_;
 };

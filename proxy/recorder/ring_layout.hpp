@@ -9,35 +9,35 @@
 
 namespace sluice::capture {
 
-/// The file of the last frames: this, and then the slots of each shard, one shard after the other. In the byte order of
-/// the machine, on which it stays. What the decisions are called is in it, too, since another version of the program
-/// may number them in another way.
+/// Header of the file of last frames, followed by the slots of each shard in turn. Numbers are in the byte order of
+/// the machine. The header contains the texts of decisions, because another version of the program may number them
+/// differently.
 struct alignas(4096) RingHeader {
   static constexpr std::array<char, 8> own_magic{'S', 'L', 'U', 'I', 'R', 'I', 'N', 'G'};
   static constexpr std::uint32_t own_version = 1;
-  using Text = std::array<char, 64>;  ///< filled with zeros
+  using Text = std::array<char, 64>;  ///< text padded with zeros
 
   std::array<char, 8> magic;
   std::uint32_t version;
-  std::uint32_t slot_bytes;   ///< of a slot, a multiple of 8
-  std::uint32_t slots;        ///< of each shard
-  std::uint32_t shards;       ///< 1 or more
-  std::uint32_t snap_length;  ///< bytes of a frame that a slot has room for
-  std::int64_t to_wall;       ///< what is to be added to FrameHeader::at for nanoseconds since 1970
+  std::uint32_t slot_bytes;   ///< size of a slot, a multiple of 8
+  std::uint32_t slots;        ///< number of slots of each shard
+  std::uint32_t shards;       ///< number of shards, at least 1
+  std::uint32_t snap_length;  ///< maximum bytes of a frame in a slot
+  std::int64_t to_wall;       ///< offset that converts FrameHeader::at to nanoseconds since 1970
   Text program;
-  std::array<std::array<char, 256>, 2> devices;  ///< by Side
-  std::array<Text, 256> comments;                ///< by Decision
+  std::array<std::array<char, 256>, 2> devices;  ///< device names, indexed by Side
+  std::array<Text, 256> comments;                ///< texts of the decisions, indexed by Decision
 };
 static_assert(std::is_trivially_copyable_v<RingHeader>);
 
-/// What stands in front of the bytes of a frame in its slot.
+/// Header before the bytes of a frame in its slot.
 struct SlotHeader {
-  std::uint64_t number = 0;  ///< of the shard's frames, from 1; 0: empty, or not written to its end
+  std::uint64_t number = 0;  ///< number of the frame within its shard, from 1; 0 if empty or incomplete
   FrameHeader frame;
 };
 static_assert(std::is_trivially_copyable_v<SlotHeader> && sizeof(SlotHeader) == 24, "no padding");
 
-/// Bytes of a slot for so much of a frame.
+/// Returns the size of a slot that holds up to `snap_length` bytes of a frame.
 [[nodiscard]] constexpr std::uint32_t slot_bytes_for(std::uint32_t snap_length) {
   return (static_cast<std::uint32_t>(sizeof(SlotHeader)) + snap_length + 7) / 8 * 8;
 }
