@@ -7,31 +7,30 @@
 
 namespace sluice::capture {
 
-/// What became of a frame: the counter that counts it, or `sent_own` for one that the proxy sent and that is not the
-/// frame that just came in: a segment of its own endpoints, or one that had waited. Resets of its own have the values
-/// below (decision.hpp).
+/// Outcome of a frame: the index of the counter that counts it, or `sent_own`. That value stands for a frame that the
+/// proxy generated or had withheld. Resets of the proxy have the values just below it (decision.hpp).
 using Decision = std::uint8_t;
 inline constexpr Decision sent_own = 255;
 
-/// The interfaces of a capture: a leg and a direction each, by Wire::index().
+/// Names of the interfaces of a capture: port and direction, indexed by Wire::index().
 inline constexpr std::array<std::string_view, 4> wire_names{"radio-received", "radio-sent", "core-received",
                                                             "core-sent"};
 inline constexpr std::size_t wire_count = wire_names.size();
 
-/// What is noted of a frame beside its bytes.
+/// Metadata of a captured frame.
 struct FrameHeader {
-  std::int64_t at = 0;         ///< nanoseconds of the shards' clock
-  std::uint32_t length = 0;    ///< of the frame on the wire
-  std::uint16_t captured = 0;  ///< of the bytes that follow
+  std::int64_t at = 0;         ///< time in nanoseconds of the shards' clock
+  std::uint32_t length = 0;    ///< length of the frame on the wire
+  std::uint16_t captured = 0;  ///< number of bytes that follow
   std::uint8_t wire = 0;       ///< Wire::index()
   Decision decision = sent_own;
 };
 
-/// Frames of one interface so far.
+/// Frame counts of one interface.
 struct WireCounts {
   std::uint64_t seen = 0;
   std::uint64_t wanted = 0;
-  std::uint64_t lost = 0;  ///< of the wanted: found no room
+  std::uint64_t lost = 0;  ///< selected frames that did not fit into the ring
 
   WireCounts& operator+=(const WireCounts& other) {
     seen += other.seen;

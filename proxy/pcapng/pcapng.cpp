@@ -1,3 +1,6 @@
+// Writes pcapng blocks (draft-ietf-opsawg-pcapng): section header, interfaces, packets and statistics. CaptureStream
+// and the recovery of recorded frames call it. Invariant: every block is a multiple of four bytes and carries its
+// length at both ends, in the byte order of the machine.
 #include "proxy/pcapng/pcapng.hpp"
 
 #include <array>
@@ -32,7 +35,7 @@ constexpr std::uint16_t isb_filteraccept = 6;
 constexpr std::uint16_t epb_flags = 2;
 constexpr std::uint8_t nanoseconds = 9;
 
-/// A block while it is written: type, length, body, length again.
+/// Writes one block: type, length, body, and the length again from the destructor.
 class Block {
  public:
   Block(std::string& out, std::uint32_t type) : out_(out), start_(out.size()) {
@@ -54,7 +57,7 @@ class Block {
     const auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
     out_.append(bytes.data(), bytes.size());
   }
-  /// Ends on a boundary of four bytes.
+  /// Appends bytes, padded to a multiple of four.
   void add_bytes(std::string_view bytes) {
     out_.append(bytes);
     out_.append(-bytes.size() % 4, '\0');
@@ -70,7 +73,7 @@ class Block {
     const auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
     add_option(code, std::string_view(bytes.data(), bytes.size()));
   }
-  /// The upper half comes first, whatever the byte order.
+  /// Appends a time stamp: the upper 32 bits come first in any byte order.
   void add_time(std::uint64_t time) {
     add(static_cast<std::uint32_t>(time >> 32U));
     add(static_cast<std::uint32_t>(time));
@@ -87,7 +90,7 @@ class Block {
 };
 
 std::string_view text_of(std::span<const std::uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};  // octets are looked at as characters
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};  // octets are passed as characters
 }
 
 }  // namespace
