@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view whose = "trace: of which UE? An address as in `bearers`, or address:port as in `flows`";
 
-/// "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" and "[2001:db8::2]:4000".
+/// Parses "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" or "[2001:db8::2]:4000". Returns nothing for other texts.
 std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
   if (const auto whole = IpAddress::parse(text)) return control::LawTrace::Wanted{*whole, {}};
   const std::size_t colon = text.rfind(':');

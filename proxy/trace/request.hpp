@@ -11,14 +11,15 @@
 
 namespace sluice::tracing {
 
-/// What somebody asks for who wants to see decisions.
+/// Options of a decision trace as the client requests it.
 struct Request {
   control::LawTrace::Wanted wanted;
-  std::optional<Duration> duration{};    ///< until the client ends it when not set
-  std::optional<std::uint64_t> lines{};  ///< as many as there are when not set
+  std::optional<Duration> duration{};    ///< if not set, the trace runs until the client ends it
+  std::optional<std::uint64_t> lines{};  ///< maximum number of lines; not set means no limit
 
-  /// Reads the words behind `trace` on the socket: the UE's address or address:port (an IPv6 address in brackets then),
-  /// --seconds N, --lines N, each once at most. A sentence where they are wrong.
+  /// Parses the words after `trace` on the socket: the UE's address or address:port, --seconds N, --lines N. An IPv6
+  /// address with a port is in brackets. Each option may appear once. Returns an error message if the words are
+  /// invalid.
   [[nodiscard]] static std::variant<Request, std::string> parse(const std::vector<std::string>& words);
 };
 

@@ -5,7 +5,7 @@
 namespace sluice::tracing {
 
 TraceRing::TraceRing(std::size_t room) : ring_(room) {
-  // The pages are there before the shard writes to them.
+  // Touches all pages now, so that the shard takes no page faults.
   const std::string zeros(room, '\0');
   ring_.push(zeros.data(), zeros.size());
   ring_.reset();

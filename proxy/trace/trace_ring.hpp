@@ -10,25 +10,25 @@
 
 namespace sluice::tracing {
 
-/// Lines of one shard on their way to whoever asked for them: a ring of bytes with one writer, the shard's thread, and
-/// one reader, the control thread. Nobody waits.
+/// Ring of bytes that carries trace lines from one shard to the client. The writer is the shard's thread, the reader
+/// the control thread; neither waits.
 class TraceRing final : public control::LineSink {
  public:
-  /// `room`: bytes, taken here. Throws std::bad_alloc.
+  /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
   explicit TraceRing(std::size_t room);
 
   [[nodiscard]] bool put(std::string_view line) override;
 
-  /// Reader: appends what there is, `most` bytes at most; a line may come in parts.
+  /// Reader: appends the available bytes, at most `most`. A line can be split between two calls.
   void take(std::string& out, std::size_t most);
-  /// Reader: nothing is left to take.
+  /// Reader: true if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
 
  private:
   boost::lockfree::spsc_queue<char> ring_;
 };
 
-/// One shard's part of a trace.
+/// Trace of the controllers of one shard, with the ring for its lines.
 struct ShardTrace {
   ShardTrace(std::size_t room, const control::LawTrace::Wanted& wanted, control::LawTrace::Numbers numbers)
       : ring(room), trace(ring, wanted, numbers) {}

@@ -6,23 +6,24 @@
 
 namespace sluice::tracing {
 
-/// Where the control thread says which trace a shard's laws are told to, and the shard which one it uses. Neither waits
-/// for the other.
+/// Lock-free hand-over of a decision trace from the control thread to a shard, with acknowledgement. Neither thread
+/// waits for the other.
 class TraceSlot {
  public:
-  /// Control thread: this one from now on; null: none. It outlives its use by the shard.
+  /// Control thread: makes the shard use this trace, or none if null. The trace must stay until uses() is false.
   void offer(control::LawTrace* trace) { wanted_.store(trace); }
-  /// Control thread: the shard does, or may any moment.
+  /// Control thread: true if the shard uses the trace or may take it at any moment.
   [[nodiscard]] bool uses(const control::LawTrace& trace) const {
     return wanted_.load() == &trace || taken_.load() == &trace;
   }
 
-  /// Shard: another one is wanted than this.
+  /// Shard: true if the offered trace differs from `from`, the one in use.
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
-  /// Shard, where it uses none: the one to use from now on. It is said to be in use before it is looked at once more
-  /// whether it is wanted: so the control thread, which does the two the other way round, never takes it for free.
+  /// Shard: returns the trace to use from now on. Called while the shard uses none. The shard first publishes the
+  /// trace as taken, then checks that it is still offered. The control thread does both in the reverse order, so it
+  /// never frees a trace that is in use.
   [[nodiscard]] control::LawTrace* take() {
     control::LawTrace* trace = nullptr;
     do {

@@ -1,3 +1,6 @@
+// Merges the trace lines of all shards into one stream of JSON lines, with a first line of metadata and a last line
+// of totals. The admin server calls take() on the control thread. Invariant: only complete lines are passed on, and
+// lost lines are counted in the last one.
 #include "proxy/trace/trace_stream.hpp"
 
 #include <algorithm>
@@ -8,9 +11,9 @@
 namespace sluice::tracing {
 namespace {
 
-/// A shard that has not let go of its trace by then stands still.
+/// Maximum wait for a shard to release its trace; a shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
-/// That Replay reads.
+/// Version of the line format, which control::Replay checks.
 constexpr int format = 1;
 
 std::int64_t nanoseconds_of(Instant instant) {
@@ -39,7 +42,7 @@ bool TraceStream::take(std::string& out, std::size_t most) {
   if (!std::exchange(introduced_, true)) begin(out);
   const Instant now = parts_.now();
   if (deadline_ && now >= *deadline_) finish();
-  // Asked before the last look: nothing comes in after it.
+  // Checked before the last read, so that no line can arrive after it.
   const bool last = ended_ && (parts_.detached() || now - *ended_ >= longest_farewell);
   for (Source& source : sources_) {
     source.shard->ring.take(source.text, most / sources_.size());
@@ -52,7 +55,7 @@ bool TraceStream::take(std::string& out, std::size_t most) {
   return false;
 }
 
-/// As many as are asked for.
+/// Appends lines up to the requested number, and ends the trace at that number.
 void TraceStream::add_lines(std::string& out, std::string_view lines) {
   while (!lines.empty()) {
     if (request_.lines && lines_ >= *request_.lines) return finish();

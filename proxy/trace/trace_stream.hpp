@@ -15,16 +15,16 @@
 
 namespace sluice::tracing {
 
-/// One trace as its client reads it: lines of JSON, those of each shard in the order of time. It ends when its time is
-/// over, it has its lines, or the client wants no more. Thread: the control thread.
+/// Byte stream of one trace: JSON lines, those of each shard in order of time. It ends after the duration, after the
+/// requested number of lines, or on the client's request. Thread: the control thread.
 class TraceStream final : public admin::ByteStream {
  public:
   struct Parts {
-    std::string program;                  ///< as the first line names it
-    std::function<Instant()> now;         ///< that of the shards
-    std::function<std::uint64_t()> wall;  ///< nanoseconds since 1970
-    std::function<void()> detach;         ///< the shards are to tell no more
-    std::function<bool()> detached;       ///< they do not
+    std::string program;                  ///< program name in the first line
+    std::function<Instant()> now;         ///< clock of the shards
+    std::function<std::uint64_t()> wall;  ///< wall clock in nanoseconds since 1970
+    std::function<void()> detach;         ///< requests that the shards stop using the trace
+    std::function<bool()> detached;       ///< true once no shard uses the trace
   };
   TraceStream(Parts parts, const Request& request, std::vector<std::shared_ptr<ShardTrace>> shards);
   ~TraceStream() override;
@@ -37,7 +37,7 @@ class TraceStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<ShardTrace> shard;
-    std::string text;  ///< taken, and not written yet: a line that is not whole
+    std::string text;  ///< incomplete line, taken from the ring and not yet written
   };
   void begin(std::string& out) const;
   void add_lines(std::string& out, std::string_view lines);
@@ -48,7 +48,7 @@ class TraceStream final : public admin::ByteStream {
   Request request_;
   std::vector<Source> sources_;
   std::optional<Instant> deadline_;
-  std::optional<Instant> ended_;  ///< when it was to end
+  std::optional<Instant> ended_;  ///< time at which the trace was asked to end
   std::uint64_t lines_ = 0;
   bool introduced_ = false;
 };

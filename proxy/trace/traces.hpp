@@ -12,37 +12,38 @@
 
 namespace sluice::tracing {
 
-/// The trace that runs; one at a time, since a law has no more than one to tell. Thread: the control thread.
+/// Starts and ends decision traces. Only one runs at a time, because a controller reports to one trace only. Thread:
+/// the control thread.
 class Traces {
  public:
-  /// Bytes that a trace may keep for one shard.
+  /// Ring size in bytes of a trace at one shard.
   static constexpr std::size_t room = std::size_t{4} << 20U;
 
   struct Program {
     std::string name;
-    std::vector<TraceSlot*> shards;  ///< outlive it
-    std::function<void()> wake;      ///< has every shard look at its slot soon
-    std::function<Instant()> now;    ///< the shards' clock
+    std::vector<TraceSlot*> shards;  ///< slots of the shards, which outlive the traces
+    std::function<void()> wake;      ///< makes every shard check its slot soon
+    std::function<Instant()> now;    ///< clock of the shards
     std::function<std::uint64_t()> wall;
   };
-  /// Outlives its traces, and the shards.
+  /// The object outlives its traces and the shards' threads.
   explicit Traces(Program program) : program_(std::move(program)) {}
   Traces(const Traces&) = delete;
   Traces& operator=(const Traces&) = delete;
 
-  /// A new one, by the words of a Request, as an answer that a stream of lines follows; or why there is none.
+  /// Starts a trace with the options of a Request. Returns an answer with a stream of lines, or an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
   [[nodiscard]] bool running() const { return running_; }
-  /// Gives back what no shard uses any more. To be called about once a second.
+  /// Frees the last trace once no shard uses it. Called about once a second.
   void tidy();
 
  private:
   void end();
-  /// Some shard still tells the newest.
+  /// True if some shard may still use the newest trace.
   [[nodiscard]] bool in_use() const;
 
   Program program_;
-  std::vector<std::shared_ptr<ShardTrace>> newest_;  ///< by shard
+  std::vector<std::shared_ptr<ShardTrace>> newest_;  ///< newest trace, indexed by shard
   bool running_ = false;
 };
 
