@@ -1,3 +1,7 @@
+// The proxy's end of the feedback protocol (control/feedback/PROTOCOL.md). Runtime creates it on the control thread,
+// where asio calls it for each datagram. It routes reports to the shard that owns the UE and sends the statuses of
+// all shards. Invariant: a report that no shard received is counted, and the sender's sequence is marked as
+// incomplete.
 #include "proxy/threads/feedback_link.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +22,11 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// A report has reached its shard and been applied by then.
+/// Delay of a status after a report, within which the shard receives and applies the report.
 constexpr auto answer_delay = std::chrono::microseconds(300);
-/// With nothing to tell, this often we say that we are there.
+/// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
-/// Senders that leave out UEs and whose numbers are remembered.
+/// Maximum number of suppressing Node-Bs whose sequence numbers are kept.
 constexpr std::size_t most_leaving = 1024;
 
 std::uint64_t wall_clock_ns() {
@@ -80,7 +84,7 @@ FeedbackLink::~FeedbackLink() {
   endpoint_.stop();
 }
 
-/// A poll is answered whether or not it brings records.
+/// A poll is answered whether or not its message brings records.
 void FeedbackLink::on_message(const feedback::Header& header) {
   if (header.refresh > Duration::zero() || leaving_.contains(header.sender)) pass_on_word(header);
   if (!header.poll) return;
@@ -90,12 +94,13 @@ void FeedbackLink::on_message(const feedback::Header& header) {
   answer_soon();
 }
 
-/// Every shard is to know that the sender speaks: of the UEs that it leaves out, too.
+/// Notifies every shard of a datagram from a Node-B that omits unchanged UEs, because it confirms the state of the
+/// omitted UEs.
 void FeedbackLink::pass_on_word(const feedback::Header& header) {
   if (leaving_.size() >= most_leaving && !leaving_.contains(header.sender)) leaving_.clear();
   feedback::Continuity& continuity = leaving_[header.sender];
   continuity.take(header.epoch, header.sequence);
-  if (header.refresh == Duration::zero()) return;  // it leaves out nothing now
+  if (header.refresh == Duration::zero()) return;  // the Node-B omits nothing in this message
   const SenderWord word{header.sender,      header.epoch,  header.sequence, continuity.since(),
                         header.sender_time, header.period, header.refresh};
   for (unsigned shard = 0; shard < waking_.size(); ++shard) {
@@ -104,7 +109,8 @@ void FeedbackLink::pass_on_word(const feedback::Header& header) {
   }
 }
 
-/// A UE that the sender leaves out from now on is not as its last report says that was handed on.
+/// Marks the newest datagram of this sender as incomplete. An omitted UE may otherwise be taken for unchanged since
+/// an older report.
 void FeedbackLink::lose_record(std::uint64_t sender) {
   if (const auto found = leaving_.find(sender); found != leaving_.end()) found->second.lose();
 }
@@ -127,10 +133,10 @@ void FeedbackLink::on_report(const feedback::Header& header, const feedback::Bea
 }
 
 void FeedbackLink::on_status(const feedback::Header&, const feedback::BearerStatus&) {
-  // The session refuses statuses on this side.
+  // The session rejects statuses on the proxy's side.
 }
 
-/// Once for all records that the socket has at the moment.
+/// Schedules one wake-up of the shard for all records that the socket has at the moment.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;
@@ -144,7 +150,8 @@ void FeedbackLink::tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     send_statuses(false);
-    // From the due time, not from now: lateness does not add up. After a long stall the missed ticks are skipped.
+    // The next tick counts from the due time, so that delays do not add up. After a long stall the missed ticks are
+    // skipped.
     const auto now = boost::asio::steady_timer::clock_type::now();
     const auto next = ticker_.expiry() + period_;
     ticker_.expires_at(next > now ? next : now + period_);
@@ -162,7 +169,7 @@ void FeedbackLink::answer_soon() {
   });
 }
 
-/// `asked`: somebody waits for an answer, be it an empty one.
+/// Sends the collected statuses. `asked` is true after a poll, which is answered even without statuses.
 void FeedbackLink::send_statuses(bool asked) {
   statuses_.clear();
   for (ShardChannel* channel : shards_.channels) {

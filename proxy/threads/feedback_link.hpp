@@ -17,23 +17,23 @@
 
 namespace sluice::proxy {
 
-/// For somebody who looks for a Node-B that is not heard: where this end listens and sends to, with which keys, and
-/// what became of what came in.
+/// Returns a text that helps to find out why no report of a Node-B arrives. It contains the local address, the peers,
+/// the key ids and the rejected datagrams by reason.
 [[nodiscard]] std::string wiring(const config::FeedbackConfig& config,
                                  const control::feedback::FailureCounters& received);
 
-/// The proxy's end of the feedback protocol, on the control thread: reports go to the shard that owns the UE, statuses
-/// of all shards go out every period and shortly after a report, so that the Node-B soon knows what was applied.
+/// The proxy's end of the feedback protocol, on the control thread. Reports go to the shard that owns the UE.
+/// Statuses of all shards are sent every period, and shortly after a report so that the Node-B soon knows what was
+/// applied.
 class FeedbackLink final : private control::feedback::RecordHandler {
  public:
-  /// Where the reports go.
+  /// Destinations of the reports.
   struct Shards {
     std::vector<ShardChannel*> channels;
     std::function<unsigned(const IpAddress& ue)> owner;  ///< index of the UE's channel
-    std::function<void(unsigned)> wake;                  ///< called after something was put into that channel
+    std::function<void(unsigned)> wake;  ///< wakes the shard; called after its channel received something
   };
-  /// Binds and starts. Throws std::runtime_error when the address cannot
-  /// be had.
+  /// Binds the socket and starts. Throws std::runtime_error if the address is not available.
   FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards);
   ~FeedbackLink();
   FeedbackLink(const FeedbackLink&) = delete;
@@ -44,9 +44,9 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] const control::feedback::FailureCounters& failures() const { return session_.counters(); }
   [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
-  /// Records that reached no shard because its queue was full.
+  /// Returns the number of records lost because a shard's queue was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
-  /// Records that reached none because no cell can be as they say.
+  /// Returns the number of records discarded because their values are impossible for a cell.
   [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:
@@ -64,15 +64,16 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   control::feedback::CellRange largest_;
   boost::asio::io_context& context_;
   Shards shards_;
-  std::vector<bool> waking_;  ///< by shard: wake() is called soon
+  std::vector<bool> waking_;  ///< indexed by shard: a call of wake() is already scheduled
   control::feedback::Session session_;
   control::feedback::UdpEndpoint endpoint_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;
   bool answering_ = false;
-  bool asked_ = false;  ///< by a poll that is not answered yet
+  bool asked_ = false;  ///< a poll is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
-  std::unordered_map<std::uint64_t, control::feedback::Continuity> leaving_;  ///< senders that leave out UEs
+  /// Sequence state of the Node-Bs that omit unchanged UEs.
+  std::unordered_map<std::uint64_t, control::feedback::Continuity> leaving_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
   std::uint64_t reports_implausible_ = 0;

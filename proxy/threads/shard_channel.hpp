@@ -23,36 +23,36 @@
 
 namespace sluice::proxy {
 
-/// Longest list of flows or bearers that a shard describes at once.
+/// Maximum number of flows or bearers in one snapshot.
 inline constexpr std::uint16_t most_details = 1000;
 
-/// What an observer wants to see in the next snapshots besides counters. id 0: nothing. Aligned so that every compiler
+/// Requests lists of flows or bearers in the next snapshot. An id of 0 requests none. Aligned so that every compiler
 /// reads and writes it as one word.
 struct alignas(8) DetailRequest {
   std::uint32_t id = 0;
-  std::uint16_t flows = 0;    ///< how many at most, ≤ most_details
-  std::uint16_t bearers = 0;  ///< how many at most, ≤ most_details
+  std::uint16_t flows = 0;    ///< maximum number of flows, ≤ most_details
+  std::uint16_t bearers = 0;  ///< maximum number of bearers, ≤ most_details
 };
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
-/// What an operator wants done. id 0: nothing.
+/// Command of an operator to a shard. An id of 0 means none.
 struct ShardOrder {
   enum class Kind : std::uint8_t {
-    look,            ///< only count what is still split, and why
-    release_ue,      ///< hand one UE's connections back
-    release_all,     ///< … all connections
-    drain,           ///< … and split no more
-    resume,          ///< split again
-    abort_all,       ///< … and what is still split is reset
-    split_again_ue,  ///< split those of one UE again that were handed back
-    split_again_all  ///< … of all
+    look,            ///< only counts what is still split, and why
+    release_ue,      ///< hands the connections of one UE back
+    release_all,     ///< hands all connections back
+    drain,           ///< hands all connections back and splits no new ones
+    resume,          ///< ends a drain: splits new connections again
+    abort_all,       ///< ends every split connection at once; resets those that hold data
+    split_again_ue,  ///< splits the released connections of one UE again
+    split_again_all  ///< splits all released connections again
   };
   std::uint32_t id = 0;
   Kind kind = Kind::look;
   IpAddress ue;
 };
 
-/// A shard as it was at one instant.
+/// State of a shard at one instant.
 struct ShardSnapshot {
   Instant at{};
   Counters counters;
@@ -60,22 +60,22 @@ struct ShardSnapshot {
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
   std::uint32_t released_count = 0;
-  std::uint64_t sleeps = 0;            ///< rests of the poll thread
-  std::uint64_t statuses_lost = 0;     ///< for want of room in the queue to the control thread
-  std::uint32_t end_to_end_count = 0;  ///< of flow_count
-  CensusCounts census;                 ///< by states, as of a few snapshots ago where there are many
+  std::uint64_t sleeps = 0;            ///< number of times the poll thread slept
+  std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
+  std::uint32_t end_to_end_count = 0;  ///< connections of flow_count that stay end to end
+  CensusCounts census;                 ///< flows and bearers by state; a few snapshots old if there are many
   Times times;                         ///< see GroupTimes
-  Histogram exposure;                  ///< bytes acknowledged and not delivered, see Shard::sample_exposure()
-  std::uint32_t order = 0;             ///< id of the last order carried out; `staying` is as it was then
+  Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
+  std::uint32_t order = 0;             ///< id of the last completed order; `staying` dates from then
   bool draining = false;
   StayingFlows staying;
-  std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 = they are empty
+  std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 if they are empty
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
 };
 
-/// Where one shard's poll thread and the control thread meet: single-producer rings, a published snapshot and flags.
-/// Neither side ever waits for the other.
+/// Connection between one shard's poll thread and the control thread: single-producer rings, a published snapshot and
+/// flags. Neither thread waits for the other.
 struct ShardChannel {
   ShardChannel() {
     snapshots.for_each_slot([](ShardSnapshot& slot) {
@@ -84,23 +84,24 @@ struct ShardChannel {
     });
   }
 
-  /// Control thread → shard.
+  /// Reports from the control thread to the shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
-  /// Control thread → shard. One that finds no room is followed by others.
+  /// Omission notices from the control thread to the shard. If the queue is full, a notice is lost and later ones
+  /// follow.
   boost::lockfree::spsc_queue<SenderWord, boost::lockfree::capacity<256>> words;
-  /// Shard → control thread.
+  /// Bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
-  /// Control thread → shard.
+  /// Operator commands from the control thread to the shard.
   boost::lockfree::spsc_queue<ShardOrder, boost::lockfree::capacity<16>> orders;
   TripleBuffer<ShardSnapshot> snapshots;
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
-  /// What the shard is to put in force; null: what it began with. Outlives the shard.
+  /// Policies that the shard activates; null until the first change. They outlive the shard.
   std::atomic<const Policies*> policies{nullptr};
-  /// What its ports carry, by Side.
+  /// Maximum frame lengths of the ports, indexed by Side.
   std::atomic<std::array<packet::LinkLimit, 2>> ports{};
-  /// Who looks at its frames.
+  /// Captures that observe the shard's frames.
   capture::TapSlot taps;
-  /// Whom its laws tell what they decide.
+  /// Trace that records the decisions of the shard's controllers.
   tracing::TraceSlot traces;
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};

@@ -1,3 +1,6 @@
+// Poll thread of one shard: receives bursts, passes reports and commands from the control thread, runs timers,
+// publishes snapshots and sleeps when idle. Runtime creates one per shard. Invariant: the loop takes no lock and
+// never waits for the control thread; everything crosses through ShardChannel.
 #include "proxy/threads/shard_thread.hpp"
 
 #include <pthread.h>
@@ -17,22 +20,22 @@
 namespace sluice::proxy {
 namespace {
 
-/// Snapshots come this far apart, unless somebody asks.
+/// Interval of snapshots unless an operator requests one.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
-/// Flows whose exposure is measured for one snapshot: some microseconds' work.
+/// Number of flows whose exposure is sampled per snapshot: some microseconds of work.
 constexpr std::uint32_t sampled_flows = 128;
 
-/// Flows, and bearers, whose states are counted for one snapshot: some tens of microseconds' work at most.
+/// Number of flows and of bearers whose states are counted per snapshot: at most some tens of microseconds of work.
 constexpr std::uint32_t counted_flows = 256;
 
-/// Reports taken in one round: packets wait no longer than these take.
+/// Maximum reports per round, so that packets do not wait long behind them.
 constexpr std::size_t most_reports_at_once = 64;
 
-/// From the system's random source: nobody outside can know it. Throws std::system_error.
+/// Returns a secret from the system's random source, which attackers cannot know. Throws std::system_error.
 flow::HashKey new_secret() {
   flow::HashKey secret;
-  // So few bytes come at once, or not at all (getrandom(2)).
+  // A request this short is returned in full or fails (getrandom(2)).
   if (getrandom(&secret, sizeof secret, 0) != sizeof secret) {
     throw std::system_error(errno, std::generic_category(), "no random numbers from the system");
   }
@@ -227,7 +230,7 @@ void ShardThread::collect_statuses(Instant now, bool answer) {
   shard_.collect_status(statuses_, all);
   const std::size_t sent = channel_.statuses.push(statuses_.data(), statuses_.size());
   tell_all_ = sent < statuses_.size();
-  // The control thread is behind; the next round tells everything again.
+  // The queue to the control thread is full; the next round sends all statuses again.
   statuses_lost_ += statuses_.size() - sent;
 }
 

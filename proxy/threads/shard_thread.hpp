@@ -20,41 +20,41 @@ struct ShardThreadConfig {
   std::optional<unsigned> cpu;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
-  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< where a port cannot wake it
+  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< maximum sleep if a port cannot wake the thread
   std::uint32_t burst = 32;
-  std::optional<Duration> status_period;  ///< how often statuses are collected; not at all when not set
+  std::optional<Duration> status_period;  ///< interval of statuses; not set without feedback
 };
 
-/// One shard with its poll thread: takes packets from the ports, hands them to the shard, lets it work, rests.
+/// One shard with its poll thread, which receives packets, runs the shard and sleeps when idle.
 class ShardThread {
  public:
-  /// Everything given outlives this. `failed` is called from the thread with a sentence when it ends by itself.
+  /// All arguments outlive the object. The thread calls `failed` with an error message if it ends by itself.
   ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
               dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
               FlowJournal journal);
-  /// Stops and joins.
+  /// Stops and joins the thread.
   ~ShardThread();
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Before start(): see Shard::take_up() and Shard::inherit().
+  /// Pass connections of an earlier run to the shard before start(): see Shard::take_up() and Shard::inherit().
   void take_up(std::span<const Survivor> survivors, const RunGap& gap) { shard_.take_up(survivors, gap); }
   void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
     shard_.inherit(orphans, entries, keep);
   }
   void start();
   void stop();
-  /// Processor time of the thread since it began; nothing when it does not run. Thread: the control thread.
+  /// Returns the processor time of the thread, or nothing if it does not run. Thread: the control thread.
   [[nodiscard]] std::optional<Duration> processor_time();
-  /// There is something in the channel: the thread need not sleep on. From any thread.
+  /// Wakes the thread because the channel has new content. Any thread.
   void wake() noexcept { policy_.wake(); }
 
  private:
-  /// Sends what the shard sends.
+  /// Transmits the shard's packets through its ports and shows them to captures.
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
-    capture::ShardTaps* taps = nullptr;  ///< who looks; mostly nobody
+    capture::ShardTaps* taps = nullptr;  ///< captures that observe sent frames; null if there are none
     void transmit(Side out, std::span<packet::Packet> burst, Instant now) override {
       if (taps != nullptr) [[unlikely]]
         taps->sent(out, burst, now);
@@ -85,19 +85,19 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
-  control::LawTrace* trace_ = nullptr;  ///< that the laws are told to
-  const Policies* policies_ = nullptr;  ///< put in force since the start
+  control::LawTrace* trace_ = nullptr;  ///< trace in use, or null
+  const Policies* policies_ = nullptr;  ///< policies activated since the start; null before the first
   dpdk::PollPolicy policy_;
-  std::array<packet::LinkLimit, 2> carried_;  ///< what the ports carry, as the shard was told
-  std::vector<ReportArrival> reports_;        ///< room for those of one round
+  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths that the shard knows
+  std::vector<ReportArrival> reports_;        ///< buffer for the reports of one round
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
   bool tell_all_ = false;  ///< some statuses of the last round were lost
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
-  std::uint32_t order_taken_ = 0;      ///< its outcome is published once the shard is through with it
-  std::uint32_t order_published_ = 0;  ///< … and was
+  std::uint32_t order_taken_ = 0;  ///< id of the last order; its result is published once the shard has completed it
+  std::uint32_t order_published_ = 0;  ///< id of the last order whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;
   std::thread thread_;
