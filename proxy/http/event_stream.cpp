@@ -1,3 +1,6 @@
+// Sends server-sent events (WHATWG HTML section 9.2) to the clients of the live pages. HttpServer passes connections
+// to add(); the page calls send(). Invariant: a client costs at most two events and one kernel send buffer, however
+// slowly it reads.
 #include "proxy/http/event_stream.hpp"
 
 #include <netinet/in.h>
@@ -21,7 +24,7 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 using Text = std::shared_ptr<const std::string>;
 
-/// The answer has no length: it ends with the connection.
+/// Response head without Content-Length: the response ends with the connection.
 constexpr const char* head =
     "HTTP/1.1 200 OK\r\n"
     "Content-Type: text/event-stream\r\n"
@@ -30,12 +33,11 @@ constexpr const char* head =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Connection: close\r\n\r\n";
 
-/// Returns the right edge of the window that the peer of a TCP connection advertises: how many bytes it takes since the
-/// connection began. It moves when the program at the other end reads, and stands still while that one does not,
-/// although its kernel goes on acknowledging until its buffer is full. Nothing where the kernel does not report it
-/// (Linux before 5.4).
+/// Returns the right edge of the window that the peer of a TCP connection advertises, in bytes since the connection
+/// began. The edge moves only when the client program reads: its kernel acknowledges until the receive buffer is
+/// full. Returns nothing if the kernel does not report it (Linux before 5.4).
 std::optional<std::uint64_t> window_edge_of(int socket) {
-  // struct tcp_info of linux/tcp.h, whose layout the kernel keeps; that of the C library ends before these.
+  // Offsets in struct tcp_info of linux/tcp.h, a stable ABI. The C library's struct ends before these fields.
   constexpr std::size_t bytes_acked_at = 120;
   constexpr std::size_t peer_window_at = 228;
   std::array<char, peer_window_at + sizeof(std::uint32_t)> information{};
@@ -51,7 +53,7 @@ std::optional<std::uint64_t> window_edge_of(int socket) {
 
 }  // namespace
 
-/// One that watches.
+/// A client that receives events.
 class EventStream::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(EventStream& stream, tcp::socket socket, boost::asio::ip::address address)
@@ -66,13 +68,13 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& address() const { return address_; }
-  /// Events in a row of which the client has read nothing.
+  /// Returns the number of consecutive events since the client last read anything.
   [[nodiscard]] std::uint64_t unread() {
     look();
     return unread_;
   }
 
-  /// Writes an event. While an earlier one is being taken this one waits, in the place of one that waited.
+  /// Writes an event. If an earlier one is still being sent, the event waits and replaces one that already waits.
   void write_event(Text text) {
     look();
     ++unread_;
@@ -106,7 +108,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
                              });
   }
 
-  /// Notices what the client has read since the last look.
+  /// Resets the count of unread events if the client has read something since the last call.
   void look() {
     const std::optional<std::uint64_t> edge = window_edge_of(socket_.native_handle());
     if (edge && *edge <= edge_) return;
@@ -120,7 +122,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     close();
   }
 
-  /// A client has nothing more to say; what it says is read so that its end is noticed.
+  /// Reads and discards what the client sends, so that the end of the connection is noticed.
   void await_end() {
     socket_.async_read_some(boost::asio::buffer(said_),
                             [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -133,8 +135,8 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
   tcp::socket socket_;
   boost::asio::ip::address address_;
   boost::asio::steady_timer late_;
-  std::uint64_t edge_ = 0;    ///< window_edge_of() at the last look
-  std::uint64_t unread_ = 0;  ///< events since the edge was last seen to move
+  std::uint64_t edge_ = 0;    ///< window_edge_of() at the last look()
+  std::uint64_t unread_ = 0;  ///< events since the edge last moved
   Text writing_;
   Text next_;
   std::array<char, 256> said_{};
@@ -155,7 +157,7 @@ EventStream::Clients::const_iterator EventStream::victim_for(const boost::asio::
     const bool is_greedy = client->address() != address && 2 * places[client->address()] > limits_.clients;
     return client->unread() < limits_.unread && !is_greedy;
   };
-  // Whoever reads goes after whoever does not.
+  // A client that reads is closed only after all clients that read less recently.
   auto victim = clients_.end();
   for (auto each = clients_.begin(); each != clients_.end(); ++each) {
     if (may_keep(*each)) continue;

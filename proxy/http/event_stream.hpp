@@ -12,21 +12,21 @@
 
 namespace sluice::http {
 
-/// What watchers may take of the program's time and memory.
+/// Bounds on the memory and time that clients of an event stream may take.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds patience{5'000};  ///< for an event to be taken
-  int send_buffer = 64 << 10;                 ///< bytes that the kernel keeps for a client
-  /// Events in a row of which a client reads nothing before a further client may take its place.
+  std::chrono::milliseconds patience{5'000};  ///< maximum time for a client to take an event
+  int send_buffer = 64 << 10;                 ///< kernel send buffer of a client in bytes.
+  /// Number of consecutive unread events after which a new client may take the client's place.
   std::uint64_t unread = 4;
 };
 
-/// Server-sent events to several clients. An event is written once and shared. For a client that still takes an earlier
-/// event only the newest waits, and one that takes an event for longer than `patience` is dropped: a slow reader costs
-/// two events and one buffer of the kernel. When all places are taken, a further client gets that of the client which
-/// has read nothing for the most events (`unread` of them at least), or else, where one address has more than half of
-/// the places, the place of one of that address. A client that reads, however slowly, keeps its place before others of
-/// its address. Thread: that of the io_context.
+/// Sends server-sent events to several clients. An event is serialised once and shared. While a client still receives
+/// an event, only the newest of the following ones waits for it. A client that needs longer than `patience` for an
+/// event is closed, so a slow reader costs two events and one kernel buffer. If all places are taken, a new client
+/// replaces the one with the most unread events, at least `unread`. Otherwise, if another address holds more than
+/// half of the places, one client of that address is replaced. A client that reads, however slowly, is kept longer
+/// than others of its address. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})
@@ -37,17 +37,17 @@ class EventStream {
   EventStream& operator=(const EventStream&) = delete;
 
   [[nodiscard]] bool empty() const { return clients_.empty(); }
-  /// True if a client with that address would get a place: one is free, or somebody has to give up theirs.
+  /// True if a client with that address would get a place: one is free, or another client can be replaced.
   [[nodiscard]] bool has_place_for(const boost::asio::ip::address& address) const;
-  /// Takes a connection over whose request is answered by events. Closes it where there is no place for it.
+  /// Takes over a connection whose response is a stream of events. Closes it if there is no place.
   void add(boost::asio::ip::tcp::socket socket);
-  /// Sends an event to all. `data` has no line ends.
+  /// Sends an event to all clients. `data` contains no line ends.
   void send(const std::string& data);
 
  private:
   class Client;
   using Clients = std::set<std::shared_ptr<Client>>;
-  /// The client whose place a client with that address gets; none where nobody has to give up theirs.
+  /// Returns the client to replace for a new client with that address, or end() if none may be replaced.
   [[nodiscard]] Clients::const_iterator victim_for(const boost::asio::ip::address& address) const;
 
   boost::asio::io_context& context_;

@@ -1,3 +1,6 @@
+// Minimal HTTP/1.1 server for metrics, health and the live pages, on Boost.Beast (RFC 9110, RFC 9112). proxy/runtime
+// and the emulator's radio page create it. Invariant: connections, header and body sizes and times are bounded. A
+// request that can be read in more than one way is rejected before the handler sees it.
 #include "proxy/http/http_server.hpp"
 
 #include <algorithm>
@@ -22,14 +25,14 @@ using boost::system::error_code;
 using WireRequest = wire::request<wire::string_body>;
 using WireResponse = wire::response<wire::string_body>;
 
-/// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
+/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
 std::string text_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// An address of this machine's own; of IPv4 also where it is mapped into IPv6.
+/// True for a loopback address, also for an IPv4 one mapped into IPv6.
 bool is_loopback(const boost::asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
@@ -37,8 +40,8 @@ bool is_loopback(const boost::asio::ip::address& address) {
 
 constexpr unsigned bad_request = 400;
 
-/// Returns why a request is refused that the parser takes, or nothing: whom it is for or where its body ends can be
-/// read in more than one way.
+/// Returns an error response for a request that the parser accepts but that is ambiguous about its host or the end of
+/// its body. Returns nothing for a valid request.
 std::optional<Response> refuse(const WireRequest& from) {
   constexpr unsigned not_implemented = 501;
   constexpr unsigned http_1_1 = 11;
@@ -55,7 +58,8 @@ std::optional<Response> refuse(const WireRequest& from) {
   return plain(not_implemented, "a Transfer-Encoding other than chunked\n");
 }
 
-/// Requires that refuse() has nothing against it. The authority of an absolute target takes the place of Host.
+/// Converts a request for which refuse() returned nothing. The authority of an absolute target replaces Host (RFC
+/// 9112 section 3.2.2).
 Request to_request(const WireRequest& from, const boost::asio::ip::address& client) {
   Target target = read_target(text_of(from.target())).value_or(Target{});
   const std::string host = text_of(from[wire::field::host]);
@@ -90,7 +94,7 @@ unsigned status_of(const error_code& error) {
 
 }  // namespace
 
-/// One client.
+/// Connection of one client.
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(HttpServer& server, tcp::socket socket, boost::asio::ip::address client)
@@ -114,8 +118,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
-  /// When it began to wait for a request, or when the client last took a part of its answer: the smaller, the longer
-  /// ago.
+  /// Returns the sequence number of the connection's last progress. Progress is the start of waiting for a request,
+  /// or a written part of a response. A smaller number is longer ago.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -124,10 +128,10 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Empty lines before a request line that are ignored; RFC 9112 section 2.2 wants one at least.
+  /// Number of empty lines ignored before a request line; RFC 9112 section 2.2 asks for at least one.
   static constexpr int most_empty_lines = 4;
 
-  /// Reads a request, once it has taken up to `most` empty lines off what comes before it.
+  /// Reads a request, after skipping up to `most` empty lines.
   void read_behind_empty_lines(int most) {
     constexpr std::string_view empty_line = "\r\n";
     const auto begins = [this] {
@@ -151,7 +155,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   void on_request(const error_code& error) {
     if (server_ == nullptr) return;
     if (!error) return answer(parser_->get());
-    // What is no request is told so; who has gone, or took too long, is not.
+    // A malformed request is answered with an error. A client that closed the connection or timed out is not.
     const auto& of_http = wire::make_error_code(wire::error::end_of_stream).category();
     if (error.category() != of_http || error == wire::error::end_of_stream) return leave();
     write(plain(status_of(error), error.message() + "\n"), false, false);
@@ -168,7 +172,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     leave();
   }
 
-  /// `headers_only`: as the whole would have them (RFC 9110, 9.3.2).
+  /// Sends a response. `headers_only` keeps the headers of the complete response without its body (RFC 9110 section
+  /// 9.3.2).
   void write(Response response, bool keep_alive, bool headers_only) {
     response_ = to_wire(std::move(response));
     response_.keep_alive(keep_alive);
@@ -179,7 +184,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     write_on(keep_alive);
   }
 
-  /// Writes what is left of the response, a part at a time.
+  /// Writes the rest of the response part by part, which records the client's progress.
   void write_on(bool keep_alive) {
     wire::async_write_some(stream_, *serializer_,
                            [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
@@ -199,7 +204,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
   WireResponse response_;
-  std::optional<wire::response_serializer<wire::string_body>> serializer_;  ///< of response_
+  std::optional<wire::response_serializer<wire::string_body>> serializer_;  ///< serializer of `response_`
 };
 
 HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key,
@@ -236,8 +241,9 @@ void HttpServer::accept() {
   });
 }
 
-/// The address with the most connections gives one up, so that no other address is kept out; of these the one that has
-/// gone on least. A request that comes whole is answered before many others can have come.
+/// Closes one connection of the address that has the most, so that no address can exclude others. Of these it closes
+/// the one with the oldest progress. A request that arrives complete is answered before many others can arrive, so it
+/// is not lost.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

@@ -17,24 +17,26 @@
 
 namespace sluice::http {
 
-/// What clients may take of the program's time and memory.
+/// Bounds on the memory and time that HTTP clients may take.
 struct HttpLimits {
-  std::size_t connections = 16;     ///< a further one takes the place of one of the address that has the most
-  std::size_t header_bytes = 4096;  ///< of one request
-  std::size_t body_bytes = 256;     ///< likewise
-  std::chrono::milliseconds patience{10'000};  ///< for a request to come whole, and for its answer to be taken
+  std::size_t connections = 16;     ///< maximum connections; a new one replaces one of the address that has the most
+  std::size_t header_bytes = 4096;  ///< maximum header bytes of a request
+  std::size_t body_bytes = 256;     ///< maximum body bytes of a request
+  std::chrono::milliseconds patience{10'000};  ///< time to receive a request, and to send its response
 };
 
-/// An HTTP server: requests in, what a handler says out. Runs on the thread of the io_context.
+/// HTTP server that passes requests to a handler. Thread: that of the io_context.
 class HttpServer {
  public:
   using Endpoint = boost::asio::ip::tcp::endpoint;
-  /// A response, or events from now on: the stream, which outlives the server, takes the connection over.
+  /// Response of a handler: a complete one, or an event stream that takes over the connection. The stream outlives
+  /// the server.
   using Reply = std::variant<Response, EventStream*>;
-  /// Answers a request. The body of what HEAD asks for is left out here.
+  /// Answers a request. The server omits the body of a response to HEAD.
   using Handler = std::function<Reply(const Request&)>;
 
-  /// Binds and listens. Throws std::runtime_error, with the name of the key, when the address cannot be had.
+  /// Binds and listens. Throws std::runtime_error, with the name of the configuration `key`, if the address is not
+  /// available.
   HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key, Handler handler,
              HttpLimits limits = {});
   /// Closes every connection.
@@ -42,7 +44,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Where it listens; with the port that was given for port 0.
+  /// Returns the local address, with the assigned port if port 0 was requested.
   [[nodiscard]] Endpoint local() const { return acceptor_.local_endpoint(); }
 
  private:
@@ -56,10 +58,10 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  std::uint64_t turns_ = 0;  ///< times that a connection began to wait for a request, or went on with its answer
+  std::uint64_t turns_ = 0;  ///< number of progress events of all connections, see Connection::turn()
 };
 
-/// "http://127.0.0.1:9838/", "http://[::1]:9838/".
+/// Returns the URL of an endpoint: "http://127.0.0.1:9838/" or "http://[::1]:9838/".
 [[nodiscard]] std::string address_of(const HttpServer::Endpoint& endpoint);
 
 }  // namespace sluice::http

@@ -8,29 +8,29 @@
 
 namespace sluice::http {
 
-/// A request as handlers see it. Whoever sent it may have written anything into any field.
+/// HTTP request as handlers see it. The fields are not trusted, because the client may write anything into them.
 struct Request {
   std::string method;         ///< "GET", "HEAD", "POST" …
-  std::string path;           ///< of the target, without what follows '?'
-  std::string host;           ///< of an absolute target, else of the header Host; empty without, like those below
-  std::string origin;         ///< of Origin
-  std::string fetch_site;     ///< of Sec-Fetch-Site
-  std::string authorization;  ///< of Authorization
-  std::string accept;         ///< of Accept
+  std::string path;           ///< path of the target, without the query
+  std::string host;           ///< authority of an absolute target, else the header Host; may be empty
+  std::string origin;         ///< header Origin; may be empty
+  std::string fetch_site;     ///< header Sec-Fetch-Site; may be empty
+  std::string authorization;  ///< header Authorization; may be empty
+  std::string accept;         ///< header Accept; may be empty
   std::string body;
-  boost::asio::ip::address client{};  ///< where it comes from
-  bool from_loopback = false;         ///< the client is on this machine
+  boost::asio::ip::address client{};  ///< address of the client
+  bool from_loopback = false;         ///< True if the client is on this machine
 
-  /// It only reads: HEAD gets what GET gets, without the body.
+  /// True if the request only reads: GET, or HEAD, which gets the same response without the body.
   [[nodiscard]] bool reads() const { return method == "GET" || method == "HEAD"; }
 };
 
-/// What goes back.
+/// HTTP response of a handler.
 struct Response {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers{};  ///< besides those of every response
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< headers in addition to those of every response
 };
 
 [[nodiscard]] inline Response plain(unsigned status, std::string text) {

@@ -1,10 +1,10 @@
+// Parses request targets and the header Host, which decide whether the live page answers. HttpServer and the page's
+// Guard call it. Invariant: a text that cannot be read in exactly one way is rejected (RFC 9112 section 3.2, RFC 3986
+// section 3.2.2).
 #include "proxy/http/target.hpp"
 
 #include <algorithm>
 #include <boost/asio/ip/address_v6.hpp>
-
-// Request targets and the header Host, which decide whether the live page answers: what cannot be read in exactly one
-// way is refused (RFC 9112 section 3.2, RFC 3986 section 3.2.2).
 
 namespace sluice::http {
 namespace {
@@ -21,7 +21,7 @@ constexpr bool is_hex(char c) {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
-/// Returns whether `text` is a reg-name, which an IPv4 address is, too.
+/// Returns whether `text` is a reg-name (RFC 3986); an IPv4 address is one too.
 bool is_name(std::string_view text) {
   constexpr std::string_view marks = "-._~!$&'()*+,;=";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -43,7 +43,7 @@ bool is_ipv6(std::string_view text) {
   return !no_address;
 }
 
-/// Returns whether `text` is what follows a host: nothing, or a colon and digits of a port, perhaps none.
+/// Returns whether `text` may follow a host: nothing, or a colon and up to five digits of a port.
 bool is_port_part(std::string_view text) {
   constexpr std::size_t most_digits = 5;
   if (text.empty()) return true;
