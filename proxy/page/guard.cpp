@@ -1,3 +1,6 @@
+// Access control of the live pages: client address, Host, Origin and token. LivePage calls it for every request.
+// Invariant: a request that changes something comes from the page itself, with the token. Threats: DNS rebinding and
+// cross-site requests (Fetch Metadata, RFC 6454).
 #include "proxy/page/guard.hpp"
 
 #include <openssl/crypto.h>
@@ -24,13 +27,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// The host and port of an origin (RFC 6454): what follows its scheme.
+/// Returns host and port of an origin (RFC 6454), which follow its scheme.
 std::string_view host_of(std::string_view origin) {
   const std::size_t scheme = origin.find("://");
   return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
 }
 
-/// Browsers say which page a request comes from. What says nothing is no browser.
+/// True if no header shows that another site's page sent the request. Browsers always send such a header; other
+/// clients need not.
 bool from_our_own_page(const http::Request& request) {
   const std::string& site = request.fetch_site;
   if (!site.empty() && site != "same-origin") return false;
@@ -63,7 +67,8 @@ std::optional<http::Response> Guard::refuse(const http::Request& request) const 
   return std::nullopt;
 }
 
-/// An address cannot be taken over by somebody's name server.
+/// True if the host is an IP address, localhost or a configured name. An IP address is safe, because DNS rebinding
+/// needs a name.
 bool Guard::knows_host(std::string_view host) const {
   const std::optional<http::Authority> authority = http::read_authority(host);
   if (!authority) return false;
@@ -73,7 +78,7 @@ bool Guard::knows_host(std::string_view host) const {
   return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-/// Digests are compared, so that neither length nor content shows in the time.
+/// Compares digests, so that the time reveals neither length nor content of the token.
 bool Guard::has_token(std::string_view authorization) const {
   constexpr std::string_view scheme = "Bearer ";
   if (!authorization.starts_with(scheme)) return false;

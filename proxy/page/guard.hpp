@@ -10,23 +10,24 @@
 
 namespace sluice::page {
 
-/// Who may see the page.
+/// Clients that may use the live page.
 struct Access {
-  std::string token;                 ///< whoever has it may look, and change what the page changes
-  bool beyond_loopback = false;      ///< clients on other machines, too
-  std::vector<std::string> names{};  ///< under which browsers find this machine, besides its addresses and localhost
+  std::string token;                 ///< secret that allows to view the page and to use its controls
+  bool beyond_loopback = false;      ///< True to accept clients on other machines
+  std::vector<std::string> names{};  ///< host names of this machine, besides its addresses and localhost
 };
 
-/// Refuses what did not come from the page itself, on behalf of somebody who may see it.
+/// Rejects requests that do not come from the page itself or lack the token.
 class Guard {
  public:
   explicit Guard(Access access);
 
-  /// Why the page is not even shown, or nothing: a client that is too far away, or a name of the host that is not ours,
-  /// by which another site's page could reach us (DNS rebinding).
+  /// Returns the reason why not even the page may be shown, or nothing. The client is not on this machine, or Host is
+  /// a foreign name, which DNS rebinding would use.
   [[nodiscard]] std::optional<http::Response> refuse_stranger(const http::Request& request) const;
-  /// Why a request of the page's script is refused, or nothing: all of the above; another site's page
-  /// sent it; the token is not in `Authorization: Bearer …`. How long the comparison takes tells nothing of the token.
+  /// Returns the reason why a request of the page's script is rejected, or nothing. Besides the reasons of
+  /// refuse_stranger(), another site's page sent it, or `Authorization: Bearer …` lacks the token. The time of the
+  /// comparison does not depend on the token.
   [[nodiscard]] std::optional<http::Response> refuse(const http::Request& request) const;
 
  private:

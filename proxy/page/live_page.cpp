@@ -1,3 +1,6 @@
+// Serves the live page of sluice and nodeb: the HTML text, the event stream and the mode switch. HttpServer calls
+// answer() on the thread of its io_context. Invariant: the program is sampled only while a client watches, and the
+// page loads nothing from other hosts.
 #include "proxy/page/live_page.hpp"
 
 #include <openssl/evp.h>
@@ -20,13 +23,14 @@ constexpr unsigned method_not_allowed = 405;
 constexpr unsigned unavailable = 503;
 constexpr auto look_period = std::chrono::milliseconds(500);
 
-/// What stands between two tags of the page.
+/// Returns the text of the page between two tags.
 std::string_view between(std::string_view begin, std::string_view end) {
   const std::size_t first = page_text.find(begin) + begin.size();
   return page_text.substr(first, page_text.find(end, first) - first);
 }
 
-/// How a Content-Security-Policy names a script or style by what is in it (CSP level 3, section 2.3.1).
+/// Returns the source expression that allows a script or style by its hash (Content Security Policy level 3, section
+/// 2.3.1).
 std::string source_of(std::string_view text) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
@@ -35,7 +39,7 @@ std::string source_of(std::string_view text) {
   return "'sha256-" + std::string(base64.begin(), base64.begin() + length) + "'";
 }
 
-/// Nothing but the page's own script and style, and nothing from anywhere but here.
+/// Returns a policy that allows only the page's own script and style, and connections to this server only.
 std::string content_security_policy() {
   return "default-src 'none'; script-src " + source_of(between("<script>", "</script>")) + "; style-src " +
          source_of(between("<style>", "</style>")) +
@@ -48,7 +52,7 @@ http::Response only(const std::string& method) {
   return refused;
 }
 
-/// A mode is words of small letters.
+/// True if `mode` consists of words in lower case.
 bool is_plausible(const std::string& mode) {
   constexpr std::size_t longest = 64;
   return !mode.empty() && mode.size() <= longest &&
@@ -88,7 +92,8 @@ http::Response LivePage::show() const {
 http::HttpServer::Reply LivePage::watch(const http::Request& request) {
   if (request.method != "GET") return only("GET");
   if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many look at the page\n");
-  if (!std::exchange(looking_, true)) look_after(std::chrono::milliseconds(0));  // once the client is taken over
+  // The first event follows once the stream has taken over the client.
+  if (!std::exchange(looking_, true)) look_after(std::chrono::milliseconds(0));
   return &events_;
 }
 

@@ -13,22 +13,22 @@
 
 namespace sluice::page {
 
-/// What the page shows, and what it can change.
+/// Functions of the program that the page uses.
 struct Program {
-  /// Hands one line of JSON with all that the page shows to its argument, now or later, at most once.
+  /// Passes one line of JSON with all that the page shows to `take`, now or later, at most once.
   std::function<void(std::function<void(const std::string&)> take)> look;
-  /// Puts a mode in force, given as in `sluicectl mode`. Returns why it could not be, or nothing. Empty where the page
-  /// only shows.
+  /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. Empty if the
+  /// page only shows.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
 };
 
-/// The live page of a program: GET / is the page, GET /events what it shows, twice a second for as long as somebody
-/// looks, POST /mode switches. All but the page itself needs the token. Thread: that of the io_context.
+/// Live page of a program. GET / is the page, GET /events a stream with two events per second while a client watches,
+/// and POST /mode switches the mode. All but GET / need the token. Thread: that of the io_context.
 class LivePage {
  public:
   LivePage(boost::asio::io_context& context, Access access, Program program, http::EventLimits limits = {});
 
-  /// Nothing for paths that are not the page's.
+  /// Answers a request. Returns nothing for paths that are not the page's.
   [[nodiscard]] std::optional<http::HttpServer::Reply> answer(const http::Request& request);
 
  private:
@@ -40,10 +40,10 @@ class LivePage {
 
   Guard guard_;
   Program program_;
-  std::string policy_;  ///< Content-Security-Policy of the page
+  std::string policy_;  ///< header Content-Security-Policy of the page
   http::EventStream events_;
   boost::asio::steady_timer timer_;
-  bool looking_ = false;  ///< at the program, or between two looks
+  bool looking_ = false;  ///< a sample is being taken or is scheduled
 };
 
 }  // namespace sluice::page

@@ -4,7 +4,7 @@
 
 namespace sluice::page {
 
-/// page.html as it was built: one style sheet, one script, and nothing from anywhere else.
+/// Contents of page.html as built: one style sheet, one script and no external resources.
 extern const std::string_view page_text;
 
 }  // namespace sluice::page
