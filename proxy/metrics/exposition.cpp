@@ -1,3 +1,6 @@
+// Writes metrics in Prometheus' text format 0.0.4 or in OpenMetrics 1.0.0, as the client's Accept header requests.
+// proxy/overview/metrics_page.cpp calls it for /metrics. Invariant: each family is written once and completely, as
+// both formats demand.
 #include "proxy/metrics/exposition.hpp"
 
 #include <fmt/format.h>
@@ -12,13 +15,13 @@ namespace {
 constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // by Kind
 constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // by Kind
 
-/// OpenMetrics wants bounds with a decimal point.
+/// Returns the bound of a bucket with a decimal point, which OpenMetrics demands.
 std::string bound(double upper) {
   std::string text = fmt::format("{}", upper);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-/// Backslashes, line ends and quotation marks as both formats have them.
+/// Escapes backslashes and line ends, and quotation marks if `quotes`.
 std::string escaped(std::string_view text, bool quotes) {
   std::string out;
   for (const char c : text) {
@@ -32,7 +35,7 @@ std::string escaped(std::string_view text, bool quotes) {
   return out;
 }
 
-/// The next element of a list; what follows the separator stays in `rest`.
+/// Removes the next element of a list from `rest`, together with the separator, and returns it without blanks.
 std::string_view take_element(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   std::string_view element = rest.substr(0, end);
@@ -41,7 +44,7 @@ std::string_view take_element(std::string_view& rest, char separator) {
   return element.substr(0, element.find_last_not_of(" \t") + 1);
 }
 
-/// A weight of 0, 0.0, 0.00 or 0.000: not acceptable (RFC 9110 section 12.4.2).
+/// True for a weight of 0, 0.0, 0.00 or 0.000, which means not acceptable (RFC 9110 section 12.4.2).
 bool is_zero_weight(std::string_view parameter) {
   if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;
   const std::string_view weight = parameter.substr(2);
@@ -68,7 +71,7 @@ std::string_view content_type(Format format) {
 void Exposition::family(std::string_view name, Kind kind, std::string_view help) {
   kind_ = kind;
   name_ = name;
-  // The older format knows no kind info, and names a family as its samples.
+  // The older format has no kind info, and names a family like its samples.
   const bool openmetrics = format_ == Format::openmetrics;
   const std::string title =
       openmetrics ? name_ : fmt::format("{}{}", name_, suffixes.at(static_cast<std::size_t>(kind)));

@@ -9,14 +9,14 @@
 
 namespace sluice::metrics {
 
-/// How a page of metrics is written.
+/// Format of a page of metrics.
 enum class Format : std::uint8_t {
   text,        ///< Prometheus' text format, version 0.0.4
   openmetrics  ///< OpenMetrics 1.0.0
 };
-/// The format that the value of an HTTP header `Accept` asks for.
+/// Returns the format that an HTTP header `Accept` requests.
 [[nodiscard]] Format format_for(std::string_view accept);
-/// The page's media type.
+/// Returns the media type of the format.
 [[nodiscard]] std::string_view content_type(Format format);
 
 enum class Kind : std::uint8_t { counter, gauge, info, histogram };
@@ -27,19 +27,19 @@ struct Label {
 };
 using Labels = std::span<const Label>;
 
-/// So many values did not exceed `upper`, those of the buckets before included.
+/// Bucket of a histogram: number of values up to `upper`, including those of the buckets before.
 struct Bucket {
   double upper = 0;
   std::uint64_t count = 0;
 };
 
-/// Writes a page of metrics, family by family. Names come without the suffixes _total and _info, which follow from the
-/// kind.
+/// Writes a page of metrics, family by family. Names are given without the suffixes _total and _info, which the kind
+/// determines.
 class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
 
-  /// Samples from now on belong to this family. A family is begun once.
+  /// Begins a family; the samples that follow belong to it. Each family is begun once.
   void family(std::string_view name, Kind kind, std::string_view help);
   void sample(Labels labels, std::uint64_t value);
   void sample(Labels labels, double value);
@@ -47,10 +47,10 @@ class Exposition {
   void sample(std::initializer_list<Label> labels, Value value) {
     sample(Labels(labels.begin(), labels.size()), value);
   }
-  /// A histogram: buckets in ascending order, then how many values there are. Where their sum is not known their number
-  /// is told by the last bucket alone, since OpenMetrics has _count only beside _sum.
+  /// Writes a histogram: buckets in ascending order, then the number of values. Without a sum only the last bucket
+  /// shows the number, because OpenMetrics allows _count only with _sum.
   void buckets(Labels labels, std::span<const Bucket> buckets, std::uint64_t count, std::optional<double> sum);
-  /// The whole page.
+  /// Returns the complete page.
   [[nodiscard]] std::string finish() &&;
 
  private:

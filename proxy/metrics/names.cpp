@@ -1,3 +1,5 @@
+// Maps counter names of `sluicectl counters` to metric families with labels. The metrics page calls it for each
+// counter. Invariant: frames are one family by action and reason, so that the sum equals the frames received.
 #include "proxy/metrics/names.hpp"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ struct Family {
   std::string_view help;
 };
 
-/// The families that unite several counters.
+/// Metric families that unite several counters.
 constexpr std::array families = {
     Family{"sluice_packets", "frames by what was done with them and why; the sum is what came in"},
     Family{"sluice_received_frames", "frames that shards took from a port"},
@@ -32,13 +34,13 @@ constexpr std::array families = {
     Family{"sluice_port_copy_failed_packets", "frames dropped: no packet buffer left for the copy the driver needs"},
 };
 
-/// Counters whose name does not say of what they count how many.
+/// Units of counters whose name lacks one.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",
                                                                  "oversized", "copy_failed"};
 
-/// What follows the prefix in a name that begins with it.
+/// Returns the rest of `name` behind the prefix, or nothing if `name` does not begin with it.
 std::optional<std::string_view> behind(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   return name.substr(prefix.size());

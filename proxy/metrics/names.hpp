@@ -7,17 +7,17 @@
 
 namespace sluice::metrics {
 
-/// Under which metric a counter of the program appears.
+/// Metric under which a counter appears.
 struct MetricName {
-  std::string family;                                       ///< without _total
-  std::vector<std::pair<std::string, std::string>> labels;  ///< names and values
+  std::string family;                                       ///< name without the suffix _total
+  std::vector<std::pair<std::string, std::string>> labels;  ///< label names and values
 };
 
-/// Metric of a counter by its name in `sluicectl counters`, such as "proxy.drop_tcp_checksum". What becomes of packets
-/// is one family, by action and reason; what there is for each port, leg or outcome is one family with a label.
+/// Returns the metric of a counter named as in `sluicectl counters`, such as "proxy.drop_tcp_checksum". Packet
+/// outcomes are one family by action and reason. Counters per port, leg or result are one family with a label.
 [[nodiscard]] MetricName metric_name(std::string_view counter);
 
-/// What a family that unites several counters is about; nothing for one that is a single counter.
+/// Returns the help text of a family that unites several counters, or an empty text for a single counter.
 [[nodiscard]] std::string_view family_help(std::string_view family);
 
 }  // namespace sluice::metrics

@@ -9,14 +9,14 @@
 
 namespace sluice::metrics {
 
-/// Writes the page of metrics as it is now.
+/// Writes the current page of metrics.
 using Page = std::function<std::string(Format)>;
 
-/// Whether every poll thread goes round.
+/// True if every poll thread makes progress.
 using Health = std::function<bool()>;
 
-/// Answers GET (or HEAD) of /metrics, and of /health for who only asks whether the program does its work: 200 where it
-/// does, 503 where a poll thread stands still. Nothing for other paths.
+/// Answers GET and HEAD of /metrics and /health. /health returns 200 if every poll thread makes progress, else 503.
+/// Returns nothing for other paths.
 [[nodiscard]] std::optional<http::Response> answer(const http::Request& request, const Page& page,
                                                    const Health& healthy);
 
