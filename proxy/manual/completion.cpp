@@ -1,3 +1,6 @@
+// Generates the bash completion of sluice, sluicectl and nodeb from their command-line declarations (`--completion`).
+// Invariant: options and commands come from CLI11 and the verb tables only, so that the completion cannot differ from
+// what the program accepts.
 #include "proxy/manual/completion.hpp"
 
 #include <CLI/CLI.hpp>
@@ -6,7 +9,7 @@
 namespace sluice::manual {
 namespace {
 
-/// By what is typed so far ("nodeb", "nodeb trace"): the options, and the words, that may come next.
+/// Bash tables from the words typed so far ("nodeb", "nodeb trace") to the options and words that may follow.
 struct Tables {
   std::string options;
   std::string words;
@@ -20,8 +23,8 @@ void append(std::string& list, const std::string& word) {
   list += (list.empty() ? "" : " ") + word;
 }
 
-/// "bearers" and "[off|status]" of "drain [off|status]": words in lower case are typed as they are, others stand for
-/// something.
+/// Returns the literal words of a usage text: "drain", "off" and "status" of "drain [off|status]". Words in upper
+/// case are placeholders.
 std::vector<std::string> fixed_words(const std::string& usage) {
   std::vector<std::string> words(1);
   for (const char c : usage) {

@@ -8,8 +8,8 @@
 
 namespace sluice::manual {
 
-/// What bash reads to complete a program's command line: its options, its subcommands with theirs, `verbs` with the
-/// fixed words of their arguments, and files for all else.
+/// Returns a bash script that completes a program's options, subcommands, `verbs` with their literal arguments, and
+/// otherwise file names.
 [[nodiscard]] std::string bash_completion(const CLI::App& program, const std::vector<Verb>& verbs = {});
 
 }  // namespace sluice::manual

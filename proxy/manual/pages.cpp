@@ -1,3 +1,6 @@
+// Generates manual pages of sluice, sluicectl and nodeb from command-line declarations and key tables (`--manual`,
+// `--manual-config`). Invariant: options and keys come from the declarations, so that a page cannot differ from the
+// program.
 #include "proxy/manual/pages.hpp"
 
 #include <CLI/CLI.hpp>
@@ -9,7 +12,7 @@ bool is_flag(const CLI::Option& option) {
   return option.get_items_expected_max() == 0;
 }
 
-/// "`-h`, `--help`", or "`--out` TEXT", or "file".
+/// Returns the term of an option: "`-h`, `--help`", "`--out` TEXT" or "file".
 std::string term(const CLI::Option& option) {
   std::string names;
   const auto add = [&names](const std::string& name) { names += (names.empty() ? "`" : ", `") + name + "`"; };

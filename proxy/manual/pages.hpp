@@ -9,23 +9,23 @@
 
 namespace sluice::manual {
 
-/// What a page says besides what it is made from.
+/// Texts of a page besides those generated from declarations.
 struct Words {
-  std::vector<std::string> description;  ///< paragraphs
-  std::vector<std::string> see_also;     ///< "sluicectl(1)"
+  std::vector<std::string> description;  ///< paragraphs of the description
+  std::vector<std::string> see_also;     ///< other pages, such as "sluicectl(1)"
 };
 
-/// A word that a program takes, and what it does.
+/// Command that a program accepts, with its help text.
 struct Verb {
-  std::string usage;  ///< "flows [LIMIT]"
+  std::string usage;  ///< usage, such as "flows [LIMIT]"
   std::string help;
 };
 
-/// The manual page of a program: its options and those of its subcommands as it declares them, `verbs` as its commands,
-/// and its footer.
+/// Returns the manual page of a program: its options and subcommands as declared, `verbs` as commands, and its
+/// footer.
 [[nodiscard]] std::string program_page(const Title& title, const Words& words, const CLI::App& program,
                                        const std::vector<Verb>& verbs = {});
-/// The manual page of a file whose keys these are.
+/// Returns the manual page of a file with these keys.
 [[nodiscard]] std::string file_page(const Title& title, const Words& words,
                                     const std::vector<config::KeyTable>& tables);
 

@@ -6,14 +6,14 @@
 namespace sluice::manual {
 namespace {
 
-/// A text as an argument of a macro: no quote may end it.
+/// Quotes a text as a macro argument, with quotation marks escaped.
 std::string macro_argument(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return out + "\"";
 }
 
-/// Plain text: nothing in it is an order to the formatter, and what stands between backticks is bold.
+/// Escapes a text so that it contains no formatter commands. Text between backticks becomes bold.
 std::string escaped(std::string_view text) {
   std::string out;
   bool bold = false;
@@ -46,7 +46,7 @@ std::string upper_case(std::string text) {
 Roff::Roff(const Title& title) {
   text_ = ".TH " + macro_argument(upper_case(title.name)) + " " + std::to_string(title.section) + " \"\" " +
           macro_argument("sluice " + title.version) + " \"Sluice\"\n";
-  // Not hyphenated: keys and words must be found as they are typed.
+  // Hyphenation is off, so that keys and words can be found as typed.
   text_ += ".nh\n.ad l\n";
   section("NAME");
   text_ += escaped(title.name) + " \\- " + escaped(title.summary) + "\n";

@@ -5,15 +5,15 @@
 
 namespace sluice::manual {
 
-/// Where a page stands, and what it is about.
+/// Name, section and summary of a manual page.
 struct Title {
-  std::string name;     ///< "sluice.yaml"
+  std::string name;     ///< page name, such as "sluice.yaml"
   int section = 1;      ///< 1 commands, 5 files, 8 administration
-  std::string summary;  ///< half a sentence, for apropos(1)
+  std::string summary;  ///< short phrase for apropos(1)
   std::string version;
 };
 
-/// Writes a page in the language of man(7). Texts are plain; backticks in them stand around what is typed.
+/// Writes a page in the language of man(7). Texts are plain, and backticks enclose literal text.
 class Roff {
  public:
   explicit Roff(const Title& title);
@@ -21,7 +21,7 @@ class Roff {
   void section(std::string_view name);
   void subsection(std::string_view name);
   void paragraph(std::string_view text);
-  /// A term and what it means.
+  /// Adds a term with its explanation.
   void item(std::string_view term, std::string_view text);
   [[nodiscard]] const std::string& text() const { return text_; }
 
