@@ -1,3 +1,6 @@
+// Command line of `sluice`: reads the configuration, and runs the proxy or prints its documentation. Exit codes are
+// 0, 1 for a failure to start or while running, and 2 for a bad command line or configuration. Invariant: core dumps
+// are forbidden before secrets are read, unless --core-dumps is given.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -97,7 +100,7 @@ int run(const sluice::proxy::Config& config, const std::string& file,
   }
 }
 
-/// What the limits come to: how much the packet buffers hold, and for whom.
+/// Returns a text with the memory that the configured packet buffers provide for a shard, a UE and a connection.
 std::string memory_line(const sluice::proxy::Config& config) {
   const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
   const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };

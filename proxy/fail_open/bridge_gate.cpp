@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// The kernel looks at packets before it asks other filters of the interface.
+/// Priority of the ingress hook, which runs before other filters of the interface.
 constexpr int before_others = -500;
 
 }  // namespace
@@ -23,7 +23,7 @@ void BridgeGate::Free::operator()(nft_ctx* rules) const {
 
 BridgeGate::Rules BridgeGate::begin() {
   Rules rules(nft_ctx_new(NFT_CTX_DEFAULT));
-  // What it has to say is for us, not for the terminal.
+  // Messages are captured for our exceptions instead of written to the terminal.
   if (!rules || nft_ctx_buffer_output(rules.get()) != 0 || nft_ctx_buffer_error(rules.get()) != 0)
     throw std::runtime_error("nftables cannot be had");
   return rules;

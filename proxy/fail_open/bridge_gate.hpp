@@ -8,23 +8,22 @@ struct nft_ctx;
 
 namespace sluice::proxy {
 
-/// Keeps a bridge from carrying anything, for as long as the process lives at most. While it is shut a table of
-/// nftables drops every frame that comes in on the bridge's interfaces, behind where packet sockets see it. The table
-/// belongs to this process (`flags owner`): the kernel removes it when the process ends, however it ends, and nobody
-/// else can. Needs CAP_NET_ADMIN. Thread: one.
+/// Blocks a bridge while the process lives. While it is shut, an nftables table drops every frame that comes in on
+/// the bridge's interfaces, after packet sockets have received it. The process owns the table (`flags owner`), so the
+/// kernel removes it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
 class BridgeGate {
  public:
   using Interfaces = std::array<std::string, 2>;
 
-  /// `number` tells its tables from those of other bridges in this network namespace.
+  /// `number` distinguishes the tables from those of other bridges in this network namespace.
   BridgeGate(unsigned number, Interfaces interfaces);
 
-  /// Has the host itself neither hear nor say anything through the bridge, in a table that stays: a cable has no
-  /// addresses. Throws std::runtime_error.
+  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The table stays after
+  /// the process. Throws std::runtime_error.
   void isolate_host() const;
-  /// Throws std::runtime_error, with the name of the table, where another process keeps this bridge shut.
+  /// Shuts the bridge. Throws std::runtime_error with the table's name if another process keeps this bridge shut.
   void shut();
-  /// Shuts it anew where an interface was made again. Nothing passes meanwhile. Throws std::runtime_error.
+  /// Shuts the bridge again after an interface was recreated, without an open moment. Throws std::runtime_error.
   void shut_again();
   void open();
   [[nodiscard]] bool is_shut() const { return rules_ != nullptr; }
@@ -40,7 +39,7 @@ class BridgeGate {
 
   std::string table_;
   Interfaces interfaces_;
-  Rules rules_;  ///< the table is this one's: it goes with its socket
+  Rules rules_;  ///< socket that owns the table; closing it removes the table
 };
 
 }  // namespace sluice::proxy

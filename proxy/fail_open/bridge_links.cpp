@@ -1,3 +1,5 @@
+// Creates and configures the fail-open bridge by rtnetlink(7), with libmnl. FailOpenBridge calls it at start and once
+// a second. Invariant: each request is acknowledged by the kernel before the function returns; a refusal throws.
 #include "proxy/fail_open/bridge_links.hpp"
 
 #include <libmnl/libmnl.h>
@@ -16,14 +18,14 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::size_t request_room = 1024;
-constexpr std::size_t answer_room = 32768;  ///< the kernel cuts a list of interfaces into such pieces
+constexpr std::size_t answer_room = 32768;  ///< the kernel splits a list of interfaces into pieces of this size
 constexpr const char* bridge_kind = "bridge";
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
   throw std::system_error(error, std::generic_category(), what);
 }
 
-/// A request about one interface, or about all.
+/// Netlink request about one interface or about all.
 class Request {
  public:
   Request(std::uint16_t type, int flags, unsigned index = 0) : header_(mnl_nlmsg_put_header(room_.data())) {
@@ -49,7 +51,7 @@ class Request {
     mnl_attr_put_u32(header_, attribute, value);
     return *this;
   }
-  /// What a kind of interface has to itself: its name, and what `put` puts behind it.
+  /// Adds the attributes of an interface kind: the kind's name, and nested data that `put` adds.
   template <typename Put>
   Request& of_kind(std::uint16_t kind, std::uint16_t data, Put&& put) {
     nlattr* const outer = mnl_attr_nest_start(header_, IFLA_LINKINFO);
@@ -73,7 +75,7 @@ class Request {
   ifinfomsg* link_;
 };
 
-/// Calls `use` with the type of each attribute, and the attribute.
+/// Calls `use` with the type of each attribute and the attribute.
 template <typename Use>
 void for_each_attribute(const nlattr* first, std::size_t bytes, Use&& use) {
   const auto* at = first;
@@ -177,19 +179,20 @@ void BridgeLinks::configure_as_wire(unsigned bridge) {
     request.of_kind(IFLA_INFO_KIND, IFLA_INFO_DATA, put);
     change(request.header(), what);
   };
-  // The delay has a least value for as long as there is a spanning tree.
+  // The forwarding delay has a minimum while the spanning tree is on, so the tree is switched off first.
   set("switching the bridge's spanning tree off", [](Request& data) { data.word(IFLA_BR_STP_STATE, 0); });
   set("setting the bridge's delay", [](Request& data) { data.word(IFLA_BR_FORWARD_DELAY, 0); });
   set("switching learning of groups off", [](Request& data) { data.byte(IFLA_BR_MCAST_SNOOPING, 0); });
   try {
     set("switching VLAN filtering off", [](Request& data) { data.byte(IFLA_BR_VLAN_FILTERING, 0); });
   } catch (const std::system_error& error) {
-    if (error.code().value() != EOPNOTSUPP) throw;  // a kernel without it filters nothing
+    if (error.code().value() != EOPNOTSUPP) throw;  // a kernel without VLAN filtering filters nothing
   }
 }
 
 void BridgeLinks::add(unsigned interface, unsigned bridge) {
-  // All but what ends at the next device by its nature: frames that ask it to pause.
+  // Forwards all link-local group addresses 01-80-C2-00-00-0X except 01: PAUSE frames end at the next device (IEEE
+  // 802.3x).
   constexpr std::uint16_t link_layer_protocols = 0xfffd;
   Request join(RTM_NEWLINK, NLM_F_ACK, interface);
   change(join.word(IFLA_MASTER, bridge).header(), "putting an interface into the bridge");

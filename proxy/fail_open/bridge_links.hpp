@@ -11,30 +11,30 @@ struct nlmsghdr;
 
 namespace sluice::proxy {
 
-/// A network interface as the kernel knows it.
+/// A network interface as the kernel reports it.
 struct NetworkLink {
   unsigned index = 0;
   std::string name;
-  unsigned master = 0;  ///< the index of the bridge, bond, … that it is a member of; 0: of none
-  std::string kind;     ///< "bridge", "veth", …; empty for what nobody has made
-  bool up = false;      ///< switched on, whether there is a carrier or not
+  unsigned master = 0;  ///< index of the bridge or bond of which it is a member; 0 if none
+  std::string kind;     ///< "bridge", "veth" …; empty for a physical interface
+  bool up = false;      ///< True if switched on, with or without a carrier
 };
 
-/// The kernel's interfaces and bridges in this network namespace, asked and changed by rtnetlink(7). What changes
-/// something needs CAP_NET_ADMIN. Every function throws std::system_error where the kernel refuses. Thread: one.
+/// Queries and changes the interfaces and bridges of this network namespace by rtnetlink(7). Changes need
+/// CAP_NET_ADMIN. Every function throws std::system_error if the kernel refuses. Thread: one.
 class BridgeLinks {
  public:
   BridgeLinks();
 
   [[nodiscard]] std::optional<NetworkLink> find(const std::string& name);
-  /// Every interface.
+  /// Returns every interface.
   [[nodiscard]] std::vector<NetworkLink> all();
-  /// Makes a bridge, switched off. False where there is an interface of that name.
+  /// Creates a bridge that is switched off. Returns false if an interface of that name exists.
   [[nodiscard]] bool make(const std::string& name);
-  /// Has the bridge carry what a cable would, at once and unseen: no spanning tree and no delay, no learning of groups,
-  /// VLANs as they come, nothing judged by the host's firewall.
+  /// Configures the bridge to forward like a cable, at once and unchanged: no spanning tree, no delay, no multicast
+  /// snooping and no VLAN filtering.
   void configure_as_wire(unsigned bridge);
-  /// Puts the interface into the bridge, flooding whatever comes, link-layer protocols too.
+  /// Adds the interface to the bridge, which floods all frames to it, including link-layer protocols.
   void add(unsigned interface, unsigned bridge);
   void switch_on(unsigned interface);
 
@@ -42,7 +42,7 @@ class BridgeLinks {
   struct Close {
     void operator()(mnl_socket* socket) const;
   };
-  /// Sends a request and hands every answer to `each`, until the kernel says that it was the last.
+  /// Sends a request and passes every answer to `each` until the last one.
   template <typename Each>
   void exchange(nlmsghdr* request, const std::string& what, Each&& each);
   void change(nlmsghdr* request, const std::string& what);

@@ -1,3 +1,6 @@
+// Kernel bridge that forwards frames while the proxy does not run. WireKeeper creates it, shuts it while the proxy
+// works and calls maintain() once a second. Invariant: either the process or the bridge forwards frames, so that a
+// crash leaves an open bridge and no loop forms.
 #include "proxy/fail_open/fail_open_bridge.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +13,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Bridges that proxies of one network namespace make.
+/// Maximum number of bridges of proxies in one network namespace.
 constexpr int most_bridges = 1000;
 
 [[nodiscard]] NetworkLink require(BridgeLinks& links, const std::string& name) {
@@ -91,7 +94,7 @@ std::string FailOpenBridge::maintain() {
   const std::string before = std::exchange(problem_, std::string());
   try {
     if (is_whole()) return {};
-    // An interface that was made again is shut before it is in the bridge.
+    // A recreated interface is blocked before it joins the bridge.
     if (gate_.is_shut()) gate_.shut_again();
     static_cast<void>(links_.make(name_));
     put_together();

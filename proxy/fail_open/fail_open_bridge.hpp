@@ -9,38 +9,38 @@
 
 namespace sluice::proxy {
 
-/// What carries the frames of two kernel interfaces when this process does not: a bridge over both, which stays when
-/// the process ends. While shut() holds, the bridge carries nothing and the process sees every frame; so each frame is
-/// carried by one of the two. However the process ends, the bridge is open then. Needs CAP_NET_ADMIN. Thread: one.
+/// Kernel bridge over two interfaces that forwards frames when this process does not, and that stays when the process
+/// ends. While shut() holds, the bridge forwards nothing and the process receives every frame. After the process
+/// ends, in whatever way, the bridge is open. Needs CAP_NET_ADMIN. Thread: one.
 class FailOpenBridge {
  public:
   using Interfaces = BridgeGate::Interfaces;
 
-  /// Makes the bridge, named sluice0 or the next that is free, or takes up the one that both are in already. It is open
-  /// until shut(). Throws std::runtime_error saying why it cannot be, and what to do.
+  /// Creates the bridge, named sluice0 or with the next free number, or reuses the one that already joins the
+  /// interfaces. The bridge is open until shut(). Throws std::runtime_error with the reason and the remedy.
   explicit FailOpenBridge(Interfaces interfaces);
 
-  /// Nothing passes the bridge any more: from now on each frame that comes in is the process's alone. Those that came
-  /// in before were the bridge's too. Throws std::runtime_error.
+  /// Stops the bridge from forwarding. Frames that come in from now on belong to the process only; earlier ones also
+  /// passed the bridge. Throws std::runtime_error.
   void shut() { gate_.shut(); }
-  /// The bridge carries every frame; nobody else may any more.
+  /// Lets the bridge forward every frame; the process must no longer forward any.
   void open() { gate_.open(); }
 
-  /// Looks whether both interfaces are in the bridge, and puts back what was taken out or made again. Returns what the
-  /// log should say of that, or nothing. To be called about once a second.
+  /// Checks that both interfaces are in the bridge, and adds those that were removed or recreated. Returns a text for
+  /// the log, or nothing. Called about once a second.
   [[nodiscard]] std::string maintain();
 
-  /// What of this host may judge the frames that the bridge carries; empty where nothing does.
+  /// Returns a warning if the host's firewall may filter frames on the bridge, else an empty text.
   [[nodiscard]] static std::string warning();
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// What keeps the bridge from taking over; empty where nothing does.
+  /// Returns what prevents the bridge from taking over, or an empty text.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// How often something was put back.
+  /// Returns how often the bridge or its members were restored.
   [[nodiscard]] std::uint64_t repairs() const { return repairs_; }
 
  private:
-  /// The bridge, made where there is none.
+  /// Returns the bridge, and creates it if there is none.
   [[nodiscard]] NetworkLink find_or_make();
   [[nodiscard]] NetworkLink joined_already(const std::array<NetworkLink, 2>& ports);
   void put_together();
