@@ -1,3 +1,5 @@
+// Loads, prints and compares configurations of the proxy. main.cpp, the reloader and `sluicectl config` call it.
+// Invariant: a difference never contains a secret.
 #include "proxy/config/config.hpp"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ namespace {
 
 using config::Node;
 
-/// Every value below a node, with its dotted path.
+/// Appends every scalar value below a node with its dotted path.
 void flatten(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
   for (const config::Entry& entry : node.entries) {
     flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, out);

@@ -20,7 +20,7 @@ void describe(config::Section& s, EndpointConfig& tcp);
 
 namespace sluice::config {
 
-/// A TCP port or a range of them: "443", "8000-8100".
+/// TCP port or range of ports, written "443" or "8000-8100".
 template <>
 struct Scalar<proxy::PortRange> {
   static constexpr std::string_view kind = "a port such as 443, or a range such as 8000-8100";
@@ -33,15 +33,15 @@ struct Scalar<proxy::PortRange> {
 
 namespace sluice::proxy {
 
-/// DPDK's environment.
+/// Settings of DPDK's environment abstraction layer (EAL).
 struct EalSettings {
   bool hugepages = false;
   bool pci = false;
-  std::optional<Bytes> memory;  ///< default: what the packet buffers need
+  std::optional<Bytes> memory;  ///< if not set, as much as the packet buffers need
   std::vector<std::string> arguments;
 };
 
-/// One of the two ports.
+/// Settings of one port.
 struct PortSettings {
   std::string device;
   std::uint16_t mtu = 1500;
@@ -51,9 +51,9 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// What is done with TCP checksums that a sending kernel left to an offload that never ran.
+/// Treatment of TCP checksums that a sending kernel left to an offload that never ran.
 enum class PartialChecksums : std::uint8_t {
-  by_driver,  ///< accepted from a port where a kernel of this machine can be the sender, refused from others
+  by_driver,  ///< accepted only from a port to which a kernel of this machine can send
   accept,
   refuse
 };
@@ -64,23 +64,23 @@ struct PortsSettings {
   PartialChecksums partial_checksums = PartialChecksums::by_driver;
 };
 
-/// What the wire is when the program does not run.
+/// Path of frames while the program does not run.
 enum class FailOpen : std::uint8_t {
-  none,   ///< whatever the ports' devices make of it
-  bridge  ///< a bridge of the kernel between the ports' interfaces
+  none,   ///< determined by the ports' devices
+  bridge  ///< a kernel bridge between the ports' interfaces
 };
 
-/// The poll threads.
+/// Settings of the poll threads.
 struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
-  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< of a poll thread with a port that cannot wake it
+  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< for a poll thread with a port that cannot wake it
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
-  std::vector<std::uint16_t> cpus;  ///< one per shard; empty: not pinned
-  std::uint32_t burst = 32;         ///< packets taken from a port at once
+  std::vector<std::uint16_t> cpus;  ///< one per shard; if empty, threads are not pinned
+  std::uint32_t burst = 32;         ///< maximum packets taken from a port at once
 };
 
-/// Packet buffers, taken at start.
+/// Number of packet buffers, allocated at start.
 struct PoolSettings {
   std::uint32_t buffers = 32'768;
 };
@@ -91,47 +91,47 @@ enum class LogFormat : std::uint8_t { text, json };
 struct LoggingSettings {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-  std::optional<std::string> file;  ///< default: standard error
+  std::optional<std::string> file;  ///< standard error if not set
   Duration statistics_period = std::chrono::seconds(10);
   Duration warning_period = std::chrono::seconds(10);
 };
 
 struct AdminSettings {
-  std::string socket = admin::default_socket;  ///< empty: none
-  std::optional<std::string> group;            ///< who may connect besides the user who runs the program
+  std::string socket = admin::default_socket;  ///< no admin socket if empty
+  std::optional<std::string> group;            ///< group that may connect, besides the user who runs the program
 };
 
-/// What monitoring systems read.
+/// Address of the HTTP server for monitoring systems.
 struct MetricsSettings {
-  std::optional<config::SocketAddress> listen;  ///< default: nowhere
+  std::optional<config::SocketAddress> listen;  ///< no server if not set
 };
 
-/// The live page, on the server of the metrics.
+/// Settings of the live page, which the metrics' server serves.
 struct PageSettings : config::PageConfig {
   bool switch_modes = false;
 };
 
-/// How the program ends.
+/// Settings of the orderly end of the program.
 struct StopSettings {
-  Duration drain = std::chrono::seconds(5);  ///< for connections to go back to their hosts; what is left is reset
+  Duration drain = std::chrono::seconds(5);  ///< time for connections to be handed back; those left are reset
 };
 
-/// What a later run finds of this one, should it end without a word.
+/// File from which a later run learns the connections of a run that crashed.
 struct StateSettings {
-  std::optional<std::string> file;           ///< default: none
-  Duration keep = std::chrono::minutes(10);  ///< it is of no interest any more after this
+  std::optional<std::string> file;           ///< no file if not set
+  Duration keep = std::chrono::minutes(10);  ///< a run that ended longer ago is ignored
 };
 
-/// The last frames of this run, should it end without a word.
+/// File of the last frames, for the case that this run crashes.
 struct LastFramesSettings {
-  std::optional<std::string> file;      ///< default: none
-  Bytes size{std::int64_t{64} << 20U};  ///< of what is kept, all shards together
-  Bytes snap_length{96};                ///< of a frame at most
-  bool payload = false;                 ///< … and not only of its headers
+  std::optional<std::string> file;      ///< no file if not set
+  Bytes size{std::int64_t{64} << 20U};  ///< size of the slots of all shards
+  Bytes snap_length{96};                ///< maximum bytes of a frame
+  bool payload = false;                 ///< True to keep payload, false for headers only
 };
 
-/// What a file that says nothing of it gets: connections are split and steered by the acknowledgements of their UEs,
-/// and by reports where they come.
+/// Returns the default of a file without these keys: split connections, with the ACK-based controller, and with
+/// reports if they arrive.
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;
@@ -139,59 +139,59 @@ struct LastFramesSettings {
   return shard;
 }
 
-/// What a running program is left able to do.
+/// Restrictions of the running program.
 struct ConfineSettings {
-  bool seccomp = false;  ///< only the system calls that it needs once it has started
+  bool seccomp = false;  ///< allow only the system calls needed after the start
 };
 
-/// The whole configuration of a proxy. `shard` is what every shard is told.
+/// Complete configuration of a proxy. `shard` is passed to every shard.
 struct Config {
   EalSettings eal;
   PortsSettings ports;
   FailOpen fail_open = FailOpen::none;
   ShardsSettings shards;
   PoolSettings pool;
-  std::optional<config::FeedbackConfig> feedback;  ///< required where reports steer
+  std::optional<config::FeedbackConfig> feedback;  ///< required if a mode needs reports
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
-  std::optional<PageSettings> page;  ///< default: none
+  std::optional<PageSettings> page;  ///< no page if not set
   StopSettings stop;
   StateSettings state;
   LastFramesSettings last_frames;
   ConfineSettings confine;
   ShardConfig shard = default_shard();
 
-  /// A policy is steered by what Node-Bs report.
+  /// True if some policy needs reports of Node-Bs.
   [[nodiscard]] bool policies_need_reports() const {
     return std::any_of(shard.policies.begin(), shard.policies.end(),
                        [](const Policy& policy) { return policy.treatment.needs_reports(); });
   }
 };
 
-/// What the packet buffers of a configuration hold of relayed payload.
+/// Payload that the packet buffers of a configuration provide for, held and advertised.
 struct PacketMemory {
-  Bytes shard;       ///< all connections of a shard, held and advertised
-  Bytes ue;          ///< those of one UE
-  Bytes connection;  ///< one direction of one connection that is alone
+  Bytes shard;       ///< all connections of a shard
+  Bytes ue;          ///< all connections of one UE
+  Bytes connection;  ///< one direction of a connection that has no competitor
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);
-/// DPDK memory that so many buffers need, with what drivers take besides.
+/// Returns the DPDK memory for the configured packet buffers, plus that of drivers.
 [[nodiscard]] Bytes memory_for(const Config& config);
-/// Bytes of a frame that one packet buffer takes: what the larger MTU of both ports needs.
+/// Returns the data size of a packet buffer in bytes, which fits the larger MTU of both ports.
 [[nodiscard]] std::uint16_t buffer_room_for(const Config& config);
 void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
-/// Every key, for a file that has the proxy and the Node-B in it.
+/// Declares every key, for files that configure both the proxy and the Node-B.
 void describe(config::Section& s, SmvsMode& smvs);
-/// Those that the proxy uses under the law that it has; the others are refused.
+/// Declares the keys that the proxy uses with its setting of smvs.law; the others are refused.
 void describe_at_proxy(config::Section& s, SmvsMode& smvs);
 void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);
 void describe(config::Section& s, ShardsSettings& shards);
-/// The key `priority` of poll threads that rest as `poll` says; the same in the Node-B's files.
+/// Declares the key `priority` of poll threads that run in mode `poll`; the Node-B's files have it too.
 void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
@@ -205,20 +205,20 @@ void describe(config::Section& s, Config& config);
 
 /// Reads and checks a configuration file.
 [[nodiscard]] config::Loaded<Config> load_config(const std::string& file);
-/// The same from text; `file` is how errors call it.
+/// Reads and checks a configuration from text. `file` names the text in errors.
 [[nodiscard]] config::Loaded<Config> parse_config(std::string_view text, const std::string& file);
-/// Every key with unit, range, default and meaning, as Markdown.
+/// Returns the reference of every key with unit, range, default and meaning, as Markdown.
 [[nodiscard]] std::string config_reference();
-/// One changed value.
+/// A value that differs between two configurations.
 struct ConfigChange {
-  std::string key;  ///< dotted path, elements of lists by number
+  std::string key;  ///< dotted path; elements of lists by number
   std::string before;
   std::string after;
-  bool live = false;  ///< a running proxy can apply it
+  bool live = false;  ///< True if a running proxy can apply the change
 };
-/// What differs, in the order of the keys. Secrets are not shown, but their change is.
+/// Returns the differences in the order of the keys. A changed secret is reported without its value.
 [[nodiscard]] std::vector<ConfigChange> difference(const Config& before, const Config& after);
-/// Every key with its value, as YAML.
+/// Returns every key with its value, as YAML.
 [[nodiscard]] std::string print_config(const Config& config, config::Secrets secrets = config::Secrets::hide);
 
 }  // namespace sluice::proxy

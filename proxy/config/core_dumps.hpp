@@ -2,9 +2,8 @@
 
 namespace sluice::config {
 
-/// From here on the process leaves no core file and cannot be traced or read by others of its user (PR_SET_DUMPABLE,
-/// prctl(2)): a core would hold keys, and what its connections carry. To be called before a key is read. Root may trace
-/// it all the same.
+/// Prevents core files, and tracing by other processes of the user (PR_SET_DUMPABLE, prctl(2)), because a core would
+/// contain keys and payload. Call it before a key is read. Root can still trace the process.
 void forbid_core_dumps();
 
 }  // namespace sluice::config

@@ -1,3 +1,6 @@
+// Declares every key of the proxy's configuration, with range, default, help text and the rules across keys. The
+// reader, the printer and the reference visit these declarations (proxy/yaml). Invariant: a file that was accepted
+// can be applied, apart from what the machine refuses at start.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -103,13 +106,13 @@ void check_interception(Section& s, const Treatment& treatment) {
           "split or auto in mode " + mode + (other_law ? " where smvs.law is not acks" : ""), "regulate");
   s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
           "a mode that reports steer", std::string(to_string(treatment.observed)));
-  // What is observed is not split, so no acknowledgement of a UE comes to the law.
+  // Observed connections are not split, so no ACK of a UE reaches the ACK-based controller.
   s.check(treatment.mode != Mode::observe || treatment.observed != Mode::smvs ||
               traits_of(treatment.smvs.law).needs_reports,
           "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
 }
 
-/// A bridge of the kernel joins interfaces of the kernel, which rules name as they are.
+/// Checks that both ports are kernel interfaces, because a kernel bridge can join no others.
 void check_fail_open(Section& s, const Config& config) {
   if (config.fail_open == FailOpen::none) return;
   for (const PortSettings* port : {&config.ports.radio, &config.ports.core}) {
@@ -123,7 +126,7 @@ void check_fail_open(Section& s, const Config& config) {
   }
 }
 
-/// Reports come where something is made of them.
+/// Checks that a feedback section exists if some mode needs reports.
 void check_feedback(Section& s, const Config& config) {
   s.check(!config.shard.needs_reports() || config.feedback, "mode",
           "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
@@ -131,14 +134,14 @@ void check_feedback(Section& s, const Config& config) {
           "a feedback section beside a mode that reports steer", "none");
 }
 
-/// The page is served where metrics are.
+/// Checks that the metrics' server exists and can be reached, because it serves the page.
 void check_page(Section& s, const Config& config) {
   if (!config.page) return;
   s.check(config.metrics.listen.has_value(), "metrics.listen", "an address, where there is a page", "none");
   if (config.metrics.listen) config::check_reach(s, *config.page, *config.metrics.listen, "metrics.listen");
 }
 
-/// Packet buffers that the receive queues of both ports hold.
+/// Returns the number of packet buffers that the receive queues of both ports hold.
 std::uint32_t port_buffers(const Config& config) {
   const auto held_by = [](const PortSettings& port) {
     return dpdk::buffers_held(port.device, port.receive_descriptors);
@@ -146,7 +149,7 @@ std::uint32_t port_buffers(const Config& config) {
   return config.shards.count * (held_by(config.ports.radio) + held_by(config.ports.core));
 }
 
-/// Devices hold buffers from the start, and what remains must carry packets.
+/// Checks that enough buffers remain, because devices hold some from the start.
 void check_memory(Section& s, const Config& config) {
   const std::uint32_t held = port_buffers(config);
   s.check(config.pool.buffers >= held + 1024, "pool",
@@ -184,7 +187,7 @@ Bytes memory_for(const Config& config) {
   const std::uint64_t needed = packet::pool_footprint(config.pool.buffers, buffer_room_for(config)) +
                                dpdk::Steering::footprint(config.shards.count);
   constexpr std::uint64_t mib = 1 << 20;
-  return Bytes(static_cast<std::int64_t>((needed / mib + 64) * mib));  // descriptors and drivers besides
+  return Bytes(static_cast<std::int64_t>((needed / mib + 64) * mib));  // descriptors and driver memory
 }
 
 void describe(Section& s, Policy& policy) {
@@ -225,7 +228,7 @@ void describe(Section& s, ShardLimits& limits) {
           "share of the packet buffers in use from which new connections pass unsplit");
   s.value("release_flows_at", limits.release_flows_at, {0, 1},
           "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
-  // Each mark is a stronger remedy than the one before it, and must not come first.
+  // Each threshold starts a stronger remedy than the one before, so their order is fixed.
   s.check(limits.shrink_windows_at <= limits.refuse_flows_at, "refuse_flows_at",
           "at least shrink_windows_at, " + config::Scalar<double>::format(limits.shrink_windows_at),
           config::Scalar<double>::format(limits.refuse_flows_at));
@@ -250,11 +253,11 @@ void describe(Section& s, ShardTimeouts& timeouts) {
 
 namespace {
 
-/// Some keys of `smvs`, and under which of its settings a proxy uses them. Elsewhere they are refused where they are
-/// written: they would do nothing, and nobody would know.
+/// A group of `smvs` keys with the settings under which the proxy uses them. Otherwise they are refused, because they
+/// would have no effect without notice.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
-  std::string_view condition;  ///< where they have an effect; behind "this key only when"
+  std::string_view condition;  ///< settings in words; follows "this key only when"
 };
 constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != LawPlace::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
@@ -303,7 +306,7 @@ void describe(Section& s, EalSettings& eal) {
   s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
 }
 
-/// A comma ends an argument, so what follows the one in a name would be taken for the next.
+/// Checks commas in an interface name, because a comma ends an argument and the rest would be taken for the next one.
 void check_interface_name(Section& s, const PortSettings& port) {
   if (!dpdk::driver_traits(port.device).kernel_interface) return;
   std::string_view rest = port.device;
@@ -435,7 +438,7 @@ void describe(Section& s, ConfineSettings& confine) {
       "the kernel did not have them");
 }
 
-/// What is left of a run.
+/// Declares what happens when the program ends, and what it leaves behind.
 void describe_ends(Section& s, Config& config) {
   s.section("stop", config.stop, "the program's end");
   s.section("state", config.state, "what remains when the program ends without a word");
@@ -497,7 +500,7 @@ void describe(Section& s, Config& config) {
   check_interception(s, config.shard);
   check_feedback(s, config);
   config.shard.accept_partial_checksums = {
-      // by Side
+      // indexed by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),
       accepts_partial_checksums(config.ports.core, config.ports.partial_checksums)};
 }

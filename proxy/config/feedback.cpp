@@ -1,3 +1,6 @@
+// Declares and checks the keys of the feedback protocol, for the proxy and for the Node-B. config::load() calls it.
+// Invariant: a configuration that was accepted has a usable key, each id once, and no secret that other users can
+// read unless that is allowed explicitly.
 #include "proxy/config/feedback.hpp"
 
 #include <algorithm>
@@ -51,7 +54,7 @@ void describe(Section& s, KeyConfig& key) {
 
 namespace {
 
-/// A secret that everybody on the machine can read is none.
+/// Refuses files with secrets that every user of the machine can read.
 void check_secrecy(Section& s, const FeedbackConfig& feedback) {
   if (feedback.allow_readable_secrets) return;
   const auto check = [&s](const std::string& file, const std::string& key) {

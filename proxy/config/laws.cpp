@@ -1,3 +1,5 @@
+// Declares the keys of all controllers, for the proxy's configuration and the Node-B's scenarios. Ranges and rules
+// across keys are checked here; control's validate() supplies the rules of the papers.
 #include "proxy/config/laws.hpp"
 
 #include <array>
@@ -33,7 +35,7 @@ constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
     {{"balance", SecondLoopLaw::balance, "the whole way from the server to the air is one queue"},
      {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS again, around the relay's buffer of one connection"}}};
 
-/// What validate() finds, at the key of the parameter that the rule is about.
+/// Reports the findings of validate(), each at the key of its parameter.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
   if (!s.reading()) return;
@@ -47,7 +49,7 @@ void report(Section& s, const Parameters& parameters) {
   }
 }
 
-/// The reaching law.
+/// Declares the parameters of the reaching law.
 void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("step", p.step, {1ms, 10s}, step);
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
@@ -55,7 +57,7 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// What the law aims at, and what it is told of the radio.
+/// Declares the reference queue and the description of the radio link.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
@@ -63,7 +65,7 @@ void describe_aim(Section& s, SmvsParameters& p) {
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
 }
 
-/// How it gets there.
+/// Declares refinements of the control law.
 void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
@@ -74,7 +76,7 @@ void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
 }
 
-/// What the second loop's sliding mode has of its own.
+/// Declares keys that only the sliding mode of the second loop has.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
   describe_reaching(s, p.sliding, "Ts: one step of the law; reports that come less often are its steps");
   s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");

@@ -12,7 +12,7 @@
 #include "control/window_laws.hpp"
 #include "proxy/yaml/yaml.hpp"
 
-// The keys of the control laws, the same wherever a law runs: in the proxy's configuration and in the Node-B's.
+// Keys of the controllers' parameters, which the proxy's and the Node-B's configuration share.
 
 namespace sluice::config {
 
@@ -28,21 +28,21 @@ struct Scalar<control::Reference> {
 
 namespace sluice::control {
 
-/// Also holds the parameters to Proposition 1 and section 5.2 (validate()): what it calls an error is refused, what it
-/// calls a warning is advised.
+/// Declares the keys of SMVS and checks the parameters against Proposition 1 and section 5.2 (validate()). Errors are
+/// refused, warnings are reported.
 void describe(config::Section& s, SmvsParameters& parameters);
-/// The same where the law may be computed elsewhere: unless `computed_here` only the delay of the path has an effect,
-/// and the other keys are refused with `condition`.
+/// Declares the keys of SMVS where the Node-B may compute it. Unless `computed_here`, only the path delay has an
+/// effect, and other keys are refused with `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-/// Its sliding mode is held to the rules of SMVS.
+/// Declares the keys of the second loop; its sliding mode follows the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, AckClockedParameters& parameters);
-/// The laws of windows whose parameters do not say their keys themselves.
+/// Declare the keys of per-flow window controllers that have no describe() of their own.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
-/// Every section of LawParameters, with the buffer, as keys of `s`.
+/// Declares a section for each controller in LawParameters, and the buffer, as keys of `s`.
 void describe_laws(config::Section& s, LawParameters& laws);
 
 }  // namespace sluice::control

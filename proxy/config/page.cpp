@@ -8,7 +8,7 @@
 namespace sluice::config {
 namespace {
 
-/// Long enough that nobody guesses it, and what a header and the address of a page can carry as it is.
+/// True if the text is long enough to be unguessable, and has only characters that headers and URLs carry unchanged.
 bool is_token(std::string_view text) {
   constexpr std::size_t shortest = 32;
   constexpr std::size_t longest = 256;
@@ -18,7 +18,7 @@ bool is_token(std::string_view text) {
   return text.size() >= shortest && text.size() <= longest && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-/// A client on this machine can reach the address by the loopback interface.
+/// True if a client on this machine can reach the address by the loopback interface.
 bool reached_by_loopback(const IpAddress& address) {
   const auto& octets = address.octets;
   const bool any =

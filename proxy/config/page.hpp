@@ -7,18 +7,18 @@
 
 namespace sluice::config {
 
-/// The live page, of the proxy or of the Node-B.
+/// Settings of a live page, of the proxy or of the Node-B.
 struct PageConfig {
   std::string token_file;
   bool beyond_loopback = false;
   std::vector<std::string> names;
-  std::string token;  ///< what the file holds
+  std::string token;  ///< contents of token_file
 };
 
-/// Its keys. A file that everybody can read, or that holds no token, is an error.
+/// Declares the keys. A token file that everybody can read, or that holds no token, is an error.
 void describe(Section& s, PageConfig& page);
 
-/// Refuses a page that nobody could see: `listen` is the key of the address where it is served.
+/// Refuses a page that no client can reach. `key` names the configured address `listen` of its server.
 void check_reach(Section& s, const PageConfig& page, const SocketAddress& listen, const std::string& key);
 
 }  // namespace sluice::config
