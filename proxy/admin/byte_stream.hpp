@@ -5,13 +5,14 @@
 
 namespace sluice::admin {
 
-/// What follows an answer on the same connection, until either side ends it. Thread: that of the server's io_context.
+/// Stream of bytes that follows an answer on the same connection, until either side ends it. Thread: that of the
+/// server's io_context.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Appends what there is by now, about `most` bytes at most. False when nothing will come after it.
+  /// Appends the available bytes, about `most` at most. Returns false at the end of the stream.
   virtual bool take(std::string& out, std::size_t most) = 0;
-  /// The client wants no more; what there is already is still taken.
+  /// Called when the client ends the stream; bytes available so far are still taken.
   virtual void finish() = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// More than any answer has.
+/// Maximum length of an answer in bytes.
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
 
 }  // namespace

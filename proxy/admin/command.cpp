@@ -1,3 +1,5 @@
+// Parses command lines of the admin socket, runs the commands and formats answers. Server and the client of sluicectl
+// call it. Invariant: any input yields an answer; a command's exception becomes a failure.
 #include "proxy/admin/command.hpp"
 
 #include <algorithm>

@@ -13,32 +13,32 @@
 
 namespace sluice::admin {
 
-/// Keys keep their order: it is the order of the table that people see.
+/// JSON whose keys keep their order, which is the order of columns in tables.
 using Json = nlohmann::ordered_json;
 
-/// What a command came to: a JSON value, or a sentence saying why there is none.
+/// Result of a command: a JSON value, or an error message.
 struct Answer {
   bool ok = true;
-  Json value;  ///< a text when not ok
-  /// What follows the line on the wire; the connection ends with it. Null: nothing.
+  Json value;  ///< result, or the error message if not ok
+  /// Stream of bytes after the line; the connection ends with it. Null if there is none.
   std::shared_ptr<ByteStream> stream{};
 
   [[nodiscard]] static Answer success(Json value) { return {true, std::move(value)}; }
   [[nodiscard]] static Answer failure(std::string why) { return {false, std::move(why)}; }
-  /// The line on the wire, with its end: {"ok":true,"result":…} or {"ok":false,"error":"…"}. Text that is not UTF-8 is
-  /// mended.
+  /// Returns the line on the wire, with its end: {"ok":true,"result":…} or {"ok":false,"error":"…"}. Octets that are
+  /// not UTF-8 are replaced.
   [[nodiscard]] std::string to_line() const;
-  /// Reads such a line. A malformed one is a failure.
+  /// Parses such a line. A malformed line becomes a failure.
   [[nodiscard]] static Answer from_line(std::string_view line);
 };
 
-/// Takes the answer, at most once, now or later, on the thread of the server's io_context.
+/// Receives the answer, at most once, now or later, on the thread of the server's io_context.
 using Reply = std::function<void(Answer)>;
 
 /// One command of a program.
 struct Command {
-  std::string name;       ///< what is typed
-  std::string arguments;  ///< as shown in help: "[LIMIT]"
+  std::string name;       ///< word that the user types
+  std::string arguments;  ///< arguments for the help text, such as "[LIMIT]"
   std::string help;
   std::size_t max_arguments = 0;
   std::function<void(const std::vector<std::string>& arguments, Reply reply)> run;
@@ -49,8 +49,8 @@ class CommandTable {
  public:
   explicit CommandTable(std::vector<Command> commands);
 
-  /// Runs the command in a line of words separated by blanks. Unknown commands, too many arguments and exceptions
-  /// thrown by a command are failures. The line may be anything.
+  /// Runs the command in a line of words separated by blanks. Unknown commands, too many arguments and exceptions of
+  /// a command become failures. The line is not trusted.
   void run(std::string_view line, const Reply& reply) const;
 
  private:
@@ -58,10 +58,10 @@ class CommandTable {
   std::vector<Command> commands_;
 };
 
-/// The failure for a word that is not known: says what it is called now where it was renamed, else gives the advice.
+/// Returns the failure for an unknown word: its new name if it was renamed, else `advice`.
 [[nodiscard]] Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice);
 
-/// A whole number from a command's argument; nothing when malformed or outside the range.
+/// Parses a whole number from min to max. Returns nothing if it is malformed or out of range.
 [[nodiscard]] std::optional<std::size_t> parse_count(std::string_view text, std::size_t min, std::size_t max);
 
 }  // namespace sluice::admin

@@ -5,8 +5,8 @@
 
 namespace sluice::admin {
 
-/// Text of another program for a terminal: control characters (C0, DEL, and C1 in UTF-8), which a terminal would obey,
-/// and octets that are no UTF-8 become \x1b and the like; everything else is as it was. `lines`: line ends stay.
+/// Makes foreign text safe for a terminal. Control characters (C0, DEL, and C1 in UTF-8) and octets that are not
+/// UTF-8 become \x1b and the like. With `lines`, line ends stay.
 [[nodiscard]] std::string printable(std::string_view text, bool lines = false);
 
 }  // namespace sluice::admin

@@ -11,10 +11,10 @@
 
 namespace sluice::admin {
 
-/// A command that a running proxy knows: sluicectl's help, manual page and completion, and the proxy's own table.
+/// Command of a running proxy. sluicectl's help, manual page and completion, and the proxy's own table use it.
 struct Verb {
   std::string_view name;
-  std::string_view arguments;  ///< as shown; what is in lower case is typed as it is
+  std::string_view arguments;  ///< arguments for help texts; words in lower case are literal
   std::string_view help;
   std::size_t max_arguments = 0;
 };
@@ -54,14 +54,14 @@ inline constexpr std::array proxy_verbs{
     Verb{"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0},
 };
 
-/// What carries a command out.
+/// Implementation of a command.
 struct Action {
   std::string_view name;
   std::function<void(const std::vector<std::string>& arguments, Reply reply)> run;
 };
 
-/// The proxy's commands in the order of proxy_verbs. Throws std::logic_error when a verb has no action, or an action no
-/// verb.
+/// Returns the proxy's commands in the order of proxy_verbs. Throws std::logic_error if a verb has no action or an
+/// action no verb.
 [[nodiscard]] std::vector<Command> proxy_commands(std::vector<Action> actions);
 
 }  // namespace sluice::admin

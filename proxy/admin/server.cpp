@@ -1,3 +1,6 @@
+// Serves the admin socket: reads command lines, writes answers, and streams captures and traces. proxy/runtime creates
+// it. Invariant: input, connections and idle time of clients are bounded, and a client that reads slowly delays only
+// its own stream.
 #include "proxy/admin/server.hpp"
 
 #include <array>
@@ -14,17 +17,17 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
+/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-/// A stream that has nothing is asked again after this time.
+/// Delay before a stream without data is polled again.
 constexpr auto pause_of_stream = std::chrono::milliseconds(20);
-/// What a stream is asked for at once.
+/// Maximum bytes requested from a stream at once.
 constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
 
 }  // namespace
 
-/// One client.
+/// Connection of one client.
 class Server::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Server& server, stream_protocol::socket socket)
@@ -35,7 +38,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { read(); }
 
-  /// Says one thing and closes.
+  /// Sends an error and closes the connection.
   void dismiss(const std::string& why) {
     last_ = true;
     write(Answer::failure(why));
@@ -56,7 +59,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Closes the connection unless something happens in time.
+  /// Closes the connection unless the timer is cancelled or restarted in time.
   void watch() {
     timer_.expires_after(server_->limits_.idle);
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
@@ -78,7 +81,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     const std::string line = input_.substr(0, length - 1);
     input_.erase(0, length);
     error_code ignored;
-    timer_.cancel(ignored);  // a command may take its time; its own deadline bounds it
+    timer_.cancel(ignored);  // a command may take long; its own deadline bounds it
     server_->commands_.run(line, [self = shared_from_this(), done = false](const Answer& answer) mutable {
       if (!std::exchange(done, true)) self->write(answer);
     });
@@ -103,7 +106,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     pass_on();
   }
 
-  /// A client that has closed its sending half, or says anything, wants no more.
+  /// Ends the stream when the client closes its sending half or sends anything.
   void await_hang_up() {
     socket_.async_read_some(boost::asio::buffer(last_words_),
                             [self = shared_from_this()](const error_code&, std::size_t) {
@@ -111,7 +114,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Hands the client what the stream has. A client that takes nothing has the stream keep what comes.
+  /// Sends the bytes that the stream has. They stay in the stream while the client takes none.
   void pass_on() {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);
@@ -143,7 +146,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   std::string input_;
   std::string output_;
   bool last_ = false;
-  std::shared_ptr<ByteStream> stream_;  ///< what follows the answer
+  std::shared_ptr<ByteStream> stream_;  ///< stream that follows the answer
   boost::asio::steady_timer stream_timer_;
   std::array<char, 1> last_words_{};
 };
@@ -189,7 +192,7 @@ void Server::accept_later(const error_code& why) {
 void Server::begin(stream_protocol::socket socket) {
   const bool full = connections_.size() >= limits_.connections;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket));
-  // One more than allowed lives for as long as it takes to say so; beyond that they are closed without a word.
+  // One connection beyond the limit receives an error; further ones are closed at once.
   if (connections_.size() > limits_.connections) return connection->close();
   connections_.insert(connection);
   if (full) {

@@ -16,25 +16,24 @@
 
 namespace sluice::admin {
 
-/// What clients may take of the program's time and memory.
+/// Bounds on the memory and time that clients may take.
 struct ServerLimits {
-  std::size_t connections = 16;  ///< further ones are told so and closed
+  std::size_t connections = 16;  ///< maximum connections; a further client gets an error and is closed
   std::size_t line_bytes = 8192;
-  std::chrono::milliseconds idle{30'000};  ///< a connection that says nothing, or takes no answer, is closed
+  /// Time after which a connection without a request, or that takes no answer, is closed.
+  std::chrono::milliseconds idle{30'000};
 };
 
-/// Answers commands on a Unix stream socket: a line in, a line of JSON out, one after the other; bytes behind the last
-/// line where its answer has a stream. Runs on the thread of the io_context. Who may connect is a matter of the
-/// socket's file: see SocketFile.
+/// Answers commands on a Unix stream socket. Each line is answered by a line of JSON; a stream of bytes may follow
+/// the last one. The file's permissions decide who may connect, see SocketFile. Thread: that of the io_context.
 class Server {
  public:
-  /// Where the server says what an operator should know.
+  /// Reports problems to the operator.
   using Warn = std::function<void(const std::string&)>;
 
-  /// Binds and listens. A socket file on which nobody answers is a leftover and removed; a live one, or a file of
-  /// another kind, is refused. While clients cannot be let in, because the program has no file descriptor left for one,
-  /// it is said once and tried again now and then; they wait meanwhile. Throws std::runtime_error with the reason and
-  /// what to do.
+  /// Binds and listens. A socket file without a listening program is removed; a live one, or a file of another kind,
+  /// is refused. While accept() fails for lack of file descriptors, clients wait, one warning is reported, and
+  /// accept() is repeated. Throws std::runtime_error with the reason and advice.
   Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
   /// Closes every connection and removes the socket's file.
@@ -57,7 +56,7 @@ class Server {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   SocketFile file_;
   boost::asio::steady_timer pause_;
-  bool shut_out_ = false;  ///< the last client could not be let in
+  bool shut_out_ = false;  ///< the last accept() failed
   std::set<std::shared_ptr<Connection>> connections_;
 };
 

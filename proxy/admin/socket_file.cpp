@@ -1,3 +1,6 @@
+// Creates the file of the admin socket with safe permissions. Server calls it once at start. Invariant: at no moment
+// can another user connect or replace the file: the mode is set before bind(), and ownership changes go through a
+// handle.
 #include "proxy/admin/socket_file.hpp"
 
 #include <fcntl.h>
@@ -27,7 +30,7 @@ std::string reason() {
   return strerror(errno);
 }
 
-/// The number of a group that is given by name or number; nothing when there is none of that name.
+/// Returns the number of a group given by name or number, or nothing if no group has that name.
 std::optional<gid_t> group_of(const std::string& name) {
   gid_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -40,7 +43,7 @@ std::optional<gid_t> group_of(const std::string& name) {
   return entry.gr_gid;
 }
 
-/// Names a file without opening it, and follows no link to it.
+/// Handle of a file that is not opened for access; symbolic links are not followed.
 class Handle {
  public:
   explicit Handle(const std::string& path) : descriptor_(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}
@@ -111,7 +114,7 @@ void SocketFile::bind(stream_protocol::acceptor& acceptor) {
   error_code error;
   acceptor.open(stream_protocol(), error);
   if (error) fail(error.message());
-  // The file takes the socket's mode.
+  // The file inherits the mode of the socket, so it is set before bind().
   if (fchmod(acceptor.native_handle(), owner_only) != 0) fail(reason());
   acceptor.bind(stream_protocol::endpoint(path()), error);
   if (error) fail(error.message() + "; is its folder writable? If not, give admin.socket a path of your own");
@@ -123,7 +126,7 @@ void SocketFile::bind(stream_protocol::acceptor& acceptor) {
   }
 }
 
-/// Through a handle, so that it is the file that was bound and no other that owner and mode are changed of.
+/// Sets owner and mode through a handle, so that they apply to the bound file and not to a replacement.
 void SocketFile::give_to_owners() {
   const Handle file(path());
   struct stat status {};

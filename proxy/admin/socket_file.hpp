@@ -9,22 +9,22 @@
 
 namespace sluice::admin {
 
-/// Where a socket's file is to be, and who may connect besides the user who runs the program.
+/// Path of a socket's file, and the group that may connect besides the user who runs the program.
 struct SocketPlace {
   std::string path;
-  std::optional<std::string> group = std::nullopt;  ///< a name or a number
+  std::optional<std::string> group = std::nullopt;  ///< name or number of the group
 };
 
-/// The file of a Unix socket that is bound and not yet listening. Whoever may open it may command the program: its mode
-/// is 0600, or 0660 with a group, from the moment it exists; no symbolic link is followed to it, and a folder in which
-/// anybody could put another in its place is refused.
+/// File of a bound Unix socket that does not listen yet. A user who may open it can control the program, so its mode
+/// is 0600, or 0660 with a group, from its creation. Symbolic links are not followed. A folder in which other users
+/// could replace the file is refused.
 class SocketFile {
  public:
-  /// Makes the folder when it is missing (mode 0755, its parent must be there), removes a socket on which nobody
-  /// answers, opens the acceptor and binds it. Throws std::runtime_error with the reason and what to do.
+  /// Creates a missing folder (mode 0755, the parent must exist), removes a socket without a listening program, opens
+  /// the acceptor and binds it. Throws std::runtime_error with the reason and advice.
   SocketFile(boost::asio::io_context& context, SocketPlace place,
              boost::asio::local::stream_protocol::acceptor& acceptor);
-  /// Removes the file if it is still ours.
+  /// Removes the file unless another program has replaced it.
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
@@ -39,7 +39,7 @@ class SocketFile {
   [[noreturn]] void fail(const std::string& why) const;
 
   SocketPlace place_;
-  dev_t device_ = 0;  ///< of the file, to recognise it
+  dev_t device_ = 0;  ///< device of the file, to recognise it
   ino_t inode_ = 0;
 };
 

@@ -1,3 +1,5 @@
+// Formats JSON answers as aligned text for terminals. sluicectl calls it for every answer, and `top` for its tables.
+// Invariant: the output contains no control character of the answer except line ends of plain texts.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -9,7 +11,7 @@
 namespace sluice::admin {
 namespace {
 
-/// With three decimals at most, and none that say nothing.
+/// Formats a number with at most three decimals and without trailing zeros.
 std::string number(double value) {
   std::array<char, 400> text;
   const int length = std::snprintf(text.data(), text.size(), "%.3f", value);
@@ -26,7 +28,7 @@ std::string cell(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// Columns that a terminal gives the text: bytes that do not continue a UTF-8 character.
+/// Returns the number of terminal columns of a text: its bytes that do not continue a UTF-8 character.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
@@ -36,7 +38,7 @@ std::string padded(const std::string& text, std::size_t to) {
   return text + std::string(to - std::min(to, width(text)), ' ');
 }
 
-/// Rows with equally wide columns, two blanks between them, none at the end.
+/// Returns rows with equally wide columns, separated by two blanks, without trailing blanks.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

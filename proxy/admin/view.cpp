@@ -1,3 +1,6 @@
+// Reduces the answers to `bearers` and `flows` to the columns that `sluicectl` prints. It changes only what people
+// see; --json and --wide bypass it. A value that the answer lacks is null, so that programs of other versions are
+// readable.
 #include "proxy/admin/view.hpp"
 
 #include <algorithm>
@@ -12,8 +15,8 @@ constexpr double mega = 1e-6;
 
 struct Column {
   std::string_view title;
-  std::string_view key;  ///< of the answer
-  double scale = 0;      ///< into the title's unit; 0: as it is
+  std::string_view key;  ///< key in the answer
+  double scale = 0;      ///< factor into the title's unit; 0 if the value stays as it is
 };
 
 constexpr std::string_view delay_title = "delay_ms";
@@ -49,7 +52,8 @@ bool is_reported(const Json& bearer) {
   return bearer.value("steered_by", "") == "feedback";
 }
 
-/// How long the radio queue of a bearer lasts at its mean rate; null where a report has not told both.
+/// Returns the queueing delay of a bearer: its radio queue at its mean rate. Null unless reports steer it and a rate
+/// is known.
 Json delay_ms(const Json& bearer) {
   const double rate = bearer.value("mean_rate_bps", 0.0);
   if (!is_reported(bearer) || !(rate > 0)) return nullptr;
@@ -70,14 +74,14 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
 Json bearers(const Json& list) {
   Json rows = narrowed(list, bearer_columns);
   for (std::size_t i = 0; i < rows.size() && rows[i].contains("queue_kB"); ++i) {
-    if (!is_reported(list[i])) rows[i]["queue_kB"] = nullptr;  // what the last report said is long past
+    if (!is_reported(list[i])) rows[i]["queue_kB"] = nullptr;  // the last report is too old to show its queue
     rows[i][std::string(delay_title)] = delay_ms(list[i]);
   }
   return rows;
 }
 
-/// The reason why a connection was released or is reset takes the place of its TCP state, since a line has room for one
-/// of them. The phase beside it makes the prefix of a release superfluous.
+/// Shows the reason of a release or reset in place of the TCP state, because a line has space for one of them. The
+/// prefix of a release is dropped, because the phase beside it shows it.
 Json flows(const Json& list) {
   constexpr std::string_view released = "released_";
   Json rows = narrowed(list, flow_columns);

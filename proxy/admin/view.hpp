@@ -6,9 +6,8 @@
 
 namespace sluice::admin {
 
-/// What people look for in the answer to a command: of `bearers` and `flows` the columns that fit a terminal of 120
-/// (addresses of IPv6 take more), in units that are read at a glance; any other answer as it is. What a program does
-/// not tell is null.
+/// Selects the parts of an answer that people need, in readable units. `bearers` and `flows` get the columns that fit
+/// 120 characters with IPv4 addresses; other answers stay as they are. Missing values are null.
 [[nodiscard]] Json view_of(std::string_view command, const Json& answer);
 
 }  // namespace sluice::admin
