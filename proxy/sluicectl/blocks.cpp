@@ -6,17 +6,17 @@
 namespace sluice::sluicectl {
 namespace {
 
-// Section 4 of draft-ietf-opsawg-pcapng.
+// Block types and option codes of draft-ietf-opsawg-pcapng, section 4.
 constexpr std::uint32_t interface_statistics = 5;
 constexpr std::uint32_t enhanced_packet = 6;
-constexpr std::size_t statistics_options_at = 20;  ///< behind type, length, interface and time
+constexpr std::size_t statistics_options_at = 20;  ///< offset of the options, after type, length, interface and time
 constexpr std::uint16_t isb_ifrecv = 4;
 constexpr std::uint16_t isb_ifdrop = 5;
 constexpr std::size_t shortest_block = 12;
-/// A frame with all that belongs to it is shorter.
+/// Maximum length of a block; a frame with its options is shorter.
 constexpr std::size_t longest_block = 1U << 17U;
 
-/// At an offset, which is inside.
+/// Reads a number at an offset that lies within `bytes`.
 template <typename T>
 T read_at(std::string_view bytes, std::size_t at) {
   T value{};

@@ -7,18 +7,19 @@
 
 namespace sluice::sluicectl {
 
-/// What a capture came to, by its blocks.
+/// Totals of a capture, counted from its blocks.
 struct CaptureTotals {
   std::uint64_t frames = 0;
-  bool complete = false;        ///< the statistics came, and with them:
-  std::uint64_t lost = 0;       ///< frames that found no room in the program
-  std::uint64_t looked_at = 0;  ///< frames that it received and sent meanwhile
+  bool complete = false;        ///< True if the statistics blocks arrived, which give the next two
+  std::uint64_t lost = 0;       ///< frames lost because the program's ring was full
+  std::uint64_t looked_at = 0;  ///< frames that the program received and sent meanwhile
 };
 
-/// Cuts a stream of pcapng into its blocks, so that only whole ones are written.
+/// Splits a pcapng stream into blocks, so that only complete ones are written.
 class Blocks {
  public:
-  /// Takes more of the stream. The whole blocks that there are now; nothing when it is no pcapng.
+  /// Accepts more bytes of the stream and returns the blocks that are complete now. Returns nothing if it is not
+  /// pcapng.
   [[nodiscard]] std::optional<std::string> take(std::string_view bytes);
   [[nodiscard]] const CaptureTotals& totals() const { return totals_; }
 

@@ -1,3 +1,6 @@
+// Implements `sluicectl capture`: compiles the filter, requests the capture and writes its pcapng blocks; --recover
+// reads a file of last frames instead. main.cpp calls it. Invariant: only complete blocks are written, so that the
+// output can be read after any interruption.
 #include "proxy/sluicectl/capture.hpp"
 
 #include <pcap/pcap.h>
@@ -21,14 +24,14 @@
 namespace sluice::sluicectl {
 namespace {
 
-/// Frames are nothing for a terminal.
+/// Opens the output, but refuses a terminal, because frames are binary.
 int opened_for_frames(const std::string& file) {
   if (file == "-" && isatty(STDOUT_FILENO) != 0)
     throw std::invalid_argument("capture: standard output is a terminal; -w FILE, or | tshark -r -");
   return opened(file);
 }
 
-/// Throws std::runtime_error when the program has not said how it went.
+/// Prints the totals of a capture. Throws std::runtime_error if the stream ended without statistics.
 void tell(const CaptureTotals& totals) {
   const std::string captured = std::to_string(totals.frames) + " frames captured";
   if (!totals.complete) throw std::runtime_error(captured + "; then it was cut off: how many were lost is not known");
@@ -73,7 +76,7 @@ void run_recovery(const std::string& from, const std::string& to) {
   std::optional<Descriptor> file;
   bool read = true;
   const capture::Recovered recovered = capture::recover(from, [&](std::string_view bytes) {
-    if (!file) file.emplace(opened_for_frames(to));  // what cannot be read makes no file
+    if (!file) file.emplace(opened_for_frames(to));  // an unreadable source creates no file
     read = read && write_all(file->get(), bytes);
   });
   constexpr std::uint64_t nanoseconds = 1'000'000'000;
@@ -86,7 +89,8 @@ void run_recovery(const std::string& from, const std::string& to) {
 
 void run_capture(const CaptureCommand& command, const std::string& socket, std::chrono::milliseconds timeout) {
   if (command.recover) return run_recovery(*command.recover, command.file);
-  if (command.file == "-") static_cast<void>(opened_for_frames(command.file));  // before anything runs in the program
+  // Checked before the program starts a capture.
+  if (command.file == "-") static_cast<void>(opened_for_frames(command.file));
   Connection connection(socket);
   connection.begin(command.line, timeout);
   const Descriptor file(opened_for_frames(command.file));
@@ -94,7 +98,7 @@ void run_capture(const CaptureCommand& command, const std::string& socket, std::
   for (std::string bytes = connection.next(); !bytes.empty(); bytes = connection.next()) {
     const std::optional<std::string> whole = blocks.take(bytes);
     if (!whole) throw std::runtime_error("what the program sends is no capture");
-    if (!write_all(file.get(), *whole)) return;  // who reads it is gone, and knows
+    if (!write_all(file.get(), *whole)) return;  // the reader of the output has closed it
   }
   tell(blocks.totals());
 }

@@ -7,26 +7,26 @@
 
 namespace sluice::sluicectl {
 
-/// A capture as it was typed.
+/// Options of `sluicectl capture`.
 struct CaptureCommand {
-  std::string line;        ///< what the program is asked
-  std::string file = "-";  ///< where it goes; "-": standard output
-  /// No program is asked: what one left that ended without a word is read here.
+  std::string line;        ///< command line for the program
+  std::string file = "-";  ///< output file; "-" is standard output
+  /// File of last frames of a crashed program, which is read here without asking a program.
   std::optional<std::string> recover{};
 
-  /// Takes the words behind `capture`: -w and --filter are for us, the others for the program. The filter is compiled
-  /// here, since names in it may have to be looked up, for which the program has neither time nor leave. Throws
-  /// std::invalid_argument with what is wrong.
+  /// Parses the words after `capture`: -w and --filter are used here, the others are sent to the program. The filter
+  /// is compiled here, because names in it may need a lookup, for which the proxy has neither time nor permission.
+  /// Throws std::invalid_argument with the error.
   [[nodiscard]] static CaptureCommand take(std::vector<std::string> words);
 };
 
-/// An expression of pcap-filter(7) on Ethernet frames, as capture::Program::parse() reads it. Throws
-/// std::invalid_argument with what libpcap says against it.
+/// Compiles an expression of pcap-filter(7) for Ethernet frames into the text that capture::Program::parse() reads.
+/// Throws std::invalid_argument with libpcap's error.
 [[nodiscard]] std::string compile_filter(const std::string& expression);
 
-/// Runs it until the program ends it, who reads it is gone, or SIGINT or SIGTERM comes; then says on standard error
-/// what it came to. A second signal ends at once. `timeout` is for the first answer. Throws std::runtime_error with
-/// what stood in the way.
+/// Runs a capture until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives. Then
+/// prints the totals on standard error. A second signal ends at once. `timeout` applies to the first answer. Throws
+/// std::runtime_error with the reason of a failure.
 void run_capture(const CaptureCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
 }  // namespace sluice::sluicectl

@@ -1,3 +1,6 @@
+// Command line of `sluicectl`: sends a command to the admin socket and prints the answer, or runs one of its own
+// commands (top, watch, capture, trace, replay). Exit codes: 0 answered, 1 refused or no answer, 2 bad command line.
+// Text of the program is escaped before it reaches the terminal.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -30,7 +33,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// What is done here, from what the running proxy says.
+/// Commands that sluicectl itself implements, with answers of the running proxy.
 constexpr std::array own_verbs{
     sluice::admin::Verb{"top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
                         "bearers and flows, the largest first, anew each second; once where nobody watches", 0},
@@ -41,7 +44,7 @@ constexpr std::array own_verbs{
     sluice::admin::Verb{"watch", "[--interval SECONDS] [--count N] COMMAND", "a command's answer, anew each second", 0},
 };
 
-/// The commands, as pages and completion show them.
+/// Returns all commands for the manual page and the completion.
 std::vector<sluice::manual::Verb> verbs() {
   std::vector<sluice::manual::Verb> all;
   std::vector<sluice::admin::Verb> known(sluice::admin::proxy_verbs.begin(), sluice::admin::proxy_verbs.end());
@@ -76,13 +79,13 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 enum class Form {
-  view,  ///< what people look for
-  wide,  ///< all there is, as a table
-  json   ///< all there is
+  view,  ///< the values that people need, as text
+  wide,  ///< all values, as a table
+  json   ///< all values, as JSON
 };
 
 std::string text_of(const std::string& command, const sluice::admin::Json& value, Form form) {
-  // As ASCII, in which JSON has no control characters.
+  // Printed as ASCII, in which JSON contains no control characters.
   if (form == Form::json) return value.dump(2, ' ', true) + "\n";
   return sluice::admin::to_table(form == Form::wide ? value : sluice::admin::view_of(command, value));
 }
@@ -92,7 +95,7 @@ int print(const std::string& text) {
   return 0;
 }
 
-/// Whom is asked, and how the answers are shown.
+/// Address of the program and format of its answers.
 struct Session {
   std::string socket = sluice::admin::default_socket;
   double timeout_s = 5;
@@ -101,7 +104,7 @@ struct Session {
   [[nodiscard]] std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
   }
-  /// Throws std::runtime_error with what the program says where it refuses.
+  /// Returns the answer to a command. Throws std::runtime_error with the program's error message if it refuses.
   [[nodiscard]] sluice::admin::Json ask(const std::vector<std::string>& words) const {
     const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout());
     if (!answer.ok) throw std::runtime_error(sluice::admin::printable(answer.value.get<std::string>(), true));
@@ -110,7 +113,7 @@ struct Session {
 };
 
 sluice::sluicectl::Look look(const Session& session) {
-  const std::string most = "1000";  // as many as a shard describes
+  const std::string most = "1000";  // maximum that a shard describes
   const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
   return {now.count(), session.ask({"status"}), session.ask({"bearers", most}), session.ask({"flows", most})};
 }
@@ -196,7 +199,7 @@ int main(int argc, char** argv) {
   app.add_flag("--wide", wide, "show every column of a table; also behind the command");
   app.add_flag("--manual", manual, "print the manual page for man, and exit");
   app.add_flag("--completion", completion, "print the completion for bash, and exit");
-  // What follows the options goes to the program as it is, dashes and all, but for these two.
+  // Words after the options are sent to the program unchanged, including dashes, except for --json and --wide.
   app.prefix_command();
   try {
     app.parse(argc, argv);
@@ -208,7 +211,7 @@ int main(int argc, char** argv) {
                                               app, verbs()));
   if (completion) return print(sluice::manual::bash_completion(app, verbs()));
   words = app.remaining();
-  if (std::erase(words, "--json") > 0) json = true;  // no command has a word like these
+  if (std::erase(words, "--json") > 0) json = true;  // no command uses these words
   if (std::erase(words, "--wide") > 0) wide = true;
   if (words.empty()) {
     std::fputs("sluicectl: a command is needed, such as status; see --help\n", stderr);

@@ -8,29 +8,29 @@
 
 namespace sluice::sluicectl {
 
-/// How often something is shown, and how many times.
+/// Interval and number of repetitions of a display.
 struct Repetition {
   std::chrono::milliseconds interval{1000};
-  std::optional<unsigned> count{};  ///< default: for ever on a terminal, else once
+  std::optional<unsigned> count{};  ///< if not set: endless on a terminal, else once
 
-  /// Takes --interval SECONDS and --count N out of a command's words. Throws std::invalid_argument with what is wrong.
+  /// Removes --interval SECONDS and --count N from a command's words. Throws std::invalid_argument with the error.
   [[nodiscard]] static Repetition take(std::vector<std::string>& words);
 };
 
-/// The value behind an option that is among the words, both of which are taken out; nothing where it is not there.
-/// Throws std::invalid_argument where it has none.
+/// Removes an option and its value from the words and returns the value, or nothing if the option is absent. Throws
+/// std::invalid_argument if the value is missing.
 [[nodiscard]] std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& option);
 
-/// What the program is asked: the verb and the words behind it. Throws std::invalid_argument, with `advice` behind it,
-/// where one of them is none.
+/// Returns the command line for the program: the verb and the words after it. Throws std::invalid_argument, with
+/// `advice` appended, if a word cannot be an argument.
 [[nodiscard]] std::string asked_line(const std::string& verb, const std::vector<std::string>& words,
                                      const std::string& advice = {});
 
-/// Lines of the terminal; nothing where standard output is none.
+/// Returns the number of lines of the terminal, or nothing if standard output is no terminal.
 [[nodiscard]] std::optional<std::size_t> terminal_lines();
 
-/// Shows what show() says, again and again, on a cleared screen where `clear` is set and standard output is a terminal.
-/// It waits before each but the first.
+/// Prints the result of show() repeatedly, after the interval. With `clear`, a terminal is cleared before each
+/// output.
 void repeat(const Repetition& repetition, bool clear, const std::function<std::string()>& show);
 
 }  // namespace sluice::sluicectl

@@ -1,3 +1,5 @@
+// Connection to the admin socket for commands whose answer is followed by a stream (capture, trace). The first signal
+// asks the program to end the stream, so that its totals still arrive; a second signal ends sluicectl.
 #include "proxy/sluicectl/streaming.hpp"
 
 #include <fcntl.h>
@@ -26,14 +28,15 @@ std::string reason() {
 
 volatile std::sig_atomic_t asked_socket = -1;
 
-/// The program is to send what it has, and stop. Said here, since a signal may come just before we wait for more.
+/// Asks the program to send the rest and end the stream. Done in the handler, because a signal may arrive just before
+/// the next blocking read.
 void end_asking(int) {
   const int before = errno;
   shutdown(asked_socket, SHUT_WR);
   errno = before;
 }
 
-/// The first one ends the asking; the second one has its usual effect.
+/// Makes the first signal end the stream; a second one has its default effect.
 void catch_signals(int socket) {
   asked_socket = socket;
   struct sigaction action {};
@@ -58,7 +61,7 @@ int opened(const std::string& file) {
   return number;
 }
 
-/// A first signal waits for it.
+/// Writes all bytes; a first signal does not interrupt it.
 bool write_all(int number, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(number, bytes.data(), bytes.size());
@@ -92,7 +95,7 @@ void Connection::begin(const std::string& line, std::chrono::milliseconds timeou
   if (!answer.ok) throw std::runtime_error(admin::printable(answer.value.get<std::string>(), true));
 }
 
-/// The line that comes first; what came behind it is kept.
+/// Returns the first line of the answer; the bytes after it are kept.
 std::string Connection::first_line(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::size_t end = std::string::npos;
@@ -114,7 +117,7 @@ std::string Connection::next() {
   return std::exchange(input_, {});
 }
 
-/// False at the end.
+/// Appends received bytes to `input_`. Returns false at the end of the stream.
 bool Connection::read_more() {
   std::array<char, 1U << 16U> bytes;
   while (true) {

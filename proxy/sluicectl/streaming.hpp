@@ -6,7 +6,7 @@
 
 namespace sluice::sluicectl {
 
-/// Closed when it goes, unless it is a standard stream.
+/// Owns a file descriptor and closes it, unless it is a standard stream.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -19,23 +19,24 @@ class Descriptor {
   int number_;
 };
 
-/// A file to write what came from the program to, for its owner's eyes only: it has addresses, and maybe what
-/// connections carry. "-": standard output. Throws std::runtime_error.
+/// Opens an output file with mode 0600, because captures contain addresses and may contain payload. "-" is standard
+/// output. Throws std::runtime_error.
 [[nodiscard]] int opened(const std::string& file);
 
-/// False when the reader is gone. Throws std::runtime_error.
+/// Writes all bytes. Returns false if the reader has closed the output. Throws std::runtime_error on other errors.
 [[nodiscard]] bool write_all(int number, std::string_view bytes);
 
-/// The program's end of the socket, where an answer goes on for as long as somebody reads it.
+/// Connection to the admin socket on which a stream follows the answer.
 class Connection {
  public:
-  /// Throws std::runtime_error when nobody answers there.
+  /// Connects. Throws std::runtime_error if no program accepts the connection.
   explicit Connection(const std::string& path) : socket_(connected_to(path)) {}
 
-  /// Asks for it. From now on a first SIGINT or SIGTERM has the program send what it has, and stop; a second one ends
-  /// at once. Throws std::runtime_error when it refuses, with its reason, or says nothing in time.
+  /// Sends the command and waits for the answer. From now on a first SIGINT or SIGTERM makes the program send the
+  /// rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with the reason if the
+  /// program refuses or does not answer in time.
   void begin(const std::string& line, std::chrono::milliseconds timeout);
-  /// What has come; empty at the end.
+  /// Returns the next received bytes, or an empty text at the end.
   [[nodiscard]] std::string next();
 
  private:

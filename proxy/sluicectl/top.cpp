@@ -1,3 +1,5 @@
+// Computes and formats the tables of `sluicectl top` from two answers of the program. It opens no connection;
+// main.cpp sends the commands. A value that an answer lacks is null and is sorted last.
 #include "proxy/sluicectl/top.hpp"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 using admin::Json;
 
-/// A report is taken for the present for so long.
+/// Age in ms up to which a report counts as current.
 constexpr double fresh_ms = 1000;
 
 double number(const Json& item, const char* key) {
@@ -27,12 +29,12 @@ std::string word(const Json& item, const char* key) {
   return at != item.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-/// The same bearer, or flow, in another look.
+/// Returns the key that identifies a bearer or flow in two samples.
 std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
 
-/// Bits per second of a counter of bytes.
+/// Computes the bit rate of a byte counter between two samples.
 class Rates {
  public:
   Rates(const Json& before, const char* counter, double seconds) : counter_(counter), seconds_(seconds) {
@@ -52,7 +54,8 @@ class Rates {
   std::map<std::string, double> before_;
 };
 
-/// What waits at the radio: by reports where they come, else by what acknowledgements tell.
+/// Returns the radio queue of a bearer: from a current report, else as the ACK-based controller estimates it, else
+/// null.
 Json queue_of(const Json& bearer) {
   const auto age = bearer.find("report_age_ms");
   if (age != bearer.end() && age->is_number() && age->get<double>() < fresh_ms)
@@ -103,7 +106,8 @@ Json rows_of(const Json& before, const Json& now, const char* counter, double se
   return rows;
 }
 
-/// Bytes to a UE are counted where a law wants to know them. Elsewhere what its split connections send is known.
+/// Fills in the rate of bearers whose bytes are not counted, because no rate controller needs them: the sum of the
+/// rates of the UE's split connections.
 void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   std::map<std::string, double> by_ue;
   for (const Json& flow : flow_rows) {
@@ -116,15 +120,15 @@ void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   }
 }
 
-/// What is null comes last; of equals the order is kept.
+/// Sorts rows in descending order; null comes last, and equal rows keep their order.
 void sort_by(Json& rows, Order order) {
-  constexpr std::array keys{"rate_bps", "queue_bytes", "delay_ms"};  // by Order
+  constexpr std::array keys{"rate_bps", "queue_bytes", "delay_ms"};  // indexed by Order
   const char* const key = keys.at(static_cast<std::size_t>(order));
   const auto value = [key](const Json& row) { return row[key].is_number() ? row[key].get<double>() : -1; };
   std::stable_sort(rows.begin(), rows.end(), [&](const Json& a, const Json& b) { return value(a) > value(b); });
 }
 
-/// Of a key, over all rows that have it.
+/// Returns the sum of a key over all rows that have it.
 double sum(const Json& rows, const char* key) {
   double total = 0;
   for (const Json& row : rows) total += number(row, key);
@@ -134,10 +138,10 @@ double sum(const Json& rows, const char* key) {
 struct Column {
   const char* title;
   const char* key;
-  double scale;  ///< 0: as it is
+  double scale;  ///< factor into the title's unit; 0 if the value stays as it is
 };
 
-/// The first of the rows as a table with units that are read at a glance. `nothing`: said where there are no rows.
+/// Formats the first `most` rows as a table in readable units, or returns `nothing` if there are no rows.
 template <std::size_t N>
 std::string table(const Json& rows, const std::array<Column, N>& columns, std::size_t most, const char* nothing) {
   if (rows.empty()) return nothing;
@@ -198,7 +202,7 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                                                 {"radio_ms", "delay_ms", 1},
                                                 {"flight_kB", "in_flight_bytes", kilo},
                                                 {"rexmit", "retransmissions", 0}}};
-  constexpr std::size_t around = 6;  // lines that are no rows
+  constexpr std::size_t around = 6;  // number of lines that are not rows
   const std::size_t free = rows ? std::max(*rows, around + 2) - around : SIZE_MAX;
   const std::size_t most_bearers = std::min(free / 2, top["bearers"].size());
   const std::size_t most_flows = free - most_bearers;

@@ -9,24 +9,24 @@
 
 namespace sluice::sluicectl {
 
-/// What the program said at one moment.
+/// Answers of the program at one moment.
 struct Look {
-  double time_s = 0;  ///< of any clock that runs evenly
+  double time_s = 0;  ///< time in seconds of a monotonic clock
   admin::Json status;
-  admin::Json bearers;  ///< answers to the commands of these names
-  admin::Json flows;
+  admin::Json bearers;  ///< answer to the command `bearers`
+  admin::Json flows;    ///< answer to the command `flows`
 };
 
-/// What rows are ordered by, the largest first.
+/// Sort key of rows, in descending order.
 enum class Order : std::uint8_t { rate, queue, delay };
-/// Nothing where the word is none of "rate", "queue", "delay".
+/// Parses "rate", "queue" or "delay"; returns nothing for other words.
 [[nodiscard]] std::optional<Order> parse_order(std::string_view word);
 
-/// Bearers and flows with their rates between two looks: an object with the lists `bearers` and `flows` in this order.
-/// What cannot be told, such as the rate of one that was not there before, is null.
+/// Returns bearers and flows with their rates between two samples: an object with the lists `bearers` and `flows`,
+/// sorted by `order`. Values that cannot be computed, such as the rate of a new flow, are null.
 [[nodiscard]] admin::Json top_of(const Look& before, const Look& now, Order order);
 
-/// The same for people: a line on the whole, then both tables, at most `rows` lines together where given.
+/// Formats the result of top_of() as text: a summary line and both tables, together at most `rows` lines if given.
 [[nodiscard]] std::string to_text(const admin::Json& top, std::optional<std::size_t> rows);
 
 }  // namespace sluice::sluicectl

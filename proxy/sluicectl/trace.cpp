@@ -1,3 +1,5 @@
+// Implements `sluicectl trace`, which stores the decisions of controllers, and `sluicectl replay`, which repeats them
+// with control::Replay. Invariant: only complete lines are written, and an incomplete trace is reported as an error.
 #include "proxy/sluicectl/trace.hpp"
 
 #include <algorithm>
@@ -20,10 +22,10 @@ std::string count_of(std::uint64_t number, std::string_view one) {
   return std::to_string(number) + " " + std::string(one) + (number == 1 ? "" : "s");
 }
 
-/// The lines of a stream as they come; whole ones are written, and the last says whether it is complete.
+/// Splits a trace stream into lines. Only complete ones are returned, and the last one holds the totals.
 class Lines {
  public:
-  /// What is whole now.
+  /// Accepts more bytes and returns the lines that are complete now.
   [[nodiscard]] std::string take(std::string_view bytes) {
     pending_ += bytes;
     const std::size_t whole = pending_.rfind('\n') + 1;
@@ -33,7 +35,7 @@ class Lines {
     if (!lines.empty()) last_ = lines.substr(lines.size() < 2 ? 0 : lines.rfind('\n', lines.size() - 2) + 1);
     return lines;
   }
-  /// Throws std::runtime_error when the program has not said how it went.
+  /// Returns the totals as text. Throws std::runtime_error if the stream ended without them.
   [[nodiscard]] std::string totals() const {
     constexpr bool no_exceptions = false;
     const nlohmann::json last = nlohmann::json::parse(last_, nullptr, no_exceptions);
@@ -92,7 +94,7 @@ void run_trace(const TraceCommand& command, const std::string& socket, std::chro
   const Descriptor file(opened(command.file));
   Lines lines;
   for (std::string bytes = connection.next(); !bytes.empty(); bytes = connection.next()) {
-    if (!write_all(file.get(), lines.take(bytes))) return;  // who reads it is gone, and knows
+    if (!write_all(file.get(), lines.take(bytes))) return;  // the reader of the output has closed it
   }
   std::fprintf(stderr, "sluicectl: %s\n", lines.totals().c_str());
 }

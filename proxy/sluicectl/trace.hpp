@@ -9,33 +9,35 @@
 
 namespace sluice::sluicectl {
 
-/// A trace as it was typed.
+/// Options of `sluicectl trace`.
 struct TraceCommand {
-  std::string line;        ///< what the program is asked
-  std::string file = "-";  ///< where it goes; "-": standard output
+  std::string line;        ///< command line for the program
+  std::string file = "-";  ///< output file; "-" is standard output
 
-  /// Takes the words behind `trace`: -w is for us, the others for the program. Throws std::invalid_argument with what
-  /// is wrong.
+  /// Parses the words after `trace`: -w is used here, the others are sent to the program. Throws
+  /// std::invalid_argument with the error.
   [[nodiscard]] static TraceCommand take(std::vector<std::string> words);
 };
 
-/// Runs it until the program ends it, who reads it is gone, or SIGINT or SIGTERM comes; then says on standard error
-/// what it came to. `timeout` is for the first answer. Throws std::runtime_error with what stood in the way.
+/// Runs a trace until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives. Then
+/// prints the totals on standard error. `timeout` applies to the first answer. Throws std::runtime_error with the
+/// reason of a failure.
 void run_trace(const TraceCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
-/// A replay as it was typed.
+/// Options of `sluicectl replay`.
 struct ReplayCommand {
-  std::string file;  ///< "-": standard input
+  std::string file;  ///< trace file; "-" is standard input
   std::vector<control::Replay::Change> changes{};
 
-  /// Takes the words behind `replay`. Throws std::invalid_argument with what is wrong.
+  /// Parses the words after `replay`. Throws std::invalid_argument with the error.
   [[nodiscard]] static ReplayCommand take(std::vector<std::string> words);
 };
 
-/// Repeats the decisions of a trace. Without changes it writes the first that came out otherwise and is false then;
-/// with changes it writes all of them, and is true. `said` is told what it came to. Throws std::runtime_error.
+/// Repeats the decisions of a trace and writes a summary to `said`. Without changes, it writes the first differing
+/// decision and returns false if there is one. With changes, it writes every differing decision and returns true.
+/// Throws std::runtime_error.
 [[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& said);
-/// The same for the command's file, standard output and standard error.
+/// Runs replay() with the command's file, standard output and standard error.
 [[nodiscard]] bool run_replay(const ReplayCommand& command);
 
 }  // namespace sluice::sluicectl
