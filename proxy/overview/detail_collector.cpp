@@ -19,7 +19,7 @@ Json described(const BearerInfo& bearer) {
   return to_json(bearer, dpdk::now());
 }
 
-/// Of all shards together, at most `limit`.
+/// Returns the entries of all shards as a list of at most `limit`.
 template <typename Info>
 Json listed(const Overview& overview, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
   Json list = Json::array();

@@ -9,17 +9,17 @@
 
 namespace sluice::proxy {
 
-/// Asks the shards for lists of flows or bearers, which they only make up when asked, and answers when all have. One
-/// request after the other. Thread: the control thread.
+/// Requests lists of flows or bearers from all shards, which build them only on request, and replies when all have
+/// answered. Requests are processed one after the other. Thread: the control thread.
 class DetailCollector {
  public:
   DetailCollector(boost::asio::io_context& context, Overview& overview)
       : overview_(overview), requests_(context, overview) {}
 
-  /// At most `limit` entries of all shards together, 1 … most_details.
+  /// Replies with at most `limit` entries of all shards together, 1 … most_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
-  /// An object of both lists, as of the same instants.
+  /// Replies with an object of both lists; those of a shard are from the same snapshot.
   void both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply);
 
  private:

@@ -1,3 +1,5 @@
+// Builds the JSON object that the live page shows twice a second. WebServer calls it with the newest snapshots of all
+// shards. Counters are cumulative, so that the page computes rates and a lost event does no harm.
 #include "proxy/overview/live_view.hpp"
 
 #include <cstddef>
@@ -15,7 +17,7 @@ Json modes() {
   return list;
 }
 
-/// The treatments in force, by the position that bearers name.
+/// Returns the modes of the active policies, in the order in which bearers number them.
 Json policies(const Config& config) {
   Json list = Json::array();
   for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.treatment.mode));
@@ -48,7 +50,7 @@ Json shards(const Overview& overview, const LiveContext& context) {
   return list;
 }
 
-/// What was done with packets: those split, those forwarded and dropped by reason, where there are any.
+/// Returns packet counts by outcome: split, and forwarded or dropped by reason, without zeros.
 Json packets(const Counters& counters) {
   Json object = {
       {"optimised", counters[Counter::optimised]}, {"forwarded", Json::object()}, {"dropped", Json::object()}};

@@ -9,19 +9,19 @@
 
 namespace sluice::proxy {
 
-/// What the live page shows of the flows and bearers of all shards, at most.
+/// Maximum number of flows, and of bearers, that the live page shows.
 inline constexpr std::uint16_t most_shown = 100;
 
-/// What the page shows and the overview does not know.
+/// Values for the live page that Overview does not have.
 struct LiveContext {
-  std::vector<std::optional<Duration>> processor_times;  ///< of each shard's thread
-  bool switch_modes = false;                             ///< the page may
+  std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
+  bool switch_modes = false;                             ///< True if the page may switch the mode
   Instant now{};
 };
 
-/// All that the live page shows, from the newest snapshots. `details` is what DetailCollector::both() came to: where it
-/// failed, the page says so beside the rest. Counters are cumulative: the page computes the rates. Thread: the control
-/// thread.
+/// Returns the JSON object for the live page, from the newest snapshots. `details` is the result of
+/// DetailCollector::both(); if it failed, the object contains the error. Counters are cumulative, and the page
+/// computes the rates. Thread: the control thread.
 [[nodiscard]] admin::Json live_view(const Overview& overview, const LiveContext& context, const admin::Answer& details);
 
 }  // namespace sluice::proxy

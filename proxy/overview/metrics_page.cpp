@@ -1,3 +1,6 @@
+// Writes the page of metrics (/metrics) from the newest snapshots of all shards. WebServer calls it for each request.
+// Invariant: every counter of `sluicectl counters` is on the page, and no label names a UE, which bounds the number
+// of time series.
 #include "proxy/overview/metrics_page.hpp"
 
 #include <fmt/format.h>
@@ -16,16 +19,16 @@ using metrics::Exposition;
 using metrics::Kind;
 using metrics::Label;
 
-constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // by Side
-constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // by position in GroupStatistics
+constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // indexed by Side
+constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // indexed as GroupStatistics
 
-/// One value under one name.
+/// Writes a family with a single value.
 void add_gauge(Exposition& page, std::string_view name, std::string_view help, std::uint64_t value) {
   page.family(name, Kind::gauge, help);
   page.sample({}, value);
 }
 
-/// Of the configuration in force, secrets left out, so that it tells which one that is and nothing else.
+/// Returns a hash of the active configuration without secrets, which identifies it and reveals nothing else.
 std::string config_hash(const Config& config) {
   const std::string text = print_config(config);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -95,7 +98,7 @@ void add_shards(Exposition& page, const Overview& overview, const MetricsContext
             overview.standing_count());
 }
 
-/// A counter of both groups.
+/// Writes a counter of the treated UEs and of the control group.
 template <typename Value>
 void add_of_groups(Exposition& page, const Overview& overview, std::string_view name, std::string_view help,
                    Value GroupTotals::*value) {
@@ -118,11 +121,11 @@ void add_groups(Exposition& page, const Overview& overview) {
       &GroupTotals::queue_delay_s);
 }
 
-/// How many values of a histogram of whole numbers are below each of `ends`, which are bounds of its buckets.
+/// Returns how many values of a histogram are below each bound; the bounds must be limits of its buckets.
 class Cumulated {
  public:
   explicit Cumulated(const Histogram& values) : values_(values) {}
-  /// Ascending from call to call.
+  /// Returns the number of values below `end`, which must not decrease from call to call.
   [[nodiscard]] std::uint64_t below(std::uint64_t end) {
     for (; next_ < Histogram::bucket_count && Histogram::last_of(next_) < end; ++next_) count_ += values_.at(next_);
     return count_;
@@ -147,7 +150,7 @@ void add_exposure(Exposition& page, const Overview& overview) {
   page.buckets({}, buckets, exposed.count(), std::nullopt);
 }
 
-/// Two buckets for each power of two, from a quarter of a millisecond to a minute: fine enough for percentiles.
+/// Returns two buckets per power of two, from 256 us to 100 s: fine enough for percentiles.
 std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
   constexpr double microsecond = 1e-6;
   Cumulated cumulated(times.counts());

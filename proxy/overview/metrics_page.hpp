@@ -10,15 +10,15 @@
 
 namespace sluice::proxy {
 
-/// What the page shows and the overview does not know.
+/// Values for the metrics page that Overview does not have.
 struct MetricsContext {
   bool last_reload_successful = true;
-  std::vector<std::optional<Duration>> processor_times;  ///< of each shard's thread
+  std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
   Instant now{};
 };
 
-/// The page of metrics, from the newest snapshots. Every counter of `sluicectl counters` is on it, and nothing is
-/// labelled by UE. Thread: the control thread.
+/// Returns the page of metrics from the newest snapshots. Every counter of `sluicectl counters` is on it, and no
+/// label names a UE. Thread: the control thread.
 [[nodiscard]] std::string write_metrics(const Overview& overview, const MetricsContext& context,
                                         metrics::Format format);
 

@@ -1,3 +1,6 @@
+// Gathers the state of the running program from the shards' snapshots, the ports and feedback, for admin commands,
+// metrics, the live page and the log. Invariant: it only reads what poll threads have published, so no query delays a
+// packet.
 #include "proxy/overview/overview.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +18,7 @@ using admin::Json;
 
 constexpr std::array<const char*, 2> side_names{"radio", "core"};
 
-/// Shard counters whose growth somebody should hear of: every drop, and what betrays a bound that was met.
+/// True for counters whose growth is logged as a warning: every drop, and signs that a limit was reached.
 bool is_alarming(Counter counter, std::string_view name) {
   if (name.starts_with("drop_")) return true;
   switch (counter) {
@@ -35,7 +38,7 @@ double whole_milliseconds(Duration duration) {
   return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
-/// Null of nothing.
+/// Returns a percentile in ms, or null if there are no values.
 Json percentile_ms(const TimeHistogram& times, double share) {
   if (times.counts().count() == 0) return nullptr;
   return static_cast<double>(times.counts().percentile(share)) / 1000;

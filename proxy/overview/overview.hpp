@@ -20,62 +20,62 @@
 
 namespace sluice::proxy {
 
-/// The running program as the control thread sees it, gathered from the shards' snapshots, ports and feedback.
-/// Everything it refers to outlives it. Thread: the control thread.
+/// State of the running program as the control thread sees it, from the shards' snapshots, the ports and feedback.
+/// All referenced objects outlive it. Thread: the control thread.
 class Overview {
  public:
   struct Parts {
     const Config* config;
     std::vector<ShardChannel*> channels;
-    std::array<const dpdk::Port*, 2> ports;  ///< by Side
+    std::array<const dpdk::Port*, 2> ports;  ///< indexed by Side
     dpdk::Steering* steering;
     const packet::PacketPool* pool;
-    const FeedbackLink* feedback;  ///< null when there is none
+    const FeedbackLink* feedback;  ///< null without feedback
     const ShardWatch* watch;
-    std::array<const LinkWatch*, 2> links;  ///< by Side
-    const FailOpenBridge* bridge;           ///< null where fail_open is none
+    std::array<const LinkWatch*, 2> links;  ///< indexed by Side
+    const FailOpenBridge* bridge;           ///< null if fail_open is none
     Instant started;
-    /// Appends counters that neither a shard nor a port has.
+    /// Appends counters of the process that neither shards nor ports have.
     std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
   };
   explicit Overview(Parts parts) : parts_(std::move(parts)) {}
 
-  /// Takes the newest snapshot of every shard.
+  /// Fetches the newest snapshot of every shard.
   void refresh();
-  /// The counters of the shards, summed.
+  /// Returns the shards' counters, summed.
   [[nodiscard]] Counters totals() const;
-  /// One of them.
+  /// Returns one of the shards' counters, summed.
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
-  /// Every counter of the program: of the shards (summed), ports, steering, feedback and the process.
+  /// Returns every counter of the program: shards (summed), ports, RSS steering, feedback and the process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
-  /// Answers of the admin commands.
+  /// Return the answers of the admin commands of these names.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
-  /// One of them; the shards' own also without "proxy." before the name.
+  /// Returns one counter by name; for the shards' counters the prefix "proxy." may be omitted.
   [[nodiscard]] admin::Answer counter(const std::string& name) const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
-  /// One line for the log: totals, and rates since the line before.
+  /// Returns one line for the log: totals, and rates since the previous line.
   [[nodiscard]] std::string statistics_line();
 
   [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
-  /// What it was made of.
+  /// Returns the objects from which it was constructed.
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t flow_count() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   [[nodiscard]] std::uint64_t released_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t standing_count() const;
-  /// What the UEs outside the control group came to, or those in it.
+  /// Returns the report statistics of the treated UEs (index 0) or of the control group (1).
   [[nodiscard]] GroupTotals group(std::size_t index) const;
-  /// Likewise, how long things took.
+  /// Returns the time histograms of the treated UEs (index 0) or of the control group (1).
   [[nodiscard]] GroupTimes times(std::size_t index) const;
-  /// Connections and bearers by their states.
+  /// Returns the numbers of connections and bearers by state.
   [[nodiscard]] CensusCounts census() const;
   [[nodiscard]] std::uint64_t end_to_end_count() const;
-  /// Bytes acknowledged and not delivered, by samples.
+  /// Returns the histogram of acknowledged but undelivered bytes, from samples.
   [[nodiscard]] Histogram exposed() const;
 
  private:
@@ -90,7 +90,7 @@ class Overview {
 };
 
 [[nodiscard]] admin::Json to_json(const FlowInfo& flow);
-/// `now`: for how old its last report is.
+/// Returns the bearer as JSON. `now` determines the age of its last report.
 [[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

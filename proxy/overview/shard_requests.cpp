@@ -9,7 +9,7 @@ namespace {
 
 using Clock = boost::asio::steady_timer::clock_type;
 
-/// How often we look whether the shards have answered, and for how long.
+/// Interval at which answers of the shards are checked, and the time after which a request fails.
 constexpr auto answers_looked_for_every = std::chrono::milliseconds(2);
 constexpr auto patience_with_shards = std::chrono::seconds(2);
 

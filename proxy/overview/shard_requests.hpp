@@ -11,21 +11,21 @@
 
 namespace sluice::proxy {
 
-/// Something that is asked of every shard, each of which answers in its snapshots.
+/// Request to all shards, which answer in their snapshots.
 struct ShardRequest {
-  /// Puts the request into all channels, under a number that is never 0.
+  /// Writes the request into all channels, with an id that is never 0.
   std::function<void(std::uint32_t id)> post;
-  /// The number of the last such request that a shard has answered.
+  /// Returns the id of the last request of this kind that the shard has answered.
   std::function<std::uint32_t(const ShardSnapshot&)> answered;
-  /// Makes the answer of what the shards' snapshots hold, when all have answered.
+  /// Builds the answer from the shards' snapshots once all have answered.
   std::function<admin::Answer()> collect;
-  /// Takes back what was posted, whether all have answered or not; may be empty.
+  /// Withdraws the request, whether or not all have answered; may be empty.
   std::function<void()> withdraw;
   admin::Reply reply;
 };
 
-/// Asks all shards and replies when every one has answered, or with a failure when one has not in two seconds. One
-/// request after the other. Thread: the control thread.
+/// Sends requests to all shards. Replies when every shard has answered, or with a failure after two seconds. Requests
+/// are processed one after the other. Thread: the control thread.
 class ShardRequests {
  public:
   ShardRequests(boost::asio::io_context& context, Overview& overview) : overview_(overview), timer_(context) {}
@@ -40,8 +40,8 @@ class ShardRequests {
 
   Overview& overview_;
   boost::asio::steady_timer timer_;
-  std::deque<ShardRequest> requests_;  ///< the first is under way
-  std::uint32_t id_ = 0;               ///< of the one that is under way
+  std::deque<ShardRequest> requests_;  ///< queue of requests; the first is being processed
+  std::uint32_t id_ = 0;               ///< id of the request that is being processed
   boost::asio::steady_timer::time_point deadline_;
 };
 

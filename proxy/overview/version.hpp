@@ -4,7 +4,7 @@
 
 namespace sluice::proxy {
 
-/// The release, as the build names it.
+/// Version of this release, set by the build.
 inline constexpr std::string_view version = SLUICE_VERSION;
 
 }  // namespace sluice::proxy
