@@ -10,22 +10,22 @@
 
 namespace sluice::proxy {
 
-/// A counter of any part of the program.
+/// Counter of any part of the program, with its name and meaning.
 struct NamedCounter {
-  std::string name;       ///< unique: "proxy.drop_tcp_checksum", "ports.radio.transmit_dropped"
-  std::string_view text;  ///< what it counts; lives for ever
+  std::string name;       ///< unique name, such as "proxy.drop_tcp_checksum"
+  std::string_view text;  ///< what it counts; static storage
   std::uint64_t value = 0;
-  bool alarming = false;  ///< somebody should be told when it grows
-  std::string detail{};   ///< the newest case, for that warning
+  bool alarming = false;  ///< True if its growth is worth a warning
+  std::string detail{};   ///< newest case, appended to the warning
 };
 
-/// Turns counters that should stand still into warnings, each at most once per period however fast it grows. The data
-/// path only counts; this is where it is heard.
+/// Turns the growth of alarming counters into warnings, at most one per counter and period. The packet path only
+/// counts, and this class reports. Thread: the control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}
 
-  /// Looks at all counters at once; returns the sentences that are due now.
+  /// Compares all counters with their last reported values, and returns the warnings that are due now.
   [[nodiscard]] std::vector<std::string> look(const std::vector<NamedCounter>& counters, Instant now);
 
  private:

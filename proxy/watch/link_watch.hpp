@@ -9,14 +9,15 @@
 
 namespace sluice::proxy {
 
-/// What a port's link does, from looking at it once a second. Thread: the control thread.
+/// Detects changes of a port's link, which is sampled once a second. Thread: the control thread.
 class LinkWatch {
  public:
   struct Change {
     dpdk::Link before{};
-    Duration lasted{};  ///< the state before; zero when it was the first look
+    Duration lasted{};  ///< duration of the previous state; zero at the first sample
   };
-  /// Something when the link is another than at the last look. The first look tells only of one that is not up.
+  /// Returns a change if the link differs from the last sample. The first sample is a change only if the link is not
+  /// up.
   std::optional<Change> look(dpdk::Link link, Instant now) {
     if (known_ && link == link_) return std::nullopt;
     const bool first = !known_;
@@ -29,7 +30,7 @@ class LinkWatch {
     return change;
   }
   [[nodiscard]] dpdk::Link link() const { return link_; }
-  /// Since when it has been so; the first look's time at the start.
+  /// Returns when the current state began, or the time of the first sample.
   [[nodiscard]] Instant since() const { return since_; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 

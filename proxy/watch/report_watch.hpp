@@ -6,25 +6,26 @@
 
 namespace sluice::proxy {
 
-/// Sees that the loop is open: a mode needs the Node-B's reports, and nobody is heard. Thread: the control thread.
+/// Detects that no Node-B sends reports although a mode needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// So long may a Node-B be silent. Reports come many times a second.
+  /// Time without reports that is tolerated, which is far above their period.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {
     none,
-    silent,      ///< nobody has been heard for `limit`; told once
-    heard_again  ///< after a silence that was told
+    silent,      ///< no report for `limit`; returned once
+    heard_again  ///< reports arrive again after `silent` was returned
   };
-  /// `needed`: what is in force needs reports. `accepted`: how many messages of Node-Bs were taken so far. To be called
-  /// about once a second.
+  /// Returns what changed since the last call. `needed` is true if the active policies need reports; `accepted`
+  /// counts the messages of Node-Bs so far. Called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// For how long nobody has been heard, or was before heard_again; zero while nobody is needed.
+  /// Returns the time since the last report, or at heard_again the length of the gap. Zero while no reports are
+  /// needed.
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:
-  Instant quiet_since_ = never;  ///< nothing came after it; never while no reports are needed
+  Instant quiet_since_ = never;  ///< time of the last report; `never` while none are needed
   std::uint64_t accepted_ = 0;
   bool told_ = false;
   Duration silence_{};

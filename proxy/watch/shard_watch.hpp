@@ -9,33 +9,35 @@
 
 namespace sluice::proxy {
 
-/// Sees poll threads that stand still, by what they publish many times a second: its processor is taken, a driver does
-/// not return, or it waits for something. Thread: the control thread.
+/// Detects stalled poll threads by their snapshots, which they publish many times a second. A thread stalls if its
+/// processor is taken, a driver does not return, or it blocks. Thread: the control thread.
 class ShardWatch {
  public:
-  /// Older than this, the newest snapshot of a shard tells that it stands; ten times the usual age.
+  /// Age of a shard's newest snapshot from which the shard counts as stalled; ten times the usual age.
   static constexpr Duration limit = std::chrono::seconds(1);
-  /// look() that comes later than this after the last one judges nobody: the whole program stood.
+  /// Maximum time between two calls of look(). After a longer one no shard is judged, because the whole program was
+  /// stopped.
   static constexpr Duration longest_pause = std::chrono::seconds(2);
 
   explicit ShardWatch(std::size_t shards) : shards_(shards) {}
 
-  /// A shard has come to stand, or runs again.
+  /// A shard has stalled, or runs again.
   struct Event {
     std::size_t shard = 0;
     bool stands = false;
-    Duration length{};  ///< for how long by now, or for how long it stood
+    Duration length{};  ///< duration of the stall so far, or in total if it ended
   };
-  /// `published`: when each shard's newest snapshot was. To be called about once a second.
+  /// Returns the changes since the last call. `published` holds the time of each shard's newest snapshot. Called
+  /// about once a second.
   [[nodiscard]] std::vector<Event> look(std::span<const Instant> published, Instant now);
-  /// For how long the shard has stood; zero while it runs.
+  /// Returns for how long the shard has been stalled; zero while it runs.
   [[nodiscard]] Duration standing(std::size_t shard, Instant now) const;
-  /// How often one came to stand.
+  /// Returns the number of stalls so far.
   [[nodiscard]] std::uint64_t stalls() const { return stalls_; }
 
  private:
   struct Watched {
-    Instant last_seen = never;  ///< while it stands: its newest snapshot
+    Instant last_seen = never;  ///< time of the newest snapshot while stalled, else `never`
   };
   std::vector<Watched> shards_;
   Instant last_look_ = never;
