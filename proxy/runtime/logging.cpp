@@ -1,3 +1,5 @@
+// Connects spdlog to the log file or standard error, as text or JSON. main.cpp creates the log first and destroys it
+// last. Invariant: a log line never blocks the calling thread, because LogWriter queues it.
 #include "proxy/runtime/logging.hpp"
 
 #include <spdlog/pattern_formatter.h>
@@ -17,7 +19,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Every line one JSON object.
+/// Formats every line as one JSON object.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

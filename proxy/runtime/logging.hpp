@@ -9,21 +9,21 @@
 
 namespace sluice::proxy {
 
-/// The program's log, for as long as this lives: what spdlog::info() and its like write. No thread that logs waits for
-/// the reader of the log or for a disk: see LogWriter.
+/// Log of the program while the object lives; spdlog::info() and the like write to it. No thread that logs waits for
+/// the log's reader or a disk, see LogWriter.
 class Logging {
  public:
-  /// Throws std::runtime_error when the log file cannot be opened.
+  /// Opens the log. Throws std::runtime_error if the log file cannot be opened.
   explicit Logging(const LoggingSettings& settings);
   ~Logging();
   Logging(const Logging&) = delete;
   Logging& operator=(const Logging&) = delete;
 
-  /// Opens the log file again, after it was moved away. Returns why that failed, or nothing.
+  /// Reopens the log file after it was renamed. Returns an error message, or an empty text.
   std::string reopen();
-  /// Number of lines that were dropped since the start.
+  /// Returns the number of dropped lines since the start.
   [[nodiscard]] std::uint64_t lost() const { return writer_->lost(); }
-  /// Lines that do not come from the data path.
+  /// Write a warning, or an error that ends the program. Not for the packet path.
   static void warn(const std::string& message);
   static void fail(const std::string& message);
 
@@ -31,8 +31,8 @@ class Logging {
   std::unique_ptr<LogWriter> writer_;
 };
 
-/// One line of JSON without its end: {"time":"2026-01-31T12:00:00.123456Z","level":"info","message":"…"}. Whatever the
-/// message holds, the line is valid JSON.
+/// Returns one line of JSON without its end: {"time":"2026-01-31T12:00:00.123456Z","level":"info","message":"…"}. The
+/// line is valid JSON for any message.
 [[nodiscard]] std::string json_log_line(long long microseconds_since_1970, const std::string& level,
                                         const std::string& message);
 

@@ -1,3 +1,5 @@
+// Applies changes of the configuration at run time: `mode`, `reload`, `confirm`, `revert` and SIGHUP. Invariant: a
+// change is applied as a whole or not at all, and only one change at a time may be unconfirmed.
 #include "proxy/runtime/reloader.hpp"
 
 #include <spdlog/spdlog.h>
@@ -38,7 +40,7 @@ Json to_json(const std::vector<ConfigChange>& changes) {
 
 Answer Reloader::mode(const std::vector<std::string>& words) {
   if (words.empty()) return Answer::success(std::string(to_string(config_.shard.mode)));
-  // As if the file said so: every rule of the configuration holds.
+  // Inserted into the printed file, so that every rule of the configuration is checked.
   std::vector<config::Error> errors;
   const Config& base = before_ ? *before_ : config_;
   config::Node root = config::parse_document(print_config(base, config::Secrets::show), file_, errors);
@@ -48,7 +50,8 @@ Answer Reloader::mode(const std::vector<std::string>& words) {
   }
   config::Loaded<Config> next = config::parse<Config>(root, file_.empty() ? "mode" : file_);
   if (!next) return Answer::failure(joined(next.errors));
-  // An operator in trouble gets the bypass at once, and without the change that may be the trouble.
+  // The bypass is for emergencies, so it is activated at once and reverts the unconfirmed change, which may be the
+  // cause.
   if (unconfirmed() && next->shard.mode == Mode::bypass) take_back("given up for the bypass");
   return change(std::move(*next), std::nullopt);
 }
@@ -98,7 +101,8 @@ Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
   if (confirm_within) {
     before_ = config_;
     timer_.expires_after(std::chrono::duration_cast<boost::asio::steady_timer::duration>(*confirm_within));
-    // Where the time is over already and this is only not called yet, cancel() comes too late.
+    // If the timer has expired but its handler has not run yet, cancel() has no effect, so the handler compares the
+    // number.
     timer_.async_wait([this, trial = ++trial_](const boost::system::error_code& error) {
       if (!error && trial == trial_) take_back("not confirmed in time");
     });

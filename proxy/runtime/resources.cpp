@@ -16,9 +16,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Of the C library, the log, Asio, DPDK's EAL with its threads, and the feedback's socket.
+/// Descriptors of the C library, the log, Asio, DPDK's EAL with its threads, and the feedback socket.
 constexpr std::uint64_t of_the_program = 48;
-/// Of a queue of a port, by what drivers open: a socket or two, their events, their rings.
+/// Descriptors of one queue of a port: sockets, events and rings of the driver.
 constexpr std::uint64_t per_queue = 8;
 constexpr std::uint64_t ports = 2;
 
@@ -44,7 +44,7 @@ void require_descriptors(const Config& config) {
 
 std::vector<std::string> port_obstacles(const Config& config) {
   std::vector<std::string> obstacles;
-  std::map<unsigned, std::string> seen;  // by index: an interface can have several names
+  std::map<unsigned, std::string> seen;  // by interface index, because an interface can have several names
   for (const auto& [name, port] : {std::pair("radio", &config.ports.radio), std::pair("core", &config.ports.core)}) {
     const auto state = dpdk::interface_state(dpdk::served_interface(port->device).value_or(""));
     if (!state) continue;

@@ -9,18 +9,18 @@
 
 namespace sluice::proxy {
 
-/// File descriptors that a program with this configuration may have open at once, generously counted.
+/// Returns an upper bound of the file descriptors that a program with this configuration opens.
 [[nodiscard]] std::uint64_t descriptors_for(const Config& config);
 
-/// Raises the process's own limit of open files as far as it may where descriptors_for() is more. Throws
-/// std::runtime_error with what to do when that does not suffice: DPDK aborts the process when it finds none.
+/// Raises the process's limit of open files to descriptors_for(), as far as allowed. Throws std::runtime_error with
+/// advice if that does not suffice, because DPDK aborts the process when it runs out of descriptors.
 void require_descriptors(const Config& config);
 
-/// Returns what of this machine keeps the ports' kernel interfaces from being served, as far as the kernel can be
-/// asked. An interface that is not there counts as right: the file may be meant for another machine.
+/// Returns the reasons why the ports' kernel interfaces cannot be used on this machine. A missing interface is not
+/// one of them, because the file may be meant for another machine.
 [[nodiscard]] std::vector<std::string> port_obstacles(const Config& config);
 
-/// Why the start failed, with what to do where the system has run out of something.
+/// Returns why the start failed, with advice if a resource of the system is exhausted.
 [[nodiscard]] std::string explain(const std::exception& problem, const Config& config);
 
 }  // namespace sluice::proxy

@@ -1,3 +1,6 @@
+// Starts and runs the proxy: DPDK, ports, shards, feedback, admin socket and HTTP. main.cpp creates the object and
+// calls run(), whose thread is the control thread. Invariant: the control thread never blocks a poll thread; orders,
+// policies and snapshots cross through ShardChannel.
 #include "proxy/runtime/runtime.hpp"
 
 #include <spdlog/spdlog.h>
@@ -20,7 +23,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr auto counter_watch_period = std::chrono::seconds(1);
-/// The answer to `stop` is on its way by then.
+/// Delay that lets the answer to `stop` reach the client.
 constexpr auto stop_delay = std::chrono::milliseconds(50);
 
 constexpr const char* name_of(Side side) {
@@ -52,7 +55,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       statistics_timer_(context_),
       stop_timer_(context_) {
   config_.shard.limits.pool_sharers = config_.shards.count;
-  config_.shard.limits.port_buffers = pool_.in_use();  // nothing has been received yet
+  // No frame has been received yet, so the buffers in use are the ports'.
+  config_.shard.limits.port_buffers = pool_.in_use();
   for (unsigned i = 0; i < config_.shards.count; ++i) channels_.push_back(std::make_unique<ShardChannel>());
   prepare_to_fail_open();
   start_feedback();
@@ -99,7 +103,7 @@ dpdk::EalConfig Runtime::eal_config() const {
   const Bytes memory = config_.eal.memory.value_or(memory_for(config_));
   eal.memory_mib = static_cast<std::uint32_t>(memory.count() >> 20U);
   eal.log = [](unsigned level, std::string_view line) {
-    // memif says this whenever DPDK runs without shared configuration; nothing is missing.
+    // The memif driver logs this message whenever DPDK runs without shared configuration; it is harmless.
     if (line.find("Failed to register mp action callback") != std::string_view::npos) level = 8;
     spdlog::log(level_of_dpdk(level), "dpdk: {}", line);
   };
@@ -121,7 +125,7 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   port.transmit_descriptors = settings.transmit_descriptors;
   try {
     auto opened = std::make_unique<dpdk::Port>(port, pool_);
-    // Nothing comes unfinished from the wire of a physical device, whatever the file says.
+    // A physical device never delivers unfinished checksums, whatever the configuration states.
     if (dpdk::served_interface(port.device) && !opened->partial_checksums())
       config_.shard.accept_partial_checksums.at(static_cast<std::size_t>(side)) = false;
     spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}, unfinished checksums {}", name_of(side),
@@ -289,7 +293,7 @@ admin::CommandTable Runtime::commands() {
 
 namespace {
 
-/// A command's words name a UE, or all (nothing inside); nothing at all when they name neither.
+/// Returns the UE that a command's words name, an inner nullopt for `all`, or nothing if they name neither.
 std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   std::optional<std::optional<IpAddress>> named(std::in_place);
@@ -509,7 +513,7 @@ void Runtime::watch_link(Side side) {
   }
 }
 
-/// Segments are to fit what the port carries now.
+/// Passes a changed MTU of the port to the shards, so that segments fit.
 void Runtime::follow_mtu(Side side) {
   packet::LinkLimit& known = carried_.at(static_cast<std::size_t>(side));
   const packet::LinkLimit limit = ports_.at(static_cast<std::size_t>(side))->limit();

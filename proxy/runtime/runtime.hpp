@@ -37,27 +37,28 @@
 
 namespace sluice::proxy {
 
-/// The running proxy: DPDK, two ports, the shards with their poll threads, and the control thread (the one that calls
-/// run()) with feedback, admin socket, log and signals. One per process, because DPDK is.
+/// The running proxy: DPDK, two ports, the shards with their poll threads, and the control thread, which calls run().
+/// The control thread handles feedback, admin socket, HTTP, log and signals. One object per process, because DPDK
+/// allows only one.
 class Runtime {
  public:
-  /// Starts everything; `file` is where the configuration came from and is read again. Throws std::runtime_error saying
-  /// what failed and what to do; nothing is left running then.
+  /// Starts everything. `file` is the origin of the configuration and is read again at reload. Throws
+  /// std::runtime_error with the failure and advice; nothing keeps running then.
   Runtime(Config config, Logging& log, std::string file = {});
   /// Stops the shards, the ports and DPDK, in this order.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs until SIGTERM, SIGINT or the admin command `stop`, and then for as long as connections take to go back to
-  /// their hosts (true); or until a shard fails (false, logged). See StopSequence.
+  /// Runs until SIGTERM, SIGINT or the admin command `stop`, and until the drain that follows has ended (see
+  /// StopSequence). Returns true then, and false if a shard failed, which is logged.
   [[nodiscard]] bool run();
 
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
   void prepare_to_fail_open();
-  /// From now on frames are ours alone.
+  /// Shuts the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
   void take_over();
   void open_state();
   void start_shards();
@@ -73,18 +74,18 @@ class Runtime {
   void watch_counters();
   /// Appends the counters of the process itself.
   void add_program_counters(std::vector<NamedCounter>& out) const;
-  /// Logs a mapped file that was taken away.
+  /// Logs the loss of a mapped file that was truncated.
   void watch_files();
   void watch_shards();
   void watch_reports();
   void watch_links();
   void watch_link(Side side);
   void follow_mtu(Side side);
-  /// When that shard last published which has been silent for longest.
+  /// Returns the time of the last snapshot of the shard that has been silent longest.
   [[nodiscard]] Instant heard_of_all_shards();
   void log_statistics();
   void put_in_force(const Policies& policies);
-  /// Every shard polls its ports, and none stands still.
+  /// True if every shard publishes snapshots, so that none is stalled.
   [[nodiscard]] bool healthy();
   [[nodiscard]] std::string summary();
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
@@ -99,7 +100,7 @@ class Runtime {
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::Steering steering_;
-  std::optional<WireKeeper> wire_keeper_;  ///< where something carries the frames in our place
+  std::optional<WireKeeper> wire_keeper_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::optional<capture::RingFile> last_frames_;  ///< outlives the shards
   std::optional<capture::Captures> captures_;     ///< outlives the shards
@@ -108,13 +109,13 @@ class Runtime {
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
-  std::array<packet::LinkLimit, 2> carried_{};  ///< what the ports carry, by Side
-  std::array<LinkWatch, 2> links_;              ///< by Side
-  std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be bound
+  std::array<packet::LinkLimit, 2> carried_{};  ///< maximum frame lengths of the ports, indexed by Side
+  std::array<LinkWatch, 2> links_;              ///< indexed by Side
+  std::array<std::string, 2> link_problems_{};  ///< why a recreated interface cannot be bound, indexed by Side
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;
-  /// All that were ever in force: a connection may go on under one that is no longer.
+  /// All policies since the start, because a connection may still refer to earlier ones.
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
   std::optional<ShardOrders> orders_;
@@ -127,8 +128,8 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  bool state_lost_ = false;   ///< StateFile::is_lost(), logged
-  bool frames_lost_ = false;  ///< RingFile::is_lost(), logged
+  bool state_lost_ = false;   ///< True once the loss of the state file was logged
+  bool frames_lost_ = false;  ///< True once the loss of the frame file was logged
 };
 
 }  // namespace sluice::proxy

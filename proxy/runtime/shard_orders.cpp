@@ -43,7 +43,7 @@ void ShardOrders::add(ShardOrder order, admin::Reply reply) {
 }
 
 void ShardOrders::post(const ShardOrder& order) {
-  // One order at a time and a ring for several: there is always room, unless a shard has stopped answering.
+  // Only one order is pending and the ring holds several, so push() fails only if a shard has stopped answering.
   for (ShardChannel* channel : overview_.channels()) channel->orders.push(order);
   wake_();
 }

@@ -11,23 +11,23 @@
 
 namespace sluice::proxy {
 
-/// Gives orders to all shards and answers when every one has carried them out. One after the other. Thread: the control
-/// thread.
+/// Sends operator commands to all shards and replies when every shard has completed them, one command after the
+/// other. Thread: the control thread.
 class ShardOrders {
  public:
-  /// `wake`: makes sure that every poll thread looks at its channel soon.
+  /// `wake` makes every poll thread check its channel soon.
   ShardOrders(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
       : overview_(overview), wake_(std::move(wake)), requests_(context, overview) {}
 
-  /// Hands connections back to plain forwarding: a UE's, or all.
+  /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Splits connections again that were handed back, each when it is quiet.
+  /// Splits released connections of one UE, or of all UEs, again, each when it is quiet.
   void split_again(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Begins or ends draining.
+  /// Begins or ends a drain.
   void drain(bool on, admin::Reply reply);
-  /// Ends what is still split: see Shard::abort_all().
+  /// Ends every connection that is still split, see Shard::abort_all().
   void abort_all(admin::Reply reply);
-  /// How far it is.
+  /// Replies with the progress of a drain, without a command.
   void look(admin::Reply reply);
 
  private:

@@ -1,3 +1,6 @@
+// Mapped journal of split connections (state.file) and recovery from that of a crashed run. Runtime creates it before
+// the shards. Invariant: the file is always complete, either that of the earlier run or that of this one, because
+// rename() replaces it. The contents of an earlier file are not trusted.
 #include "proxy/runtime/state_file.hpp"
 
 #include <fcntl.h>
@@ -19,7 +22,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::array<char, 8> magic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'T'};
-constexpr std::size_t chunk = 512;  ///< entries read at once
+constexpr std::size_t chunk = 512;  ///< number of entries to read at once
 static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
 
 [[noreturn]] void fail(const std::string& what) {
@@ -46,7 +49,7 @@ std::uint64_t hash_of(const std::string& text) {
   return fnv;
 }
 
-/// Reads that many bytes at `offset`; false where there are fewer.
+/// Reads `size` bytes at `offset`. Returns false if fewer are available.
 bool read_at(int descriptor, void* out, std::size_t size, std::size_t offset) {
   return pread(descriptor, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
@@ -57,8 +60,8 @@ void lock(int descriptor) {
   fail_with_errno("cannot be locked");
 }
 
-/// The folder that the file is to be in, such as /run/sluice, where only that one is missing. Whether it is there now
-/// shows when the file is made.
+/// Creates the folder of the file, such as /run/sluice, if only the last level is missing. Errors appear when the
+/// file is created.
 void make_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash != std::string::npos && slash != 0)
@@ -75,7 +78,7 @@ void check_owner(int descriptor) {
 
 }  // namespace
 
-/// Closed at its end, with its lock.
+/// Owns a file descriptor, and with it the lock on the file.
 class StateFile::Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -135,11 +138,12 @@ StateFile::Header StateFile::header_for(Instant now) const {
   return header;
 }
 
-/// The bytes come from outside: nothing in them is believed but what makes sense.
+/// Reads the connections of an earlier run. Every field is checked, because another program could have written the
+/// file.
 void StateFile::read_left(const Descriptor& file, Instant now) {
   Header header{};
   const Header ours = header_for(now);
-  if (!read_at(file.number(), &header, sizeof header, 0)) return;  // empty: begun, and nothing more
+  if (!read_at(file.number(), &header, sizeof header, 0)) return;  // the earlier run ended before it wrote the header
   if (header.magic != ours.magic || header.version != ours.version || header.entry_size != ours.entry_size) {
     left_.ignored = "it is of another version of this program, or of none";
   } else if (header.boot != ours.boot) {
@@ -172,8 +176,8 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Another file takes the place of the earlier one when it is complete, so that a run that is killed in between leaves
-/// one of both.
+/// Creates the file of this run and renames it over the earlier one once it is complete. A run that is killed in
+/// between leaves one of the two.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";
   make_folder(path_);
@@ -231,7 +235,8 @@ bool StateFile::is_lost() const {
 
 void StateFile::remove() {
   mapping_.reset();
-  if (ftruncate(descriptor_, 0) != 0 || unlink(path_.c_str()) != 0) return;  // empty is as good
+  // An empty file has the same effect as none.
+  if (ftruncate(descriptor_, 0) != 0 || unlink(path_.c_str()) != 0) return;
 }
 
 }  // namespace sluice::proxy

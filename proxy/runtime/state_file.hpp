@@ -17,64 +17,64 @@
 
 namespace sluice::proxy {
 
-/// What makes the file of an earlier run one of this program's.
+/// Properties that an earlier run's file must share with this run.
 struct StateIdentity {
-  std::string ports;            ///< the devices: another pair of wires carries other connections
-  std::uint32_t shards = 1;     ///< of this run; an earlier one may have had another number
-  std::uint32_t max_flows = 1;  ///< … and so many connections in each
-  Duration keep{};              ///< a run that was last seen to live longer ago than this is of no interest
-  std::function<unsigned(const IpAddress& ue)> owner;  ///< the shard of a UE
+  std::string ports;            ///< devices of the ports; other devices carry other connections
+  std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had another
+  std::uint32_t max_flows = 1;  ///< maximum connections in each shard
+  Duration keep{};              ///< a run that ended longer ago is ignored
+  std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the shard of a UE
 };
 
-/// The split connections of this run in a file that outlives it, mapped, so that a plain store is enough to write to it
-/// (the kernel keeps what a killed process has stored). All its room is taken at the start: a store must not find the
-/// file system full. Owned by this user, readable by nobody else, locked while it is in use. Thread: the control
-/// thread's, but for the journal of each shard.
+/// Mapped file of this run's split connections, from which a later run learns them. A plain store writes an entry,
+/// because the kernel keeps the data of a killed process. All space is allocated at start, so that a store never
+/// finds the file system full. The file is readable by its owner only and locked while in use. Thread: the control
+/// thread, except for the journal of each shard.
 class StateFile {
  public:
-  /// What an earlier run left.
+  /// Connections of an earlier run that did not end in order.
   struct Left {
-    std::vector<Orphan> orphans;      ///< connections that lost bytes with it, by shard
-    std::vector<Survivor> survivors;  ///< connections that did not: they are their hosts' own now; by shard
-    Instant alive{};                  ///< when that run was last known to live
-    std::string ignored;  ///< why an earlier run's file was not believed; empty where it was, or there was none
+    std::vector<Orphan> orphans;      ///< connections that lost bytes, sorted by shard
+    std::vector<Survivor> survivors;  ///< connections that lost none and now belong to their hosts, sorted by shard
+    Instant alive{};                  ///< time at which that run was last known to be alive
+    std::string ignored;              ///< why an earlier run's file was ignored; empty if it was accepted or absent
   };
-  /// What of it a shard has to see to.
+  /// Connections of an earlier run that a shard has to handle.
   struct Inherited {
     std::span<const Orphan> orphans;
-    std::span<JournalEntry> entries;  ///< one for one
+    std::span<JournalEntry> entries;  ///< journal entries of `orphans`, in the same order
     std::span<const Survivor> survivors;
   };
 
-  /// Reads what is there, then begins a file of this run in its place, in which the orphans stay until they are done
-  /// with. Throws std::runtime_error saying why it cannot be; the earlier file is as it was then.
+  /// Reads an existing file, then replaces it by one of this run, which keeps the orphans until they are reset.
+  /// Throws std::runtime_error with the reason; the earlier file is then unchanged.
   StateFile(std::string path, const StateIdentity& identity, Instant now);
-  /// The file stays, for the next run.
+  /// Closes the file and leaves it in place for the next run.
   ~StateFile();
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
   [[nodiscard]] const Left& left() const { return left_; }
-  /// By FlowId.
+  /// Returns the journal entries of a shard, indexed by FlowId.
   [[nodiscard]] std::span<JournalEntry> entries_of(std::uint32_t shard) const;
   [[nodiscard]] Inherited inherited_by(std::uint32_t shard) const;
-  /// This run lives. To be called every few seconds.
+  /// Records that this run is alive. Called every few seconds.
   void keep_alive(Instant now);
-  /// True if another program has truncated the file, or its file system has failed: the next run finds nothing in it.
+  /// True if another program truncated the file or its file system failed, so that the next run finds nothing in it.
   [[nodiscard]] bool is_lost() const;
-  /// This run has ended as it should: nothing is left. Nobody may use the entries any more.
+  /// Deletes the file after an orderly end of the run. The entries must no longer be in use.
   void remove();
 
-  /// The file's beginning. Changing it means another JournalEntry::version.
+  /// Header of the file. A change requires another JournalEntry::version.
   struct alignas(64) Header {
     std::array<char, 8> magic;
     std::uint32_t version;
     std::uint32_t entry_size;
     std::uint64_t entries;
-    std::uint64_t network;      ///< the network namespace: its inode
-    std::uint64_t ports;        ///< a hash of the devices
-    std::array<char, 40> boot;  ///< the kernel's boot_id: clocks of another one do not compare
-    std::int64_t alive;         ///< when this run was last known to live, in nanoseconds of the monotonic clock
+    std::uint64_t network;      ///< inode of the network namespace
+    std::uint64_t ports;        ///< hash of the ports' devices
+    std::array<char, 40> boot;  ///< the kernel's boot_id, because monotonic clocks of two boots cannot be compared
+    std::int64_t alive;         ///< time at which the run was last known to be alive, in ns of the monotonic clock
   };
 
  private:
@@ -86,7 +86,7 @@ class StateFile {
   [[nodiscard]] std::span<JournalEntry> orphan_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
-  /// Where those of that shard begin among them, and how many they are.
+  /// Returns index and number of the connections of that shard in the sorted list.
   template <typename Connection>
   [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
                                                             const std::vector<Connection>& connections) const;
@@ -94,7 +94,7 @@ class StateFile {
   std::string path_;
   StateIdentity identity_;
   Left left_;
-  int descriptor_ = -1;  ///< holds the lock
+  int descriptor_ = -1;  ///< open file that holds the lock
   std::optional<capture::FileMapping> mapping_;
 };
 

@@ -1,3 +1,6 @@
+// Ends the program in order: drains the shards, resets what is left, and forwards packets for a moment longer.
+// Runtime calls begin() for SIGTERM, SIGINT and `sluicectl stop`. Invariant: `done` is called exactly once, also if a
+// shard does not answer.
 #include "proxy/runtime/stop_sequence.hpp"
 
 #include <spdlog/spdlog.h>
@@ -12,15 +15,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// A host that does not take a reset at its word asks back (RFC 5961 section 3.2), and the other one, which has gone,
-/// answers: for so long both still pass.
+/// Time to forward packets after the resets. A host may answer a reset with a challenge ACK (RFC 5961 section 3.2),
+/// which the other host, already reset, must answer.
 constexpr Duration last_words = std::chrono::milliseconds(200);
 
 auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
 }
 
-/// What keeps connections, by name: ", kept by delivering 3, closing 1"; empty where nothing is known.
+/// Returns what keeps connections, as text: ", kept by delivering 3, closing 1"; empty if nothing does.
 std::string kept_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("kept_by").items()) {
@@ -114,7 +117,7 @@ void StopSequence::finish() {
   done_();
 }
 
-/// A hurry cuts the delay short.
+/// Calls `next` after the delay, or at once if begin() is called again.
 void StopSequence::after(Duration delay, void (StopSequence::*next)()) {
   timer_.expires_after(to_timer(delay));
   timer_.async_wait([this, next](const boost::system::error_code&) { (this->*next)(); });

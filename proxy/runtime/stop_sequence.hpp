@@ -14,30 +14,30 @@
 
 namespace sluice::proxy {
 
-/// How the program ends: no connection is split any more and those that are go back to their hosts, for a while; what
-/// is still split then is reset on both sides, for what it holds would be lost without a word. Packets pass all the
-/// while. Thread: the control thread.
+/// Orderly end of the program: connections are no longer split, and split ones are handed back to their hosts for a
+/// while. The rest is reset on both sides, because their held data would be lost unnoticed. Packets are forwarded all
+/// the while. Thread: the control thread.
 class StopSequence {
  public:
-  /// The most that begin() takes to have connections go back, on a machine that does not stand still.
+  /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
-  /// `drain`: how long connections may take to go back, see DrainTime. `done` is called once, at the end.
+  /// `drain` is the time for connections to be handed back, see DrainTime. `done` is called once, at the end.
   StopSequence(boost::asio::io_context& context, ShardOrders& orders, Overview& overview, Duration drain,
                std::function<void()> done);
 
-  /// Begins to stop. A second call ends the wait: what is still split is reset at once.
+  /// Begins to stop. A second call ends the wait, and connections that are still split are reset at once.
   void begin(const std::string& why);
-  /// Stops without waiting for anything to go back.
+  /// Stops without waiting for connections to be handed back.
   void begin_hurried(const std::string& why);
-  /// No connection was left without a word.
+  /// True if every split connection was handed back or reset.
   [[nodiscard]] bool complete() const { return complete_; }
 
  private:
   void drain();
   void look();
   void consider(const admin::Answer& answer);
-  /// States which connections the end breaks, then ends them.
+  /// Logs which connections the end breaks, then ends them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
   void linger();

@@ -17,18 +17,19 @@
 
 namespace sluice::proxy {
 
-/// What the program serves over HTTP: metrics, and the live page where there is one. Thread: the control thread.
+/// HTTP server of the program: metrics, health, and the live page if it is configured. Thread: the control thread.
 class WebServer {
  public:
-  /// What is asked. All of it outlives the server.
+  /// Objects that answer requests. They outlive the server.
   struct Program {
     Overview& overview;
     DetailCollector& details;
     Reloader& reloader;
-    std::function<std::vector<std::optional<Duration>>()> processor_times;  ///< of each shard's thread
-    std::function<bool()> healthy;                                          ///< every shard's thread goes round
+    /// Returns the processor time of each shard's thread.
+    std::function<std::vector<std::optional<Duration>>()> processor_times;
+    std::function<bool()> healthy;  ///< returns true if every shard's thread makes progress
   };
-  /// Listens at metrics.listen, which is set. Throws std::runtime_error when it cannot be had.
+  /// Listens at metrics.listen, which must be set. Throws std::runtime_error if the address is not available.
   WebServer(boost::asio::io_context& context, const Config& config, Program program);
 
  private:

@@ -10,25 +10,26 @@
 
 namespace sluice::proxy {
 
-/// Sees to it that frames go on when this program does not carry them: a bridge takes over, and a program that hangs is
-/// ended. Where the program ends in any way before give_back(), the kernel does the same. Thread: the control thread.
+/// Keeps frames flowing when this program cannot forward them. A kernel bridge takes over, and a program that hangs
+/// is killed. If the program ends in any way before give_back(), the kernel opens the bridge. Thread: the control
+/// thread.
 class WireKeeper {
  public:
-  /// What stands still for so long is ended.
+  /// Time without progress after which the program is killed.
   static constexpr Duration longest_hang = std::chrono::seconds(3);
 
-  /// `heard`: when that poll thread was last heard of which has been silent for longest. The bridge carries the frames
-  /// until take_over(). Throws std::runtime_error saying why there can be none.
+  /// `heard` returns the last sign of life of the poll thread that has been silent longest. The bridge forwards
+  /// frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
   WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, std::function<Instant()> heard);
 
-  /// Frames that come in are the program's alone from now on; what came in before was the bridge's too. Throws
-  /// std::runtime_error.
+  /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
+  /// Throws std::runtime_error.
   void take_over();
-  /// The program is ended from now on when this thread or a poll thread hangs.
+  /// Kills the program from now on if this thread or a poll thread hangs.
   void watch();
-  /// Puts together what was taken apart. To be called about once a second.
+  /// Restores the bridge if its parts were removed. Called about once a second.
   void maintain();
-  /// The bridge carries the frames again. Nobody else may any more.
+  /// Lets the bridge forward the frames again; the program must no longer forward any.
   void give_back();
 
   [[nodiscard]] const FailOpenBridge& bridge() const { return bridge_; }
