@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array socket_families{AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_XDP};
 
-/// The functions of the library return a negated errno.
+/// Throws if `result` is negative; libseccomp returns a negated errno.
 void require(int result, const std::string& what) {
   if (result < 0) {
     throw std::runtime_error("confine.seccomp: " + what + ": " + std::generic_category().message(-result));
@@ -59,7 +59,7 @@ void confine() {
   for (const int family : socket_families) {
     filter.allow_where("socket", {0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(family), 0});
   }
-  // What AF_XDP asks when it takes its program off an interface again.
+  // AF_XDP needs this call to detach its program from an interface.
   filter.allow_where("bpf", {0, SCMP_CMP_EQ, BPF_OBJ_GET_INFO_BY_FD, 0});
   filter.load();
 }

@@ -5,10 +5,9 @@
 
 namespace sluice::proxy {
 
-/// The system calls that a program makes once it has started: found by watching it in the end to end tests, with those
-/// of the same family that another release of the C library may use in their place. Nothing that starts a program or a
-/// thread, changes who we are, mounts, traces or loads. mmap, mprotect, socket and bpf are bounded by their
-/// arguments, see confine().
+/// System calls that a program makes after its start. They were found by tracing the end-to-end tests, and completed
+/// by equivalent calls of other C library releases. None starts a program or a thread, changes the user, mounts,
+/// traces or loads code. mmap, mprotect, socket and bpf are restricted by their arguments, see confine().
 inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
     {"brk", "munmap", "mremap", "madvise",
      // threads that begin, wait and end
@@ -32,10 +31,10 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      // what the machine is
      "getuid", "geteuid", "getgid", "getegid", "getrandom", "uname", "sysinfo", "getrusage", "prlimit64", "getcwd"});
 
-/// From now on no thread of the program can make another system call, map memory that can be executed, or open a socket
-/// of a family that no port has; nor will anything it could start. Others fail as if the kernel did not have them, so
-/// that a library falls back to what it did before, and traffic goes on. Cannot be undone. Throws std::runtime_error
-/// where the kernel has no such filter.
+/// Restricts all threads of the program, and programs that they would start, to allowed_system_calls. They can
+/// neither map executable memory nor open a socket of a family that no port uses. Other calls fail with ENOSYS, so
+/// that libraries use their fallback and traffic goes on. Cannot be undone. Throws std::runtime_error if the kernel
+/// has no seccomp filter.
 void confine();
 
 }  // namespace sluice::proxy

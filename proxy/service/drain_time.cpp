@@ -8,7 +8,8 @@ bool DrainTime::ends(Instant now, std::optional<std::uint64_t> would_break) {
   const Duration interval = now - asked_;
   asked_ = now;
   unanswered_ = would_break ? 0 : unanswered_ + 1;
-  // Whose shards stand still for good is not waited for: their intervals count.
+  // Intervals without an answer count once shards are considered stalled, so that the drain does not wait for them
+  // forever.
   const bool counts = interval <= period + tolerance || unanswered_ >= most_unanswered;
   stood_still_ = counts ? Duration::zero() : interval - period;
   end_ += stood_still_;

@@ -31,7 +31,7 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
   writer_.write(text);
 }
 
-/// A LogWriter calls it under its lock, by one thread at a time: the formatter is its own.
+/// LogWriter calls the returned function under its mutex, so that the formatter is used by one thread at a time.
 LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter) {
   return [own = std::shared_ptr<spdlog::formatter>(std::move(formatter))](std::uint64_t lines) {
     const std::string text =

@@ -10,22 +10,22 @@
 
 namespace sluice::proxy {
 
-/// Hands each line of spdlog to a LogWriter, which outlives it. Thread: any.
+/// Passes each line of spdlog to a LogWriter, which outlives the sink. Thread: any.
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  /// `colours`: marks what the formatter names as coloured by the level, as on a terminal.
+  /// `colours` colours the parts that the formatter marks by log level, for terminals.
   LogSink(LogWriter& writer, std::unique_ptr<spdlog::formatter> formatter, bool colours);
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override;
-  void flush_() override {}  // the writer holds nothing back
+  void flush_() override {}  // the writer buffers nothing on this side
 
  private:
   LogWriter& writer_;
   bool colours_;
 };
 
-/// Returns what states, as a warning that `formatter` formats, how many lines a LogWriter has lost.
+/// Returns a function that states the number of lost lines as a warning, formatted by `formatter`.
 [[nodiscard]] LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter);
 
 }  // namespace sluice::proxy

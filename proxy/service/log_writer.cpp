@@ -1,6 +1,6 @@
-// The queue and the thread behind the log. A thread that logs takes a mutex, appends its line and returns; the mutex is
-// never held during a system call. The writing thread shares ownership of all that it touches, so the program can end
-// while a write() does not return.
+// Queue and thread behind the log. A thread that logs takes a mutex, appends its line and returns; the mutex is never
+// held during a system call that can block. The writing thread shares ownership of all objects that it uses, so that
+// the program can end while a write() blocks.
 #include "proxy/service/log_writer.hpp"
 
 #include <fcntl.h>
@@ -22,14 +22,14 @@
 namespace sluice::proxy {
 namespace {
 
-/// How long the destructor waits for the writing thread.
+/// Maximum time that the destructor waits for the writing thread.
 constexpr auto longest_end = std::chrono::seconds(1);
-/// How often the thread, while a descriptor that does not block is full, looks whether another one has replaced it.
+/// Interval at which the thread checks whether a full non-blocking descriptor was replaced.
 constexpr int look_period_ms = 200;
 
 }  // namespace
 
-/// A descriptor that lines go to. Closed at its end.
+/// Owned descriptor to which lines are written.
 class LogWriter::Target {
  public:
   explicit Target(int descriptor) : descriptor_(descriptor) {}
@@ -39,7 +39,8 @@ class LogWriter::Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// The open does not wait for the reader of a FIFO, nor does a write to one: the open file description is ours alone.
+  /// Opened with O_NONBLOCK, so that neither open() nor write() waits for the reader of a FIFO. The open file
+  /// description is not shared, so its flags may be set.
   static std::shared_ptr<Target> open_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC,
                                   S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
@@ -47,10 +48,10 @@ class LogWriter::Target {
     return std::make_shared<Target>(descriptor);
   }
 
-  /// Writes all of `line`. Returns false where it cannot be written, or `is_replaced` is true while it waits.
+  /// Writes all of `line`. Returns false if it cannot be written, or if `is_replaced` becomes true while it waits.
   template <typename IsReplaced>
   bool write(std::string_view line, const IsReplaced& is_replaced) {
-    // What is left of a line that did not fit on the disk is ended first.
+    // An incomplete line, such as one that did not fit on the disk, is ended first.
     if (std::exchange(has_part_, false) && !write_all("\n", is_replaced)) {
       has_part_ = true;
       return false;
@@ -80,14 +81,14 @@ class LogWriter::Target {
   }
 
   int descriptor_;
-  bool has_part_ = false;  ///< the last line that was written is not whole
+  bool has_part_ = false;  ///< the last written line is incomplete
 };
 
 struct LogWriter::Shared {
   struct Line {
     std::shared_ptr<Target> target;
     std::string text;
-    std::uint64_t lines_lost = 0;  ///< the loss that the line states; 0 of any other line
+    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line states; 0 for other lines
   };
 
   explicit Shared(std::shared_ptr<Target> first, LossLine loss)
@@ -95,7 +96,7 @@ struct LogWriter::Shared {
 
   void push(std::string_view text);
   void run();
-  /// Queues the line that states what is lost and not yet stated. The mutex is held.
+  /// Queues a line that states the lost lines not stated yet. The caller holds the mutex.
   void push_loss();
 
   std::mutex mutex;
@@ -104,7 +105,7 @@ struct LogWriter::Shared {
   LossLine loss_line;
   std::deque<Line> waiting;
   std::size_t waiting_bytes = 0;
-  std::uint64_t unstated = 0;  ///< lines lost that no line has stated
+  std::uint64_t unstated = 0;  ///< lost lines that no line has stated yet
   std::atomic<std::uint64_t> lost = 0;
   bool is_ending = false;
   bool has_ended = false;
@@ -149,7 +150,7 @@ void LogWriter::Shared::run() {
     };
     is_writable = line.target->write(line.text, is_replaced);
     lock.lock();
-    // Its room is free once it is written, and not before: a line that blocks counts.
+    // The bytes are released only after the write, so that a line that blocks still counts.
     waiting_bytes -= line.text.size();
     if (is_writable) continue;
     unstated += line.lines_lost;
@@ -172,7 +173,7 @@ LogWriter::LogWriter(const std::string& path, LossLine loss_line)
   start();
 }
 
-/// Signals of the program go to its other threads.
+/// Starts the writing thread with all signals blocked, so that other threads handle them.
 void LogWriter::start() {
   sigset_t all;
   sigset_t before;
@@ -187,7 +188,7 @@ LogWriter::~LogWriter() {
   shared_->is_ending = true;
   shared_->changed.notify_all();
   const bool has_ended = shared_->changed.wait_for(lock, longest_end, [this] { return shared_->has_ended; });
-  if (!has_ended) {  // the thread ends with the line that it writes
+  if (!has_ended) {  // the thread ends after the line that it is writing
     shared_->waiting.clear();
     shared_->unstated = 0;
   }

@@ -10,34 +10,34 @@
 
 namespace sluice::proxy {
 
-/// Writes lines of text to a descriptor from a thread of its own, so that no other thread waits for the reader of a
-/// full pipe, a terminal that is stopped or a disk that does not answer. Lines that find no room are dropped and
-/// counted, and a line that states their number takes their place. The thread is made by the constructor: a seccomp
-/// filter may come later. Thread: any.
+/// Writes lines of text to a descriptor from a thread of its own. Other threads therefore never wait for the reader
+/// of a full pipe, a stopped terminal or a disk that does not respond. Lines that do not fit into the queue are
+/// dropped and counted, and a line states their number. The constructor starts the thread, so that a seccomp filter
+/// may be loaded later. Thread: any.
 class LogWriter {
  public:
-  /// Makes the line, with its end, that states how many lines were lost.
+  /// Returns the line, with its end, that states how many lines were lost.
   using LossLine = std::function<std::string(std::uint64_t lines)>;
-  /// Bytes that wait to be written at most, 1 MiB: some ten thousand lines.
+  /// Maximum bytes in the queue, 1 MiB: some ten thousand lines.
   static constexpr std::size_t most_waiting = std::size_t{1} << 20U;
 
-  /// Writes to a duplicate of `descriptor`, whose flags stay as they are: they belong to every process that shares the
-  /// open file description. Where it is closed every line is lost.
+  /// Writes to a duplicate of `descriptor`. Its flags are not changed, because every process that shares the open
+  /// file description has them. If it is closed, every line is lost.
   LogWriter(int descriptor, LossLine loss_line);
-  /// Opens `path` to append to it. Throws std::system_error where it cannot be opened.
+  /// Opens `path` for appending. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
-  /// Waits until all lines are written, but no longer than a second: what is left then is lost, and the thread is left
-  /// behind in its system call until the process ends.
+  /// Waits until all lines are written, at most one second. The rest is then lost, and the thread stays in its system
+  /// call until the process ends.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  /// Queues a line, with its end.
+  /// Queues a line, which includes its end.
   void write(std::string_view line);
-  /// Lines from now on go to the file that has the name now. Throws std::system_error where it cannot be opened; lines
-  /// go to the file as before then.
+  /// Opens the file of that name again and writes all later lines to it. Throws std::system_error on failure; the
+  /// earlier file is then kept.
   void reopen();
-  /// Number of lines that were dropped since the start.
+  /// Returns the number of dropped lines since the start.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
@@ -45,7 +45,7 @@ class LogWriter {
   struct Shared;
   void start();
 
-  std::string path_;  ///< empty where the descriptor was given
+  std::string path_;  ///< empty if a descriptor was given
   std::shared_ptr<Shared> shared_;
 };
 

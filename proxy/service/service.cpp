@@ -6,9 +6,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// How often a program that starts is asked whether it has become healthy.
+/// Interval at which a starting program is checked for being healthy.
 constexpr Duration health_period = std::chrono::milliseconds(10);
-/// What an end takes besides its drain: resets, poll threads, ports, memory.
+/// Time for the end besides the drain: resets, poll threads, ports and memory.
 constexpr Duration end_takes = std::chrono::seconds(10);
 
 }  // namespace
@@ -27,7 +27,7 @@ void Service::await_health() {
   beat();
 }
 
-/// Twice in each period of the watchdog, as sd_watchdog_enabled(3) asks for.
+/// Reports being alive twice per watchdog period, as sd_watchdog_enabled(3) recommends.
 void Service::beat() {
   if (!manager_.watchdog()) return;
   tell_alive();

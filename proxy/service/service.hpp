@@ -10,24 +10,25 @@
 
 namespace sluice::proxy {
 
-/// The program as its service manager sees it: starting, ready, reloading, stopping, and alive only while it is
-/// healthy, so that the manager's watchdog starts it anew when it is not for long. Thread: the control thread.
+/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. Being alive is
+/// reported only while the program is healthy, so that the manager's watchdog restarts an unhealthy one. Thread: the
+/// control thread.
 class Service {
  public:
-  /// What is asked about the program.
+  /// Functions that describe the state of the program.
   struct Program {
-    std::function<bool()> healthy;         ///< it does what it is there for
-    std::function<std::string()> summary;  ///< one line for people
+    std::function<bool()> healthy;         ///< returns true if the program does its work
+    std::function<std::string()> summary;  ///< returns one line of text for operators
   };
   Service(boost::asio::io_context& context, ServiceManager manager, Program program);
 
-  /// The program has started: as soon as it is healthy it is ready, and from then on tells that it is alive.
+  /// Called after the start. Reports ready once the program is healthy, and from then on alive.
   void start();
-  /// Carries out a reload, of which the manager is told.
+  /// Runs `work`, a reload, and reports its start and end to the manager.
   void reload(Instant now, const std::function<void()>& work);
-  /// The end has begun, and is over after `at_most` or a little later.
+  /// Reports that the program is stopping, which takes `at_most` plus a short time.
   void stopping(Duration at_most);
-  /// Something has become better or worse: the manager need not wait for the next heartbeat to know.
+  /// Reports a change of the state at once, before the next heartbeat.
   void changed();
 
  private:

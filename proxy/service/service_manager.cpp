@@ -1,3 +1,6 @@
+// Implements systemd's notification protocol (sd_notify(3)) without libsystemd. Service calls it on the control
+// thread. Invariant: no call blocks, and a program without a service manager works the same way. The environment
+// variables are removed so that child processes do not report.
 #include "proxy/service/service_manager.hpp"
 
 #include <sys/socket.h>
@@ -20,7 +23,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// The value of a variable of the environment, which does not have it afterwards.
+/// Returns the value of an environment variable and removes the variable.
 std::optional<std::string> take(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr) return std::nullopt;
@@ -36,7 +39,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-/// What WATCHDOG_USEC asks of this process; nothing where it is malformed or meant for another.
+/// Returns the watchdog period of WATCHDOG_USEC, or nothing if it is malformed or meant for another process.
 std::optional<Duration> asked_watchdog() {
   const std::optional<std::string> microseconds = take("WATCHDOG_USEC");
   const std::optional<std::string> process = take("WATCHDOG_PID");
@@ -50,7 +53,7 @@ std::string microseconds(Duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
 }
 
-/// A status is one line: what would end it becomes a blank.
+/// Replaces line ends by blanks, because a status is a single line.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -66,7 +69,7 @@ int connect_to(const std::string& name) {
   if (name[0] == '@') address.sun_path[0] = '\0';
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // The interface of the system takes every kind of address as a sockaddr.
+  // The system call takes every kind of address as a sockaddr.
   if (socket < 0 || connect(socket, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     const int problem = errno;
     if (socket >= 0) close(socket);
@@ -121,7 +124,7 @@ void ServiceManager::alive() {
 
 void ServiceManager::send(const std::string& lines) const {
   if (socket_ < 0) return;
-  // Nothing is done about a failure: who does not listen has not asked to be told.
+  // A failure is ignored, because a manager that does not receive has no need of the message.
   static_cast<void>(::send(socket_, lines.data(), lines.size(), MSG_NOSIGNAL));
 }
 

@@ -7,17 +7,17 @@
 
 namespace sluice::proxy {
 
-/// The manager that started the program as a service, told how it does by systemd's protocol (sd_notify(3)): datagrams
-/// of KEY=VALUE lines to the socket that it named. Where there is none, nothing is sent. No call waits, and a manager
-/// that does not listen is no error: it judges by its own timeouts. Thread: one.
+/// Sends state changes to the service manager by systemd's protocol (sd_notify(3)): datagrams of KEY=VALUE lines.
+/// Without a manager nothing is sent. No call blocks, and a manager that does not receive is no error, because it
+/// relies on its own timeouts. Thread: one.
 class ServiceManager {
  public:
-  /// Nobody listens.
+  /// Creates an object without a manager, which sends nothing.
   ServiceManager() = default;
-  /// `socket` is a path, or with an '@' in front an abstract name. `watchdog`: the manager ends the program when it has
-  /// not been told alive() for so long. Throws std::runtime_error where no socket can be had.
+  /// `socket` is a path, or an abstract name after '@'. With `watchdog`, the manager ends the program if alive() is
+  /// not called for that time. Throws std::runtime_error if no socket can be connected.
   ServiceManager(const std::string& socket, std::optional<Duration> watchdog);
-  /// As NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say, which are taken out of the environment.
+  /// Creates an object from NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes these environment variables.
   [[nodiscard]] static ServiceManager from_environment();
   ~ServiceManager();
   ServiceManager(ServiceManager&& other) noexcept;
@@ -25,22 +25,22 @@ class ServiceManager {
   ServiceManager(const ServiceManager&) = delete;
   ServiceManager& operator=(const ServiceManager&) = delete;
 
-  /// The start, or a reload, is over.
+  /// Reports that the start or a reload is complete.
   void ready(const std::string& status);
-  /// A reload has begun at `now` of CLOCK_MONOTONIC.
+  /// Reports that a reload began at `now` of CLOCK_MONOTONIC.
   void reloading(Instant now);
-  /// The end has begun and takes this long at most.
+  /// Reports that the end has begun and takes `at_most`.
   void stopping(Duration at_most);
-  /// One line for people.
+  /// Reports one line of text for operators.
   void status(const std::string& line);
-  /// The program does what it is there for.
+  /// Reports that the program is alive, for the watchdog.
   void alive();
   [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
 
  private:
   void send(const std::string& lines) const;
 
-  int socket_ = -1;  ///< connected to the manager's
+  int socket_ = -1;  ///< connected to the manager's socket; -1 without a manager
   std::optional<Duration> watchdog_;
 };
 
