@@ -45,7 +45,9 @@ class CaptureStream final : public admin::ByteStream {
     std::shared_ptr<FrameTap> tap;
     std::vector<std::uint8_t> bytes;  ///< bytes taken from the tap and not yet written
   };
+  /// Moves complete frames from the taps to `out`, sorted by time.
   void drain(std::string& out, std::size_t most);
+  /// Appends the statistics blocks that end the capture.
   void end(std::string& out);
   [[nodiscard]] bool drained() const;
   [[nodiscard]] std::uint64_t wall_time(std::int64_t at) const { return static_cast<std::uint64_t>(at + to_wall_); }

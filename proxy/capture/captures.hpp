@@ -41,14 +41,16 @@ class Captures {
   void tidy();
 
  private:
-  using Taps = std::vector<std::shared_ptr<FrameTap>>;  ///< by shard
+  using Taps = std::vector<std::shared_ptr<FrameTap>>;  ///< taps of a capture, indexed by shard
   struct Running {
     std::uint64_t id;
     Taps taps;
   };
 
   void end(std::uint64_t id);
+  /// Offers every shard a new set with the current captures and recorders.
   void tell_shards();
+  /// True if every shard uses the tap set of this generation or a newer one.
   [[nodiscard]] bool shards_have(std::uint64_t generation) const;
 
   Program program_;

@@ -49,7 +49,7 @@ struct Filter {
 
   /// Returns how many bytes of the frame are shown.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// True if the frame matches, before its decision is known.
+  /// True if the frame matches all criteria except its decision, which is not known yet.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

@@ -14,7 +14,7 @@ namespace sluice::capture {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// True if the frame is selected, as far as its decision does not matter. Called once per frame.
+  /// True if the frame is selected, judged without its decision. Called once per frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
   /// Returns how many bytes of the frame are shown.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;

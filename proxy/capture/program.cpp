@@ -46,7 +46,7 @@ constexpr auto operations = std::to_array<unsigned>({
     BPF_JMP | BPF_JGT | BPF_X,
     BPF_JMP | BPF_JGE | BPF_X,
     BPF_JMP | BPF_JSET | BPF_X,
-    // calculate
+    // arithmetic
     BPF_ALU | BPF_ADD | BPF_K,
     BPF_ALU | BPF_SUB | BPF_K,
     BPF_ALU | BPF_MUL | BPF_K,

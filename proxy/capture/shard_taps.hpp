@@ -51,6 +51,7 @@ class ShardTaps final : public proxy::FrameWatch {
   };
 
   [[nodiscard]] Shares shares_of(const Frame& frame);
+  /// Writes the current frame to the taps once its decision has been counted.
   void settle();
   [[nodiscard]] Decision take_decision(const rte_mbuf* buffer);
   void put(const Shares& shares, const FrameHeader& header, std::span<const std::uint8_t> bytes);

@@ -11,8 +11,8 @@ namespace sluice::capture {
 /// for the other.
 class TapSlot {
  public:
-  /// Control thread: makes the shard use these taps. They must outlive the shard's thread, and earlier ones until
-  /// taken() reports a newer generation.
+  /// Control thread: makes the shard use these taps. The newest taps must outlive the shard's thread. Earlier ones
+  /// must stay until taken() reports a newer generation.
   void offer(ShardTaps& taps) { wanted_.store(&taps, std::memory_order_release); }
   /// Control thread: returns the generation that the shard uses, or 0 before the first. The shard no longer touches
   /// earlier ones.

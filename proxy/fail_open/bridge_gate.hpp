@@ -25,6 +25,7 @@ class BridgeGate {
   void shut();
   /// Shuts the bridge again after an interface was recreated, without an open moment. Throws std::runtime_error.
   void shut_again();
+  /// Removes the table, so that the bridge forwards frames.
   void open();
   [[nodiscard]] bool is_shut() const { return rules_ != nullptr; }
 
@@ -35,6 +36,7 @@ class BridgeGate {
   using Rules = std::unique_ptr<nft_ctx, Free>;
   static Rules begin();
   static void run(nft_ctx& rules, const std::string& commands);
+  /// Returns the nftables commands that create the table.
   [[nodiscard]] std::string closed_table() const;
 
   std::string table_;

@@ -45,6 +45,7 @@ class BridgeLinks {
   /// Sends a request and passes every answer to `each` until the last one.
   template <typename Each>
   void exchange(nlmsghdr* request, const std::string& what, Each&& each);
+  /// Sends a request and waits for the kernel's acknowledgement.
   void change(nlmsghdr* request, const std::string& what);
 
   std::unique_ptr<mnl_socket, Close> socket_;

@@ -42,8 +42,12 @@ class FailOpenBridge {
  private:
   /// Returns the bridge, and creates it if there is none.
   [[nodiscard]] NetworkLink find_or_make();
+  /// Returns the bridge of which the ports are members. Throws if they belong to different ones, or if it has other
+  /// members.
   [[nodiscard]] NetworkLink joined_already(const std::array<NetworkLink, 2>& ports);
+  /// Configures the bridge, switches it on and adds both interfaces.
   void put_together();
+  /// True if the bridge is switched on and has both interfaces.
   [[nodiscard]] bool is_whole();
 
   Interfaces interfaces_;

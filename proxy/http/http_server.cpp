@@ -76,7 +76,7 @@ Request to_request(const WireRequest& from, const boost::asio::ip::address& clie
 }
 
 WireResponse to_wire(Response from) {
-  constexpr unsigned version = 11;  // 1.1
+  constexpr unsigned version = 11;  // HTTP/1.1
   WireResponse response(wire::int_to_status(from.status), version);
   response.set(wire::field::content_type, from.type);
   for (const auto& [name, value] : from.headers) response.set(name, value);

@@ -12,8 +12,8 @@
 namespace sluice::metrics {
 namespace {
 
-constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // by Kind
-constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // by Kind
+constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // indexed by Kind
+constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // indexed by Kind
 
 /// Returns the bound of a bucket with a decimal point, which OpenMetrics demands.
 std::string bound(double upper) {

@@ -48,7 +48,7 @@ class Overview {
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
   /// Returns every counter of the program: shards (summed), ports, RSS steering, feedback and the process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
-  /// Return the answers of the admin commands of these names.
+  /// Returns the answer of the admin command `status`. The functions below answer the commands of their names.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
   /// Returns one counter by name; for the shards' counters the prefix "proxy." may be omitted.

@@ -35,6 +35,7 @@ class LivePage {
   [[nodiscard]] http::Response show() const;
   [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
+  /// Sends the current state to all clients, and repeats that while there are any.
   void look();
   void look_after(std::chrono::milliseconds delay);
 

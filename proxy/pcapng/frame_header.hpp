@@ -22,7 +22,7 @@ struct FrameHeader {
   std::int64_t at = 0;         ///< time in nanoseconds of the shards' clock
   std::uint32_t length = 0;    ///< length of the frame on the wire
   std::uint16_t captured = 0;  ///< number of bytes that follow
-  std::uint8_t wire = 0;       ///< Wire::index()
+  std::uint8_t wire = 0;       ///< interface: Wire::index()
   Decision decision = sent_own;
 };
 

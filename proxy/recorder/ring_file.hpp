@@ -50,7 +50,9 @@ class RingFile {
   void remove();
 
  private:
+  /// Renames the file of an earlier run, or removes it if that run ended before it wrote the header.
   void keep_earlier();
+  /// Creates, allocates and maps the file of this run.
   void begin(const RingPlan& plan);
 
   std::string path_;

@@ -57,6 +57,7 @@ class Runtime {
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  /// Creates the fail-open bridge if it is configured.
   void prepare_to_fail_open();
   /// Shuts the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
   void take_over();
@@ -102,10 +103,10 @@ class Runtime {
   dpdk::Steering steering_;
   std::optional<WireKeeper> wire_keeper_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
-  std::optional<capture::RingFile> last_frames_;  ///< outlives the shards
-  std::optional<capture::Captures> captures_;     ///< outlives the shards
-  std::optional<tracing::Traces> traces_;         ///< outlives the shards
-  std::optional<StateFile> state_;                ///< outlives the shards
+  std::optional<capture::RingFile> last_frames_;  ///< declared before the shards, which write to it
+  std::optional<capture::Captures> captures_;     ///< declared before the shards, which use its taps
+  std::optional<tracing::Traces> traces_;         ///< declared before the shards, which use its slots
+  std::optional<StateFile> state_;                ///< declared before the shards, which write to it
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;

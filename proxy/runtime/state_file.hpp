@@ -83,6 +83,7 @@ class StateFile {
   void begin_anew(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
+  /// Returns the entries of orphans, which follow those of the shards.
   [[nodiscard]] std::span<JournalEntry> orphan_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;

@@ -36,10 +36,12 @@ class StopSequence {
  private:
   void drain();
   void look();
+  /// Continues or ends the drain, depending on what the shards still hold.
   void consider(const admin::Answer& answer);
   /// Logs which connections the end breaks, then ends them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
+  /// Finishes after a moment in which packets are still forwarded.
   void linger();
   void finish();
   void after(Duration delay, void (StopSequence::*next)());

@@ -28,7 +28,7 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      // files: configuration, log, state, sockets of ours
      "openat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
      "getdents64", "unlink", "unlinkat", "rmdir", "rename", "ftruncate", "fallocate", "flock", "fsync", "msync",
-     // what the machine is
+     // properties of the machine and the user
      "getuid", "geteuid", "getgid", "getegid", "getrandom", "uname", "sysinfo", "getrusage", "prlimit64", "getcwd"});
 
 /// Restricts all threads of the program, and programs that they would start, to allowed_system_calls. They can

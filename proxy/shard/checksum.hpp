@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Returns whether a checksum that is not finished is as good as a right one. Where the device reports that the data is
-/// right, the port decides. Otherwise the field is only what a kernel would have left there, which a damaged segment
-/// can have by chance: the host must have `shown` that it leaves checksums unfinished.
+/// Returns whether a segment with this checksum state may be accepted. If the device vouches for the data, the port's
+/// setting decides. An unfinished field matches what a kernel leaves there, which a damaged segment can have by
+/// chance. The host must therefore have `shown` that it leaves checksums unfinished.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -24,7 +24,7 @@ namespace sluice::proxy {
   return false;
 }
 
-/// Counts a checksum that is not right, and returns is_acceptable() of it.
+/// Counts a checksum that is not good, and returns whether it is acceptable.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {
@@ -37,8 +37,8 @@ namespace sluice::proxy {
   return acceptable;
 }
 
-/// Returns whether a segment of a connection is taken with this checksum. Where it is not, or only because its kernel
-/// left the checksum to an offload, that is counted. The handshake has `shown` whether its host leaves them unfinished.
+/// Returns whether a segment of a split connection is accepted with this checksum. A rejected one is counted, and so
+/// is one accepted with an unfinished checksum. `shown` records whether its host leaves checksums unfinished.
 [[nodiscard]] inline bool accept_checksum(const ShardConfig& config, Counters& counters, Side in,
                                           packet::ChecksumState state, const Handshake& shown) {
   if (state == packet::ChecksumState::good) [[likely]]
@@ -46,9 +46,9 @@ namespace sluice::proxy {
   return accept_unfinished(config, counters, in, state, shown.leaves_unfinished(in));
 }
 
-/// Returns whether what passes is damaged, so that nothing may be learned from it. A SYN or SYN-ACK shows by itself
-/// that its host leaves checksums unfinished; for any other segment its host must have `shown` it. Where the port takes
-/// none, such a segment is damaged: a connection whose data would be dropped is not split.
+/// Returns whether a forwarded segment is damaged, so that no state may be derived from it. A SYN or SYN-ACK itself
+/// shows that its host leaves checksums unfinished; for other segments `shown` states it. On a port that refuses
+/// unfinished checksums, such a segment counts as damaged, so that its connection is not split.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);

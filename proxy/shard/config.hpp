@@ -19,7 +19,7 @@ namespace sluice::proxy {
 
 /// Bounds on the resources of a shard. They are allocated at start and never grow.
 struct ShardLimits {
-  std::uint32_t max_flows = 65'536;  ///< 1 … 16 777 216
+  std::uint32_t max_flows = 65'536;  ///< maximum connections, 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
   /// Maximum payload bytes that one direction of a connection may hold or advertise. They are received and
   /// acknowledged, not yet acknowledged by the other host (the ack exposure), or advertised as window. MemoryBudget

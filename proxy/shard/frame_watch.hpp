@@ -8,7 +8,7 @@ namespace sluice::proxy {
 /// Observer of received frames and of their treatment, such as a capture. Thread: the shard's.
 class FrameWatch {
  public:
-  /// Called before a frame is processed, which changes or consumes it. `counters` show the treatment afterwards.
+  /// Called before a frame is processed, which changes or consumes it. `counters` then count its outcome.
   virtual void received(const Arrival& arrival, const Counters& counters) = 0;
   /// Called after the frame of the last received() has been processed.
   virtual void dealt_with() = 0;

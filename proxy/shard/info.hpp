@@ -21,7 +21,7 @@ struct FlowInfo {
   const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
   const char* obstacle = "";        ///< obstacle that delays a requested handback
-  const char* state[2] = {"", ""};  ///< RFC 9293 names
+  const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
   Bytes in_flight[2];
   Bytes congestion_window[2];
   Bytes peer_window[2];
@@ -100,7 +100,7 @@ struct BearerInfo {
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
   Bytes allowance;          ///< bytes granted by the last step of the controller
-  Bytes congestion_window;  ///< sum over the radio legs
+  Bytes congestion_window;  ///< sum of the congestion windows of the radio legs
   Bytes in_flight;          ///< sum over the radio legs; with the ACK-based controller IP bytes of all connections
   Bytes window;  ///< bytes that may be in flight now: from the allowance if a controller sets it, else the congestion
                  ///< windows

@@ -70,7 +70,7 @@ class Shard {
   /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
   void on_words(std::span<const SenderWord> words, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
-  /// Appends the status for the Node-B of every bearer that changed since the last call, or of all bearers if `all`.
+  /// Appends one status for the Node-B for each UE whose bearers changed since the last call, or for every UE if `all`.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
   /// Activates these policies, for running connections too. Each continues under its new controller from the values
@@ -106,6 +106,7 @@ class Shard {
   /// Adds the acknowledged but undelivered bytes of up to `most` flows to exposure(). The next call continues with
   /// the next flows.
   void sample_exposure(std::uint32_t most);
+  /// Returns the histogram of the bytes that sample_exposure() has added.
   [[nodiscard]] const Histogram& exposure() const;
   /// Samples up to `most` flows and bearers for census() and times_taken(), and continues there with the next call.
   void take_census(std::uint32_t most);

@@ -30,7 +30,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   /// Destinations of the reports.
   struct Shards {
     std::vector<ShardChannel*> channels;
-    std::function<unsigned(const IpAddress& ue)> owner;  ///< index of the UE's channel
+    std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the UE's channel
     std::function<void(unsigned)> wake;  ///< wakes the shard; called after its channel received something
   };
   /// Binds the socket and starts. Throws std::runtime_error if the address is not available.
@@ -42,6 +42,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return endpoint_.local(); }
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const { return endpoint_.destinations(); }
   [[nodiscard]] const control::feedback::FailureCounters& failures() const { return session_.counters(); }
+  /// Returns the last datagram that was rejected because of an old epoch.
   [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
   /// Returns the number of records lost because a shard's queue was full.

@@ -64,7 +64,7 @@ struct ShardSnapshot {
   std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
   std::uint32_t end_to_end_count = 0;  ///< connections of flow_count that stay end to end
   CensusCounts census;                 ///< flows and bearers by state; a few snapshots old if there are many
-  Times times;                         ///< see GroupTimes
+  Times times;                         ///< time histograms of both groups, see GroupTimes
   Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
   std::uint32_t order = 0;             ///< id of the last completed order; `staying` dates from then
   bool draining = false;
@@ -93,7 +93,9 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   /// Operator commands from the control thread to the shard.
   boost::lockfree::spsc_queue<ShardOrder, boost::lockfree::capacity<16>> orders;
+  /// Snapshots from the shard to the control thread.
   TripleBuffer<ShardSnapshot> snapshots;
+  /// Lists that the control thread requests in the next snapshot.
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
   /// Policies that the shard activates; null until the first change. They outlive the shard.
   std::atomic<const Policies*> policies{nullptr};
@@ -103,6 +105,7 @@ struct ShardChannel {
   capture::TapSlot taps;
   /// Trace that records the decisions of the shard's controllers.
   tracing::TraceSlot traces;
+  /// Set to request the status of every bearer, including unchanged ones.
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

@@ -66,6 +66,7 @@ class ShardThread {
   };
 
   void run() noexcept;
+  /// Sets name, processor and priority of the thread.
   void prepare();
   void poll();
   bool take_packets(Side side, Instant now);
@@ -74,6 +75,7 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool take_orders(Instant now);
+  /// Queues statuses for the control thread when the period is over, or at once if `answer` or requested.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);

@@ -39,8 +39,10 @@ class TraceStream final : public admin::ByteStream {
     std::shared_ptr<ShardTrace> shard;
     std::string text;  ///< incomplete line, taken from the ring and not yet written
   };
+  /// Appends the first line, which names the program, the UE and the clocks.
   void begin(std::string& out) const;
   void add_lines(std::string& out, std::string_view lines);
+  /// Appends the last line, with the numbers of written and of lost lines.
   void end(std::string& out) const;
   [[nodiscard]] bool drained() const;
 

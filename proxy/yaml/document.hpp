@@ -27,7 +27,7 @@ struct Node {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// A key of a map and its value.
+/// Key of a map with its value.
 struct Entry {
   std::string key;
   Place place;  ///< position of the key

@@ -32,7 +32,7 @@ struct Error {
 template <typename T>
 struct Loaded {
   std::optional<T> value;       ///< set if and only if `errors` is empty
-  std::vector<Error> errors;    ///< in the order of the file
+  std::vector<Error> errors;    ///< errors in the order of the file
   std::vector<Error> warnings;  ///< settings that work but probably not as intended
 
   explicit operator bool() const { return value.has_value(); }

@@ -8,8 +8,8 @@ namespace sluice::config {
 /// One key as the reference shows it. In the texts, backticks enclose what the user types.
 struct KeyRow {
   std::string key;
-  std::string kind;     ///< "duration"
-  std::string range;    ///< "1ms … 10s"; may be empty
+  std::string kind;     ///< type of the value, such as "duration"
+  std::string range;    ///< accepted range, such as "1ms … 10s"; may be empty
   std::string value;    ///< default value, or "required", "not set", "empty", "see below"
   std::string meaning;  ///< help text, with the words of an enumeration
 };

@@ -35,10 +35,10 @@ struct SectionListSpec {
 ///       s.choice("offloads", port.offloads, offload_words, "…");
 ///     }
 ///
-/// Reading a file, printing the effective configuration and writing the reference are three visitors of the same
-/// declarations, so that they cannot drift apart. The default of a key is what the variable holds when it is declared.
-/// describe() is found by the namespace of its argument. It must declare every key on every call: where keys depend on
-/// another key's value, use when().
+/// Reading a file, printing the configuration and writing the reference visit the same declarations, so that they
+/// cannot differ. The default of a key is the value of its variable at the declaration. describe() is found by
+/// argument-dependent lookup. It must declare every key on every call; keys that depend on another key's value are
+/// declared in when().
 class Section {
  public:
   Section() = default;
