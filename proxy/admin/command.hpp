@@ -32,7 +32,7 @@ struct Answer {
   [[nodiscard]] static Answer from_line(std::string_view line);
 };
 
-/// Receives the answer, at most once, now or later, on the thread of the server's io_context.
+/// Callback that receives the answer, at most once, now or later, on the thread of the server's io_context.
 using Reply = std::function<void(Answer)>;
 
 /// One command of a program.

@@ -8,7 +8,7 @@ namespace sluice::manual {
 /// Name, section and summary of a manual page.
 struct Title {
   std::string name;     ///< page name, such as "sluice.yaml"
-  int section = 1;      ///< 1 commands, 5 files, 8 administration
+  int section = 1;      ///< manual section: 1 commands, 5 files, 8 administration
   std::string summary;  ///< short phrase for apropos(1)
   std::string version;
 };

@@ -58,7 +58,7 @@ class Shard {
   /// Processes a burst like receive(), and notifies `watch` of each frame.
   void receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due
-  /// at once, it does a part of the work, and next_deadline() has already passed.
+  /// at once, it does a part of the work, and next_deadline() returns a time that has passed.
   void advance(Instant now);
   /// Returns when advance() must be called at the latest, or `never` if nothing is pending.
   [[nodiscard]] Instant next_deadline() const;
