@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/nodeb/run_pool.hpp"
+#include "emulator/runtime/run_pool.hpp"
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "emulator/nodeb/run_pool.hpp"
+#include "emulator/runtime/run_pool.hpp"
 #include "emulator/report/result.hpp"
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"

@@ -16,7 +16,7 @@
 #include "emulator/channel/trace.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/net/tap.hpp"
-#include "emulator/nodeb/run_pool.hpp"
+#include "emulator/runtime/run_pool.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "emulator/scheduler/round_robin.hpp"

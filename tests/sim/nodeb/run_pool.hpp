@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/nodeb/run_pool.hpp"
+#include "emulator/runtime/run_pool.hpp"
 
 namespace sluice::emulator::test {
 

@@ -1,7 +1,7 @@
 // The packet buffers of virtual-time runs: they are made when they are needed, and a run that needs more than there may
 // be does not give a result.
 
-#include "emulator/nodeb/run_pool.hpp"
+#include "emulator/runtime/run_pool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

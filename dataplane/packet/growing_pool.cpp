@@ -1,12 +1,8 @@
-// Packet buffers of virtual-time runs, as a DPDK mempool that grows. run_experiment() creates one RunPool per thread.
-// Invariant: a run that lacked a buffer fails with BuffersExhausted, because its result would show the pool.
-// DPDK's mempools take the buffers that no per-thread cache holds from a table of operations ("mempool ops").
-// The operations here keep free buffers on a stack, so that the buffers used last, which are in the CPU cache, are used
-// next.
-// If the stack is empty they add memory to the pool. It does not come from EAL, whose amount is fixed at start, so only
-// software may use the buffers.
-
-#include "emulator/nodeb/run_pool.hpp"
+// Packet buffers that grow in number, for runs in virtual time. DPDK's mempools request the buffers that no thread has
+// cached through a table of operations ("mempool ops"). The operations here keep free buffers on a stack, because the
+// buffer used last is warm in the cache. When the stack is empty they add a chunk of memory to the pool. The memory
+// does not come from EAL, whose amount is fixed at start, so only software may use the buffers.
+#include "dataplane/packet/growing_pool.hpp"
 
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
@@ -19,30 +15,26 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "dataplane/packet/available_memory.hpp"
 
-namespace sluice::emulator {
+namespace sluice::packet {
 namespace {
 
-/// Initial number of buffers: more than DPDK's per-thread cache (384), and few enough to be allocated at once.
+/// Number of buffers at the beginning: more than DPDK caches for a thread (384), and few enough to map at once.
 constexpr std::uint32_t first_buffers = 4096;
-/// Memory in bytes that stays free for the rest of the process and the machine.
+/// Bytes left to the rest of the process, which needs memory for more than buffers.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
-constexpr const char* ops_name = "sluice_run_pool";
-constexpr const char* raise_buffers =
-    ", so the result would show their limit: expected a higher value of buffers in the scenario, for up to two of each "
-    "packet that a host, the proxy or a queue holds";
+constexpr const char* ops_name = "sluice_growing_pool";
 
-enum class Shortage : std::uint8_t { none, limit, memory };
-
-/// State of the operations for one mempool.
+/// State of one mempool.
 struct Stack {
   std::vector<void*> free;
-  std::uint32_t limit = 0;    ///< largest number of buffers
-  std::uint64_t machine = 0;  ///< bytes available on the machine when memory was short
-  bool grows = false;         ///< false while DPDK creates or frees the pool
+  std::uint32_t limit = 0;    ///< number of buffers
+  std::uint64_t machine = 0;  ///< bytes that the machine had left when they were too few
+  bool grows = false;         ///< false while DPDK makes the pool and takes it apart
   Shortage shortage = Shortage::none;
 };
 
@@ -54,17 +46,16 @@ void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
   munmap(chunk->addr, chunk->len);
 }
 
-/// Returns memory of `bytes` bytes, or null if the machine has too little left.
+/// Maps `bytes` of memory. Returns null if the machine has not enough left.
 void* map(std::size_t bytes, Stack& stack) {
-  const std::optional<std::uint64_t> available = packet::available_memory();
+  const std::optional<std::uint64_t> available = available_memory();
   stack.machine = available.value_or(0);
   if (available && *available < bytes + left_to_others) return nullptr;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-/// Adds a quarter of the existing buffers, at least first_buffers, up to the limit. Returns the reason if none were
-/// added.
+/// Adds a quarter of the present number of buffers, up to the limit. Returns why it added none.
 Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::uint32_t made = pool->populated_size;
   if (!stack.grows || made >= stack.limit) return Shortage::limit;
@@ -73,7 +64,7 @@ Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::size_t bytes = count * size + RTE_MEMPOOL_ALIGN;
   void* const memory = map(bytes, stack);
   if (memory == nullptr) return Shortage::memory;
-  stack.free.reserve(std::size_t{made} + count);  // so that give_back() does not allocate
+  stack.free.reserve(std::size_t{made} + count);  // giving buffers back allocates nothing
   const auto before = static_cast<std::ptrdiff_t>(stack.free.size());
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), address, bytes, unmap, nullptr) <= 0) {
@@ -105,8 +96,8 @@ int give_back(rte_mempool* pool, void* const* buffers, unsigned count) {
   return 0;
 }
 
-/// Takes `count` buffers from the stack. DPDK first requests as many as its per-thread cache holds, then a single one.
-/// A failed request for more than one buffer is therefore no shortage yet.
+/// Takes `count` buffers. DPDK first requests enough to refill the cache of a thread. If that fails it requests the one
+/// buffer that is needed now, so only a failed request for one buffer is a shortage.
 int take(rte_mempool* pool, void** buffers, unsigned count) {
   Stack& stack = stack_of(pool);
   while (stack.free.size() < count) {
@@ -140,9 +131,8 @@ void register_operations() {
   if (registered < 0) throw std::runtime_error("packet buffers: DPDK takes no further kind of pool");
 }
 
-/// Makes a pool with the operations above. They are DPDK's default for new pools meanwhile, so the mutex prevents other
-/// run pools from being created.
-std::unique_ptr<packet::PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
+/// Makes a pool with the operations above. DPDK has one setting for the operations of new pools, hence the lock.
+std::unique_ptr<PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   register_operations();
@@ -152,12 +142,12 @@ std::unique_ptr<packet::PacketPool> make_pool(const std::string& name, std::uint
     const std::string& ops;
     ~Restore() { rte_mbuf_set_user_mempool_ops(ops.c_str()); }
   } const restore{usual};
-  return std::make_unique<packet::PacketPool>(name, count, room);
+  return std::make_unique<PacketPool>(name, count, room);
 }
 
 }  // namespace
 
-RunPool::RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room)
+GrowingPool::GrowingPool(const std::string& name, std::uint32_t limit, std::uint16_t room)
     : packets_(make_pool(name, begins_with(limit), room)) {
   rte_mempool* const pool = packets_->handle();
   pool->size = limit;
@@ -166,39 +156,30 @@ RunPool::RunPool(const std::string& name, std::uint32_t limit, std::uint16_t roo
   stack.grows = true;
 }
 
-// Stops the growth first, because DPDK takes every buffer out of a pool that it frees.
-RunPool::~RunPool() {
+// DPDK takes every buffer out of a pool that it frees, so the pool must not grow any more.
+GrowingPool::~GrowingPool() {
   packets_->release_cached();
   stack_of(packets_->handle()).grows = false;
 }
 
-std::uint32_t RunPool::made() const {
+std::uint32_t GrowingPool::made() const {
   return packets_->handle()->populated_size;
 }
 
-std::uint32_t RunPool::begins_with(std::uint32_t limit) {
-  return std::min(limit, first_buffers);
+Shortage GrowingPool::shortage() const {
+  return stack_of(packets_->handle()).shortage;
 }
 
-void RunPool::begin_run() {
+void GrowingPool::clear_shortage() {
   stack_of(packets_->handle()).shortage = Shortage::none;
 }
 
-void RunPool::require_enough() const {
-  const Stack& stack = stack_of(packets_->handle());
-  if (stack.shortage == Shortage::none) return;
-  const std::string all = "all " + std::to_string(made()) + " packet buffers are in use";
-  if (stack.shortage == Shortage::limit) throw BuffersExhausted(all + raise_buffers);
-  throw BuffersExhausted(all + ", and this machine (or this control group) has " +
-                         std::to_string(stack.machine >> 20U) +
-                         " MiB left for more: expected more memory, or fewer runs at a time (--workers)");
+std::uint64_t GrowingPool::memory_left() const {
+  return stack_of(packets_->handle()).machine;
 }
 
-void RunPool::require_enough_for(std::uint64_t changes) const {
-  const std::uint32_t limit = packets_->capacity();
-  if (changes == 0 || made() <= limit / 2) return;
-  throw BuffersExhausted("more than half of " + std::to_string(limit) +
-                         " packet buffers were in use, and the proxy spared them" + raise_buffers);
+std::uint32_t GrowingPool::begins_with(std::uint32_t limit) {
+  return std::min(limit, first_buffers);
 }
 
-}  // namespace sluice::emulator
+}  // namespace sluice::packet

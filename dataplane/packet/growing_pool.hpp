@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dataplane/packet/pool.hpp"
+
+namespace sluice::packet {
+
+/// Reason why a pool had no buffer for a request.
+enum class Shortage : std::uint8_t {
+  none,
+  limit,   ///< the pool has as many buffers as it may have
+  memory,  ///< the machine has no memory for more
+};
+
+/// Pool of packet buffers that begins small and takes memory for more when all are in use, up to a limit.
+///
+/// Its users see a PacketPool of `limit` buffers: capacity() and available() count buffers that do not exist yet.
+/// Buffers stay until the pool ends. The memory does not come from EAL, so only software may use the buffers: a device
+/// has to know all memory when it starts. Thread: one at a time.
+class GrowingPool {
+ public:
+  /// Throws std::runtime_error if there is no memory for the first buffers. EAL must be running. `name` is unique in
+  /// the process and has at most 25 characters; `limit` is greater than 0; a buffer takes `room` bytes of data.
+  GrowingPool(const std::string& name, std::uint32_t limit, std::uint16_t room = PacketPool::default_room);
+  ~GrowingPool();
+  GrowingPool(const GrowingPool&) = delete;
+  GrowingPool& operator=(const GrowingPool&) = delete;
+
+  [[nodiscard]] PacketPool& packets() { return *packets_; }
+  [[nodiscard]] std::uint32_t limit() const { return packets_->capacity(); }
+  [[nodiscard]] std::uint32_t in_use() const { return packets_->in_use(); }
+  /// Returns the number of buffers that memory has been taken for.
+  [[nodiscard]] std::uint32_t made() const;
+
+  /// Returns why the last request since clear_shortage() failed that no buffer was left for.
+  [[nodiscard]] Shortage shortage() const;
+  void clear_shortage();
+  /// Returns the bytes that the machine had left when it last had too few for more buffers.
+  [[nodiscard]] std::uint64_t memory_left() const;
+
+  /// Returns the number of buffers that a pool with this limit begins with.
+  [[nodiscard]] static std::uint32_t begins_with(std::uint32_t limit);
+
+ private:
+  std::unique_ptr<PacketPool> packets_;
+};
+
+}  // namespace sluice::packet

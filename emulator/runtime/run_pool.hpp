@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "dataplane/packet/growing_pool.hpp"
+
+namespace sluice::emulator {
+
+/// Thrown if a run needed more packet buffers than it had: its result would show the pool and not the network.
+class BuffersExhausted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Packet buffers of virtual-time runs, and the rule that a result counts only if the buffers did not limit it.
+/// Thread: one at a time.
+class RunPool {
+ public:
+  /// Takes the parameters of GrowingPool.
+  explicit RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room = packet::PacketPool::default_room)
+      : buffers_(name, limit, room) {}
+
+  [[nodiscard]] packet::PacketPool& packets() { return buffers_.packets(); }
+  [[nodiscard]] std::uint32_t in_use() const { return buffers_.in_use(); }
+  /// Returns the number of buffers that memory has been taken for.
+  [[nodiscard]] std::uint32_t made() const { return buffers_.made(); }
+
+  /// Clears the record of a shortage, because another run begins.
+  void begin_run() { buffers_.clear_shortage(); }
+  /// Throws BuffersExhausted, with the limit and the key that raises it, if a request failed since begin_run().
+  void require_enough() const;
+  /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
+  /// number of times that the proxy saved buffers because few were left, which it does before none is left.
+  void require_enough_for(std::uint64_t changes) const;
+
+  /// Returns the number of buffers that a pool with this limit begins with.
+  [[nodiscard]] static std::uint32_t begins_with(std::uint32_t limit) {
+    return packet::GrowingPool::begins_with(limit);
+  }
+
+ private:
+  packet::GrowingPool buffers_;
+};
+
+}  // namespace sluice::emulator
