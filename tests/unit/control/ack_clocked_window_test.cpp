@@ -20,7 +20,8 @@ TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
   EXPECT_EQ(law.window(), Bytes(14600));
-  law.on_acknowledged({at(20ms), Bytes(14600), 20ms, Bytes(0), 1, true});
+  law.on_acknowledged(
+      {.now = at(20ms), .delivered = Bytes(14600), .round_trip = 20ms, .in_flight = Bytes(0), .held_back = true});
   EXPECT_EQ(law.window(), Bytes(29200));
   EXPECT_TRUE(law.starting());
   EXPECT_EQ(law.base_delay(), 20ms);
@@ -29,7 +30,8 @@ TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
 TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i < 50; ++i) law.on_acknowledged({at(i * 20ms), Bytes(1500), 20ms, Bytes(1500), 1, false});
+  for (int i = 1; i < 50; ++i)
+    law.on_acknowledged({.now = at(i * 20ms), .delivered = Bytes(1500), .round_trip = 20ms, .in_flight = Bytes(1500)});
   EXPECT_EQ(law.window(), Bytes(14600));
 }
 
@@ -40,9 +42,17 @@ TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
   AckClockedWindow law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     const Duration took = i < 10 ? 20ms : 36ms;  // 16 ms of queue
-    law.on_acknowledged({at(i * 1200us), Bytes(1500), took, Bytes(30'000), 1, true});
+    law.on_acknowledged({.now = at(i * 1200us),
+                         .delivered = Bytes(1500),
+                         .round_trip = took,
+                         .in_flight = Bytes(30'000),
+                         .held_back = true});
   }
-  law.on_acknowledged({at(2001 * 1200us), Bytes(1500), 40ms, Bytes(45'000), 1, true});
+  law.on_acknowledged({.now = at(2001 * 1200us),
+                       .delivered = Bytes(1500),
+                       .round_trip = 40ms,
+                       .in_flight = Bytes(45'000),
+                       .held_back = true});
   EXPECT_FALSE(law.starting());
   EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
@@ -57,7 +67,11 @@ TEST(AckClockedWindow, HoldsNoMoreOfTheReferenceThanIsToWait) {
   parameters.clumps = 0;
   AckClockedWindow law(parameters);
   const auto hear = [&](int i, Duration took, double part) {
-    Acknowledged news{at(i * 1200us), Bytes(1500), took, Bytes(30'000), 1, true};
+    Acknowledged news{.now = at(i * 1200us),
+                      .delivered = Bytes(1500),
+                      .round_trip = took,
+                      .in_flight = Bytes(30'000),
+                      .held_back = true};
     news.reference_part = part;
     law.on_acknowledged(news);
   };
@@ -74,17 +88,30 @@ TEST(AckClockedWindow, HoldsNoMoreOfTheReferenceThanIsToWait) {
 TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i < 20; ++i) law.on_acknowledged({at(i * 10s), Bytes(1), 9s, Bytes(3000), 1, true});
+  for (int i = 1; i < 20; ++i) {
+    law.on_acknowledged(
+        {.now = at(i * 10s), .delivered = Bytes(1), .round_trip = 9s, .in_flight = Bytes(3000), .held_back = true});
+  }
   EXPECT_GE(law.window(), Bytes(3000));
 }
 
 TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 20ms, Bytes(30'000), 1, true});
+  for (int i = 1; i <= 1000; ++i) {
+    law.on_acknowledged({.now = at(i * 1ms),
+                         .delivered = Bytes(1500),
+                         .round_trip = 20ms,
+                         .in_flight = Bytes(30'000),
+                         .held_back = true});
+  }
   law.on_resumed(at(3s));  // all of it is taken for lost
   EXPECT_EQ(law.window(), Bytes(3000));
-  law.on_acknowledged({at(9s), Bytes(1500), Duration::zero(), Bytes(1500), 1, true});
+  law.on_acknowledged({.now = at(9s),
+                       .delivered = Bytes(1500),
+                       .round_trip = Duration::zero(),
+                       .in_flight = Bytes(1500),
+                       .held_back = true});
   EXPECT_GT(law.window(), Bytes(15'000)) << "the link is back, and what was known of it holds";
   EXPECT_EQ(law.base_delay(), 20ms);
 }
@@ -92,11 +119,17 @@ TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
 TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 45ms, Bytes(60'000), 1, true});
-  law.on_acknowledged({at(1001ms), Bytes(60'000), 45ms, Bytes(0), 1, false});
+  for (int i = 1; i <= 1000; ++i) {
+    law.on_acknowledged({.now = at(i * 1ms),
+                         .delivered = Bytes(1500),
+                         .round_trip = 45ms,
+                         .in_flight = Bytes(60'000),
+                         .held_back = true});
+  }
+  law.on_acknowledged({.now = at(1001ms), .delivered = Bytes(60'000), .round_trip = 45ms, .in_flight = Bytes(0)});
   law.on_resumed(at(5s));
   EXPECT_GT(law.window(), Bytes(30'000));
-  law.on_acknowledged({at(5s + 45ms), Bytes(1500), 45ms, Bytes(0), 1, false});
+  law.on_acknowledged({.now = at(5s + 45ms), .delivered = Bytes(1500), .round_trip = 45ms, .in_flight = Bytes(0)});
   law.on_resumed(at(16s));
   EXPECT_EQ(law.window(), Bytes(14600));
   EXPECT_EQ(law.base_delay(), Duration::zero());
@@ -109,7 +142,12 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
     for (int i = 1; i < 300; ++i) {
       const Duration by = i < 200 ? 0ms : std::max(late, Duration(0ms));
       const Bytes under_way(50'000 + by / 1ms * 1250);
-      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, under_way, 1, true, i < 200 ? 0ms : late});
+      law.on_acknowledged({.now = at(i * 10ms + by),
+                           .delivered = Bytes(12500),
+                           .round_trip = 40ms + by,
+                           .in_flight = under_way,
+                           .held_back = true,
+                           .late = i < 200 ? 0ms : late});
     }
     return static_cast<double>(law.window().count());
   };
@@ -126,9 +164,20 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
 TEST(AckClockedWindow, ALatenessHoldsNoMoreThanWasUnderWay) {
   const auto window_after = [](Duration late) {
     AckClockedWindow law;
-    for (int i = 1; i < 300; ++i)
-      law.on_acknowledged({at(i * 10ms), Bytes(12500), 40ms, Bytes(50'000), 1, true, Duration::zero()});
-    law.on_acknowledged({at(3s + late), Bytes(12500), 40ms + late, Bytes(15'000), 1, true, late});
+    for (int i = 1; i < 300; ++i) {
+      law.on_acknowledged({.now = at(i * 10ms),
+                           .delivered = Bytes(12500),
+                           .round_trip = 40ms,
+                           .in_flight = Bytes(50'000),
+                           .held_back = true,
+                           .late = Duration::zero()});
+    }
+    law.on_acknowledged({.now = at(3s + late),
+                         .delivered = Bytes(12500),
+                         .round_trip = 40ms + late,
+                         .in_flight = Bytes(15'000),
+                         .held_back = true,
+                         .late = late});
     return static_cast<double>(law.window().count());
   };
   EXPECT_LE(window_after(1s) - window_after(Duration::zero()), 1.35 * (15'000 + 12'500));
@@ -138,7 +187,13 @@ TEST(AckClockedWindow, ALatenessHoldsNoMoreThanWasUnderWay) {
 TEST(AckClockedWindow, AcknowledgementsOfOneMomentEachCount) {
   AckClockedWindow law;
   for (int i = 1; i <= 3000; ++i) {
-    for (int n = 0; n < 4; ++n) law.on_acknowledged({at(i * 1ms), Bytes(1500), 40ms, Bytes(240'000), 1, true});
+    for (int n = 0; n < 4; ++n) {
+      law.on_acknowledged({.now = at(i * 1ms),
+                           .delivered = Bytes(1500),
+                           .round_trip = 40ms,
+                           .in_flight = Bytes(240'000),
+                           .held_back = true});
+    }
   }
   EXPECT_NEAR(to_seconds(law.time_in_queue(Bytes(60'000))), 0.010, 0.0002) << "at 6000 bytes a millisecond";
 }
@@ -149,7 +204,12 @@ TEST(AckClockedWindow, HoldsWhatOneAcknowledgementIsFor) {
     AckClockedWindow law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
     for (Duration now = apart; now <= 3s; now += apart) {
-      Acknowledged news{at(now), Bytes(1500 * segments), 40ms, Bytes(75'000), flows, true};
+      Acknowledged news{.now = at(now),
+                        .delivered = Bytes(1500 * segments),
+                        .round_trip = 40ms,
+                        .in_flight = Bytes(75'000),
+                        .flows = flows,
+                        .held_back = true};
       news.further = further;
       law.on_acknowledged(news);
     }
@@ -167,7 +227,12 @@ AckClockedWindow after_late_acknowledgements(Duration late, const std::function<
   AckClockedWindow law;
   for (int i = 1; i < 500; ++i) {
     const Duration waited = late + (i < 10 ? 0ms : 30ms);
-    Acknowledged news{at(i * 10ms), Bytes(12500), 40ms + waited, Bytes(90000), 1, true, late};
+    Acknowledged news{.now = at(i * 10ms),
+                      .delivered = Bytes(12500),
+                      .round_trip = 40ms + waited,
+                      .in_flight = Bytes(90000),
+                      .held_back = true,
+                      .late = late};
     if (change && i >= 380) change(news);
     law.on_acknowledged(news);
   }
@@ -213,8 +278,15 @@ TEST(AckClockedWindow, GrowsInNoSilenceThatMayBeTheLinks) {
 TEST(AckClockedWindow, AsksWithOneSegmentBeyondTheWindowWhereNewsIsOverdue) {
   const auto law_with = [](Bytes under_way) {
     AckClockedWindow law;
-    for (int i = 1; i < 3000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 40ms, Bytes(60'000), 1, true});
-    law.on_acknowledged({at(3s), Bytes(1500), 40ms, under_way, 1, true});
+    for (int i = 1; i < 3000; ++i) {
+      law.on_acknowledged({.now = at(i * 1ms),
+                           .delivered = Bytes(1500),
+                           .round_trip = 40ms,
+                           .in_flight = Bytes(60'000),
+                           .held_back = true});
+    }
+    law.on_acknowledged(
+        {.now = at(3s), .delivered = Bytes(1500), .round_trip = 40ms, .in_flight = under_way, .held_back = true});
     return law;
   };
   const Bytes beyond(300'000);
@@ -242,7 +314,12 @@ TEST(AckClockedWindow, ALatenessThatIsNoLongerKnownIsForgotten) {
     AckClockedWindow law;
     for (int i = 1; i < 600; ++i) {
       const Duration by = i < 200 ? late : Duration::zero();
-      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, i < 200 ? late : -1ms});
+      law.on_acknowledged({.now = at(i * 10ms + by),
+                           .delivered = Bytes(12500),
+                           .round_trip = 40ms + by,
+                           .in_flight = Bytes(50000),
+                           .held_back = true,
+                           .late = i < 200 ? late : -1ms});
     }
     return static_cast<double>(law.window().count());
   };
@@ -254,7 +331,12 @@ TEST(AckClockedWindow, WhatTheUplinkHoldsUpIsNoOtherRate) {
   AckClockedWindow law;
   for (int i = 1; i < 500; ++i) {
     const Duration by = 10ms * (9 - i % 10);
-    law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, by});
+    law.on_acknowledged({.now = at(i * 10ms + by),
+                         .delivered = Bytes(12500),
+                         .round_trip = 40ms + by,
+                         .in_flight = Bytes(50000),
+                         .held_back = true,
+                         .late = by});
     if (i < 100) continue;
     EXPECT_NEAR(law.rate().bps(), 10e6, 1e6);
   }
@@ -266,11 +348,19 @@ AckClockedWindow settled(Duration further) {
   parameters.clumps = 0;
   AckClockedWindow law(parameters);
   for (int i = 1; i <= 2000; ++i) {
-    Acknowledged news{at(i * 1200us), Bytes(1500), i < 10 ? 20ms : 36ms, Bytes(30'000), 1, true};
+    Acknowledged news{.now = at(i * 1200us),
+                      .delivered = Bytes(1500),
+                      .round_trip = i < 10 ? 20ms : 36ms,
+                      .in_flight = Bytes(30'000),
+                      .held_back = true};
     news.further = further;
     law.on_acknowledged(news);
   }
-  Acknowledged last{at(2001 * 1200us), Bytes(1500), 60ms, Bytes(45'000), 1, true};
+  Acknowledged last{.now = at(2001 * 1200us),
+                    .delivered = Bytes(1500),
+                    .round_trip = 60ms,
+                    .in_flight = Bytes(45'000),
+                    .held_back = true};
   last.further = further;
   law.on_acknowledged(last);
   return law;
@@ -291,12 +381,17 @@ TEST(AckClockedWindow, AheadIsWhatTheLinkCarriesMeanwhile) {
 TEST(AckClockedWindow, AnAnswerFromFurtherAwayIsNoPause) {
   AckClockedWindow law = settled(60ms);
   for (int i = 1; i <= 6000 && !law.draining(); ++i) {
-    Acknowledged news{at(2500ms + i * 1200us), Bytes(1500), 60ms, Bytes(45'000), 1, true};
+    Acknowledged news{.now = at(2500ms + i * 1200us),
+                      .delivered = Bytes(1500),
+                      .round_trip = 60ms,
+                      .in_flight = Bytes(45'000),
+                      .held_back = true};
     news.further = 60ms;
     law.on_acknowledged(news);
   }
   ASSERT_TRUE(law.draining()) << "a queue that stands for so long";
-  Acknowledged all{at(11s), Bytes(45'000), 60ms, Bytes{}, 1, true};
+  Acknowledged all{
+      .now = at(11s), .delivered = Bytes(45'000), .round_trip = 60ms, .in_flight = Bytes{}, .held_back = true};
   all.further = 60ms;
   law.on_acknowledged(all);
   law.on_resumed(at(11s + 60ms));
@@ -319,7 +414,13 @@ TEST(AckClockedWindow, ConnectionsWhoseClocksDifferTellTheRateTogether) {
   for (int i = 1; i < 2000; ++i) {
     const Duration late = i < 200 ? 0ms : 300ms;
     const Duration known = i >= 200 && i % 4 == 0 ? late - 20ms : late;
-    law.on_acknowledged({at(i * 1ms + late), Bytes(1250), 40ms + late, Bytes(400000), 4, true, known});
+    law.on_acknowledged({.now = at(i * 1ms + late),
+                         .delivered = Bytes(1250),
+                         .round_trip = 40ms + late,
+                         .in_flight = Bytes(400000),
+                         .flows = 4,
+                         .held_back = true,
+                         .late = known});
     if (i > 500) {
       EXPECT_NEAR(law.rate().bps(), 10e6, 2e6) << i;
     }
@@ -332,7 +433,13 @@ TEST(AckClockedWindow, ConnectionsOfUnknownLatenessDoNotCrowdTheOthersTogether) 
   for (int i = 1; i < 500; ++i) {
     const Duration late = i < 100 ? 0ms : 300ms;
     const Duration known = i >= 100 && i % 2 == 1 ? -1ms : late;
-    law.on_acknowledged({at(i * 10ms + late), Bytes(12500), 40ms + late, Bytes(400000), 2, true, known});
+    law.on_acknowledged({.now = at(i * 10ms + late),
+                         .delivered = Bytes(12500),
+                         .round_trip = 40ms + late,
+                         .in_flight = Bytes(400000),
+                         .flows = 2,
+                         .held_back = true,
+                         .late = known});
     if (i <= 150) continue;
     EXPECT_LT(law.rate().bps(), 12e6);
   }
@@ -348,16 +455,26 @@ TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
   for (int i = 0; law.starting(); ++i, now += 60ms) {
     ASSERT_LT(i, 1000);
     in_flight = law.window();
-    law.on_acknowledged({at(now), Bytes(1500), 2s + i * 30ms, in_flight, 1, true});
+    law.on_acknowledged({.now = at(now),
+                         .delivered = Bytes(1500),
+                         .round_trip = 2s + i * 30ms,
+                         .in_flight = in_flight,
+                         .held_back = true});
   }
   EXPECT_GT(in_flight, Bytes(50'000));
   for (; in_flight > Bytes(3000); in_flight -= Bytes(1500), now += 60ms) {
-    law.on_acknowledged({at(now), Bytes(1500), 3s, in_flight, 1, true});
+    law.on_acknowledged(
+        {.now = at(now), .delivered = Bytes(1500), .round_trip = 3s, .in_flight = in_flight, .held_back = true});
     EXPECT_TRUE(law.draining());
     EXPECT_EQ(law.window(), Bytes(3000));
   }
-  for (int i = 0; i < 8 && law.draining(); ++i, now += 60ms)
-    law.on_acknowledged({at(now), Bytes(1500), i < 2 ? 3s : Duration(80ms), in_flight, 1, true});
+  for (int i = 0; i < 8 && law.draining(); ++i, now += 60ms) {
+    law.on_acknowledged({.now = at(now),
+                         .delivered = Bytes(1500),
+                         .round_trip = i < 2 ? 3s : Duration(80ms),
+                         .in_flight = in_flight,
+                         .held_back = true});
+  }
   EXPECT_EQ(law.base_delay(), 80ms);
   EXPECT_FALSE(law.draining());
   EXPECT_LT(law.window(), Bytes(8000));
@@ -370,9 +487,14 @@ bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair)
   Duration now = first;
   for (int i = 0; law.starting(); ++i, now += pair) {
     if (i >= 1000) throw std::logic_error("the start-up does not end");
-    law.on_acknowledged({at(now), Bytes(3000), std::min(now, first + i * pair), law.window(), 1, true});
+    law.on_acknowledged({.now = at(now),
+                         .delivered = Bytes(3000),
+                         .round_trip = std::min(now, first + i * pair),
+                         .in_flight = law.window(),
+                         .held_back = true});
   }
-  law.on_acknowledged({at(now), Bytes(3000), now, law.window(), 1, true});
+  law.on_acknowledged(
+      {.now = at(now), .delivered = Bytes(3000), .round_trip = now, .in_flight = law.window(), .held_back = true});
   return law.draining();
 }
 
@@ -382,9 +504,12 @@ TEST(AckClockedWindow, ASlowLinksOwnSegmentsAreTakenForNoWay) {
   ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
   EXPECT_EQ(law.base_delay(), 80ms);
   EXPECT_EQ(law.window(), Bytes(3000));
-  law.on_acknowledged({at(1000ms), Bytes(1500), 400ms, Bytes(1500), 1, true});
-  law.on_acknowledged({at(1050ms), Bytes(1500), 50ms, Bytes(1500), 1, true});
-  law.on_acknowledged({at(1080ms), Bytes(1500), 50ms, Bytes(1500), 1, true});
+  law.on_acknowledged(
+      {.now = at(1000ms), .delivered = Bytes(1500), .round_trip = 400ms, .in_flight = Bytes(1500), .held_back = true});
+  law.on_acknowledged(
+      {.now = at(1050ms), .delivered = Bytes(1500), .round_trip = 50ms, .in_flight = Bytes(1500), .held_back = true});
+  law.on_acknowledged(
+      {.now = at(1080ms), .delivered = Bytes(1500), .round_trip = 50ms, .in_flight = Bytes(1500), .held_back = true});
   EXPECT_EQ(law.base_delay(), 50ms);
   EXPECT_FALSE(law.draining());
 }
@@ -401,7 +526,12 @@ TEST(AckClockedWindow, AStartUpThatFindsTheWayIsFollowedByNoDrain) {
 TEST(AckClockedWindow, ADrainEndsWhereNoConnectionIsLetHaveLess) {
   AckClockedWindow law;
   const auto hear = [&law](Duration now, Duration took, Bytes in_flight) {
-    Acknowledged news{at(now), Bytes(3000), took, in_flight, 4, true};
+    Acknowledged news{.now = at(now),
+                      .delivered = Bytes(3000),
+                      .round_trip = took,
+                      .in_flight = in_flight,
+                      .flows = 4,
+                      .held_back = true};
     news.further = 10ms;
     law.on_acknowledged(news);
   };

@@ -98,7 +98,14 @@ TEST(LossBound, LossesAtTheFloorAreTakenForRandomOnes) {
   for (int i = 0; i < 20'000; ++i) {
     now += 1ms;
     const double lost = i % 50 == 0 ? segment : 0;  // 2 %
-    lowered += bound.on_acknowledged({now, segment - lost, lost, 95 * segment, 100ms, beside}) ? 1 : 0;
+    lowered += bound.on_acknowledged({.now = now,
+                                      .delivered = segment - lost,
+                                      .lost = lost,
+                                      .in_flight = 95 * segment,
+                                      .base_delay = 100ms,
+                                      .beside = beside})
+                   ? 1
+                   : 0;
   }
   EXPECT_EQ(lowered, 0);
   EXPECT_NEAR(bound.random_loss(), 0.02, 0.005);
@@ -110,7 +117,12 @@ TEST(LossBound, RandomLossIsNeverTakenForMoreThanATwentieth) {
   for (int i = 0; i < 20'000; ++i) {
     now += 1ms;
     const double lost = i % 3 == 0 ? segment : 0;
-    bound.on_acknowledged({now, segment - lost, lost, 60 * segment, 100ms, beside});
+    bound.on_acknowledged({.now = now,
+                           .delivered = segment - lost,
+                           .lost = lost,
+                           .in_flight = 60 * segment,
+                           .base_delay = 100ms,
+                           .beside = beside});
     EXPECT_LE(bound.random_loss(), 0.05);
   }
 }
@@ -123,7 +135,12 @@ TEST(LossBound, SevereLossesAtTheFloorLowerTheFloor) {
     for (int i = 1; i <= segments; ++i) {
       now += 1ms;
       const double lost = lost_each > 0 && i % lost_each == 0 ? segment : 0;
-      bound.on_acknowledged({now, segment - lost, lost, 60 * segment, 100ms, beside});
+      bound.on_acknowledged({.now = now,
+                             .delivered = segment - lost,
+                             .lost = lost,
+                             .in_flight = 60 * segment,
+                             .base_delay = 100ms,
+                             .beside = beside});
     }
   };
   deliver(300, 0);

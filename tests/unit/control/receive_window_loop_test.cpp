@@ -70,26 +70,42 @@ struct Relay {
 
 TEST(ReceiveWindowLoop, StartsWithTheInitialWindow) {
   ReceiveWindowLoop loop;
-  EXPECT_EQ(loop.advance({0_B, 0_B, {}, {}, 0ms}), 65536_B);
-  EXPECT_EQ(loop.advance({0_B, 65536_B, {}, {}, 0ms}), 0_B);
-  EXPECT_EQ(loop.advance({1000_B, 60000_B, {}, {}, 0ms}), 4536_B);
+  EXPECT_EQ(loop.advance({.buffered = 0_B, .advertised = 0_B, .radio_error = {}, .drain = {}, .server_rtt = 0ms}),
+            65536_B);
+  EXPECT_EQ(loop.advance({.buffered = 0_B, .advertised = 65536_B, .radio_error = {}, .drain = {}, .server_rtt = 0ms}),
+            0_B);
+  EXPECT_EQ(
+      loop.advance({.buffered = 1000_B, .advertised = 60000_B, .radio_error = {}, .drain = {}, .server_rtt = 0ms}),
+      4536_B);
 }
 
 TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
   ReceiveWindowLoop loop;
   const OnWire drain(Rate::bytes_per_second(1e6));
-  const Bytes more = loop.advance({40000_B, 0_B, {}, drain, 100ms});
+  const Bytes more =
+      loop.advance({.buffered = 40000_B, .advertised = 0_B, .radio_error = {}, .drain = drain, .server_rtt = 100ms});
   // q0 = 30 ms · 1 MB/s = 30000, RTT · b̄ = 100000, and 40000 are there already.
   EXPECT_EQ(more, 90000_B);
   EXPECT_DOUBLE_EQ(loop.state().reference, 30000);
-  EXPECT_EQ(loop.advance({40000_B, 90000_B, {}, drain, 100ms}), 0_B);
-  EXPECT_EQ(loop.advance({90000_B, 90000_B, {}, drain, 100ms}), 0_B) << "an edge is never taken back";
+  EXPECT_EQ(loop.advance(
+                {.buffered = 40000_B, .advertised = 90000_B, .radio_error = {}, .drain = drain, .server_rtt = 100ms}),
+            0_B);
+  EXPECT_EQ(loop.advance(
+                {.buffered = 90000_B, .advertised = 90000_B, .radio_error = {}, .drain = drain, .server_rtt = 100ms}),
+            0_B)
+      << "an edge is never taken back";
 }
 
 TEST(ReceiveWindowLoop, TheReferenceIsForHalfOfTheBestRateOfLate) {
   const auto reference = [](double best) {
     ReceiveWindowLoop loop;
-    loop.advance({0_B, 0_B, {}, OnWire(Rate::bytes_per_second(1e6)), 100ms, {}, OnWire(Rate::bytes_per_second(best))});
+    loop.advance({.buffered = 0_B,
+                  .advertised = 0_B,
+                  .radio_error = {},
+                  .drain = OnWire(Rate::bytes_per_second(1e6)),
+                  .server_rtt = 100ms,
+                  .framing = {},
+                  .best = OnWire(Rate::bytes_per_second(best))});
     return loop.state().reference;
   };
   EXPECT_DOUBLE_EQ(reference(8e6), 120'000);
@@ -116,7 +132,8 @@ TEST(ReceiveWindowLoop, WhatTheRadioHasTooMuchOrTooLittleOfCounts) {
   const OnWire drain(Rate::bytes_per_second(1e6));
   const auto advance = [&](Bytes error) {
     ReceiveWindowLoop loop;
-    return loop.advance({40000_B, 0_B, OnWire(error), drain, 100ms});
+    return loop.advance(
+        {.buffered = 40000_B, .advertised = 0_B, .radio_error = OnWire(error), .drain = drain, .server_rtt = 100ms});
   };
   EXPECT_EQ(advance(30000_B), 60000_B);
   EXPECT_EQ(advance(-20000_B), 110000_B);
@@ -146,17 +163,34 @@ TEST(Framing, IsThatOfThePacketsOfLate) {
 // again.
 TEST(ReceiveWindowLoop, ALinkThatStandsStillIsNotANewOne) {
   ReceiveWindowLoop loop;
-  loop.advance({0_B, 0_B, {}, OnWire(Rate::bytes_per_second(1e6)), 100ms});
-  EXPECT_EQ(loop.advance({3000_B, 0_B, {}, {}, 100ms}), 0_B);
-  EXPECT_EQ(loop.advance({0_B, 0_B, {}, {}, 100ms}), 3000_B) << "only what finds out whether it moves again";
+  loop.advance({.buffered = 0_B,
+                .advertised = 0_B,
+                .radio_error = {},
+                .drain = OnWire(Rate::bytes_per_second(1e6)),
+                .server_rtt = 100ms});
+  EXPECT_EQ(loop.advance({.buffered = 3000_B, .advertised = 0_B, .radio_error = {}, .drain = {}, .server_rtt = 100ms}),
+            0_B);
+  EXPECT_EQ(loop.advance({.buffered = 0_B, .advertised = 0_B, .radio_error = {}, .drain = {}, .server_rtt = 100ms}),
+            3000_B)
+      << "only what finds out whether it moves again";
 }
 
 TEST(ReceiveWindowLoop, NeverHoldsMoreThanTheMaximum) {
   ReceiveWindowParameters parameters;
   parameters.maximum = Bytes(200000);
   ReceiveWindowLoop loop(parameters);
-  EXPECT_EQ(loop.advance({40000_B, 50000_B, {}, OnWire(Rate::bits_per_second(1e9)), 100ms}), 110000_B);
-  EXPECT_EQ(loop.advance({150000_B, 50000_B, {}, OnWire(Rate::bits_per_second(1e9)), 100ms}), 0_B);
+  EXPECT_EQ(loop.advance({.buffered = 40000_B,
+                          .advertised = 50000_B,
+                          .radio_error = {},
+                          .drain = OnWire(Rate::bits_per_second(1e9)),
+                          .server_rtt = 100ms}),
+            110000_B);
+  EXPECT_EQ(loop.advance({.buffered = 150000_B,
+                          .advertised = 50000_B,
+                          .radio_error = {},
+                          .drain = OnWire(Rate::bits_per_second(1e9)),
+                          .server_rtt = 100ms}),
+            0_B);
 }
 
 TEST(ReceiveWindowLoop, KeepsASteadyRadioLegBusyAndItsOwnBufferSmall) {

@@ -121,8 +121,8 @@ TEST(Smvs, CarriesFractionsOfBytes) {
 
 TEST(Smvs, InfersTheRateFromTheQueueWhenServedIsUnknown) {
   Smvs smvs(paper());
-  smvs.step({Instant(1s), 4000_B, 4000, {}, 0_B});
-  smvs.step({Instant(1025ms), 3500_B, 5500, {}, 0_B});
+  smvs.step({.now = Instant(1s), .queue = 4000_B, .arrived = 4000, .served = {}, .in_flight = 0_B});
+  smvs.step({.now = Instant(1025ms), .queue = 3500_B, .arrived = 5500, .served = {}, .in_flight = 0_B});
   EXPECT_DOUBLE_EQ(smvs.state().rate.bytes_per_second(), (4000 - 3500 + 1500) / 0.025);
 }
 
@@ -194,38 +194,50 @@ TEST(Smvs, AnObservationFromThePastChangesNothing) {
 
 TEST(Smvs, AClockThatIsSetBackDoesNotFreezeTheLaw) {
   Smvs smvs(paper());
-  smvs.step({Instant(1h), 4000_B, 4000, 0, 0_B});
-  smvs.step({Instant(1h) + 25ms, 4000_B, 5000, 1000, 0_B});
-  smvs.step({Instant(3s), 0_B, 0, 0, 0_B});  // the Node-B has restarted with its clock and its counters
+  smvs.step({.now = Instant(1h), .queue = 4000_B, .arrived = 4000, .served = 0, .in_flight = 0_B});
+  smvs.step({.now = Instant(1h) + 25ms, .queue = 4000_B, .arrived = 5000, .served = 1000, .in_flight = 0_B});
+  smvs.step({.now = Instant(3s),
+             .queue = 0_B,
+             .arrived = 0,
+             .served = 0,
+             .in_flight = 0_B});  // the Node-B has restarted with its clock and its counters
   EXPECT_EQ(smvs.state().steps, 3U);
   EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), 40000) << "the best that is known";
-  smvs.step({Instant(3025ms), 4000_B, 6000, 2000, 0_B});
+  smvs.step({.now = Instant(3025ms), .queue = 4000_B, .arrived = 6000, .served = 2000, .in_flight = 0_B});
   EXPECT_NEAR(smvs.state().mean_rate.bytes_per_second(), 46000, 1e-6);
 }
 
 TEST(Smvs, AClockNearItsEndIsAClock) {
   Smvs smvs(paper());
   const Instant late = Instant::max() - 500ms;
-  smvs.step({late, 4000_B, 4000, 0, 0_B});
-  smvs.step({late + 25ms, 4000_B, 5000, 1000, 0_B});
+  smvs.step({.now = late, .queue = 4000_B, .arrived = 4000, .served = 0, .in_flight = 0_B});
+  smvs.step({.now = late + 25ms, .queue = 4000_B, .arrived = 5000, .served = 1000, .in_flight = 0_B});
   EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), 40000);
 }
 
 TEST(Smvs, NoLinkIsFasterThanCanBeCounted) {
   Smvs smvs(paper());
-  smvs.step({Instant(1s), 4000_B, 0, 0, 0_B});
-  smvs.step({Instant(1s) + 1ns, 4000_B, 0, std::numeric_limits<std::uint64_t>::max(), 0_B});
+  smvs.step({.now = Instant(1s), .queue = 4000_B, .arrived = 0, .served = 0, .in_flight = 0_B});
+  smvs.step({.now = Instant(1s) + 1ns,
+             .queue = 4000_B,
+             .arrived = 0,
+             .served = std::numeric_limits<std::uint64_t>::max(),
+             .in_flight = 0_B});
   EXPECT_GT(smvs.state().mean_rate.in(60s), 0_B);
 }
 
 TEST(Smvs, CountersThatRunBackwardsMeasureNothing) {
   Smvs smvs(paper());
-  smvs.step({Instant(1s), 4000_B, 100000, 50000, 0_B});
-  smvs.step({Instant(1025ms), 4000_B, 101000, 51000, 0_B});
+  smvs.step({.now = Instant(1s), .queue = 4000_B, .arrived = 100000, .served = 50000, .in_flight = 0_B});
+  smvs.step({.now = Instant(1025ms), .queue = 4000_B, .arrived = 101000, .served = 51000, .in_flight = 0_B});
   const double mean = smvs.state().mean_rate.bytes_per_second();
-  smvs.step({Instant(1050ms), 4000_B, 10, 0, 0_B});  // the Node-B has restarted
+  smvs.step({.now = Instant(1050ms),
+             .queue = 4000_B,
+             .arrived = 10,
+             .served = 0,
+             .in_flight = 0_B});  // the Node-B has restarted
   EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), mean);
-  smvs.step({Instant(1075ms), 4000_B, 1010, 1000, 0_B});
+  smvs.step({.now = Instant(1075ms), .queue = 4000_B, .arrived = 1010, .served = 1000, .in_flight = 0_B});
   EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), mean);
 }
 
@@ -337,7 +349,8 @@ TEST(Smvs, SurvivesAnyObservation) {
       now += Duration(static_cast<std::int64_t>(random() >> (30 + random() % 33)));
       const auto queue = Bytes(static_cast<std::int64_t>(wild() >> 1));
       const auto flight = Bytes(static_cast<std::int64_t>(wild() >> 1) * (random() % 2 == 0 ? 1 : -1));
-      const Bytes allowance = smvs.step({now, queue, wild(), wild(), flight});
+      const Bytes allowance =
+          smvs.step({.now = now, .queue = queue, .arrived = wild(), .served = wild(), .in_flight = flight});
       ASSERT_GE(allowance, 0_B) << "seed " << seed << " step " << i;
       ASSERT_LE(allowance, Bytes(1'000'000'000'001)) << "seed " << seed << " step " << i;
       ASSERT_TRUE(std::isfinite(smvs.state().predicted_error)) << "seed " << seed << " step " << i;

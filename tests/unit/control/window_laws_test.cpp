@@ -84,7 +84,8 @@ TEST(WindowLaws, WhatTheNodeBAdvertisesIsAnUpperBound) {
 TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
-  AckView ack{Instant(1s), 0_B, 2'000_B, Bytes(1 << 20), true, false};
+  AckView ack{
+      .now = Instant(1s), .ack = 0_B, .newly = 2'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
   for (int i = 0; i < 10; ++i) {
     ack.now += 2ms;
     ack.ack += ack.newly;
@@ -104,7 +105,8 @@ TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
 TEST(WindowLaws, AWindowThatIsNotUsedDoesNotGrow) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   law.seed(30'000_B, queue());
-  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), false, false};
+  AckView ack{
+      .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = false, .in_loss = false};
   for (int i = 0; i < 1000; ++i) {
     ack.now += 10ms;
     EXPECT_EQ(law.on_ack(ack, queue(), flow()).up_to, Bytes::max());
@@ -120,7 +122,8 @@ TEST(WindowLaws, ClampTakingOverIsNotClosedByThePriceOfAQueueThatIsGone) {
   view.queue = 60'000_B;
   view.price = 50ms;
   law.seed(40'000_B, view);
-  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  AckView ack{
+      .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
   const auto pass = [&](int acks) {
     for (int i = 0; i < acks; ++i) {
       ack.now += 1ms;
@@ -145,7 +148,8 @@ TEST(WindowLaws, AQueueThatDoesNotDrainIsTheNewLawsOwn) {
   view.queue = 60'000_B;
   view.price = 50ms;
   law.seed(40'000_B, view);
-  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  AckView ack{
+      .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
   for (int i = 0; i < 1500; ++i) {
     ack.now += 1ms;
     EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
@@ -160,7 +164,8 @@ TEST(WindowLaws, AQueueThatNeverDrainsIsTheNewLawsOwnToo) {
   law.seed(40'000_B, view);
   view.queue = feedback::most_plausible;
   view.mean_rate = Rate::bytes_per_second(1e-3);
-  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  AckView ack{
+      .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
   for (int i = 0; i < 1500; ++i) {
     ack.now += 1ms;
     EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());

@@ -14,7 +14,8 @@ namespace {
 std::vector<LinkBudget> budgets() {
   std::vector<LinkBudget> all;
   for (const double mean_gain : {1e-5, 1e-10, 1e-15}) {
-    for (const double intra_cell_mw : {0.0, 1e3, 1e6}) all.push_back({mean_gain, 6.3e3, intra_cell_mw, 1e-7});
+    for (const double intra_cell_mw : {0.0, 1e3, 1e6})
+      all.push_back({.mean_gain = mean_gain, .power_mw = 6.3e3, .intra_cell_mw = intra_cell_mw, .inter_cell_mw = 1e-7});
   }
   return all;
 }
@@ -30,7 +31,7 @@ double worst(const LinkBudget& budget, const FadingStretch& shadowing_db, const 
 }
 
 TEST(LinkBudget, IsTheSnrOfTheFormula) {
-  const LinkBudget budget{1e-10, 6.3e3, 1e3, 1e-7};
+  const LinkBudget budget{.mean_gain = 1e-10, .power_mw = 6.3e3, .intra_cell_mw = 1e3, .inter_cell_mw = 1e-7};
   // 3 dB of shadowing and half the power: about 6 dB less of what is received, own interference included.
   const double gain = 1e-10 * std::pow(10, -0.3) * 0.5;
   EXPECT_NEAR(budget.snr_db(3, 0.5), 10 * std::log10(6.3e3 * gain / (1e3 * gain + 1e-7)), 1e-12);

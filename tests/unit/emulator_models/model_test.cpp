@@ -63,11 +63,20 @@ TEST(ThroughputModel, WhatIsOutOfRangeIsRefused) {
 
 TEST(Padhye, OneLossInAHundred) {
   // 0.2·√(0.02/3) = 0.0163299; 0.4·3·√(0.03/8)·0.01·1.0032 = 0.0007372.
-  EXPECT_NEAR(padhye_throughput({0.01, 0.2, 0.4, 1, 1e9}), 1 / (0.0163299 + 0.0007372), 0.01);
-  EXPECT_NEAR(padhye_throughput({0.01, 0.2, 0.4, 1, 10}), 50, 1e-9) << "ten packets a round trip";
+  EXPECT_NEAR(
+      padhye_throughput({.loss = 0.01, .round_trip_s = 0.2, .timeout_s = 0.4, .packets_per_ack = 1, .window = 1e9}),
+      1 / (0.0163299 + 0.0007372), 0.01);
+  EXPECT_NEAR(
+      padhye_throughput({.loss = 0.01, .round_trip_s = 0.2, .timeout_s = 0.4, .packets_per_ack = 1, .window = 10}), 50,
+      1e-9)
+      << "ten packets a round trip";
   // Every fourth packet lost: the timer's share is one, 3·√(0.75/8) = 0.92 is not yet; 0.2·√(1/6) + 0.4·0.9186·0.25·3.
-  EXPECT_NEAR(padhye_throughput({0.25, 0.2, 0.4, 1, 1e9}), 1 / (0.0816497 + 0.2755676), 0.001);
-  EXPECT_THROW(static_cast<void>(padhye_throughput({0, 0.2, 0.4, 1, 10})), std::invalid_argument);
+  EXPECT_NEAR(
+      padhye_throughput({.loss = 0.25, .round_trip_s = 0.2, .timeout_s = 0.4, .packets_per_ack = 1, .window = 1e9}),
+      1 / (0.0816497 + 0.2755676), 0.001);
+  EXPECT_THROW(static_cast<void>(padhye_throughput(
+                   {.loss = 0, .round_trip_s = 0.2, .timeout_s = 0.4, .packets_per_ack = 1, .window = 10})),
+               std::invalid_argument);
 }
 
 TEST(WlanModel, TheQueueTurnsAwayWhatTheFormulaSays) {
@@ -80,47 +89,98 @@ TEST(WlanModel, TheQueueTurnsAwayWhatTheFormulaSays) {
 
 /// w = 42, a = bd = 1. For a large loss queue P → (ρ − 1)/ρ = 1/(R + 1), so R²·(R + 1) = 42²·2/3 = 1176: R = 10.2.
 TEST(WlanModel, TheRatioIsFlatAtAboutTenUpToTheWindow) {
-  EXPECT_NEAR(wlan_ratio({42, 42, 1, 1, 1}), 10.29, 0.01);  // ρ = 1.0972, P = 0.0900, 42·√(2·0.09/3)
-  EXPECT_NEAR(wlan_ratio({30, 42, 1, 1, 1}), 10.4, 0.15);
-  EXPECT_NEAR(wlan_ratio({16, 42, 1, 1, 1}), 11, 0.4);
+  EXPECT_NEAR(
+      wlan_ratio(
+          {.buffer_packets = 42, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      10.29, 0.01);  // ρ = 1.0972, P = 0.0900, 42·√(2·0.09/3)
+  EXPECT_NEAR(
+      wlan_ratio(
+          {.buffer_packets = 30, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      10.4, 0.15);
+  EXPECT_NEAR(
+      wlan_ratio(
+          {.buffer_packets = 16, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      11, 0.4);
 }
 
 TEST(WlanModel, AboveTheWindowItFallsToOne) {
   // B = 63: the downloads' own part is ¾·21 = 15.75. R = 2.112: ρ = 1.4735, P = 0.3213, √(3/(2·0.3213)) = 2.161;
   // 42/(15.75 + 2.161) = 2.345 > R. R = 2.338: ρ = 1.4277, P = 0.2996, 2.2377; 42/17.988 = 2.335.
-  EXPECT_NEAR(wlan_ratio({63, 42, 1, 1, 1}), 2.335, 0.005);
-  EXPECT_EQ(wlan_ratio({84, 42, 1, 1, 1}), 1);
-  EXPECT_EQ(wlan_ratio({150, 42, 1, 1, 1}), 1);
+  EXPECT_NEAR(
+      wlan_ratio(
+          {.buffer_packets = 63, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      2.335, 0.005);
+  EXPECT_EQ(
+      wlan_ratio(
+          {.buffer_packets = 84, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      1);
+  EXPECT_EQ(
+      wlan_ratio(
+          {.buffer_packets = 150, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      1);
 }
 
 TEST(WlanModel, TheNaiveLineIsFarAboveNearTheWindow) {
-  EXPECT_DOUBLE_EQ(wlan_naive_ratio({84 - 1e-9, 42, 1, 1, 1}), 42 / (0.75 * (42 - 1e-9))) << "¾ of the places in use";
-  EXPECT_DOUBLE_EQ(wlan_naive_ratio({50, 42, 1, 1, 1}), 7);
-  EXPECT_DOUBLE_EQ(wlan_naive_ratio({50, 42, 2, 1, 1}), 14);
-  EXPECT_TRUE(std::isinf(wlan_naive_ratio({42, 42, 1, 1, 1})));
-  EXPECT_EQ(wlan_naive_ratio({84, 42, 1, 1, 1}), 1);
-  EXPECT_THROW(static_cast<void>(wlan_naive_ratio({0, 42, 1, 1, 1})), std::invalid_argument);
+  EXPECT_DOUBLE_EQ(wlan_naive_ratio({.buffer_packets = 84 - 1e-9,
+                                     .window_packets = 42,
+                                     .downloads = 1,
+                                     .acks_per_packet = 1,
+                                     .packets_per_ack = 1}),
+                   42 / (0.75 * (42 - 1e-9)))
+      << "¾ of the places in use";
+  EXPECT_DOUBLE_EQ(
+      wlan_naive_ratio(
+          {.buffer_packets = 50, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      7);
+  EXPECT_DOUBLE_EQ(
+      wlan_naive_ratio(
+          {.buffer_packets = 50, .window_packets = 42, .downloads = 2, .acks_per_packet = 1, .packets_per_ack = 1}),
+      14);
+  EXPECT_TRUE(std::isinf(wlan_naive_ratio(
+      {.buffer_packets = 42, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1})));
+  EXPECT_EQ(
+      wlan_naive_ratio(
+          {.buffer_packets = 84, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      1);
+  EXPECT_THROW(
+      static_cast<void>(wlan_naive_ratio(
+          {.buffer_packets = 0, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1})),
+      std::invalid_argument);
 }
 
 /// A chain of three states by hand: w = 4, P of one ACK p. Between two new beginnings it is once in state 1, with
 /// 1 − p in state 2, and (1 − p)(1 − p²)/p⁴ steps in state 4.
 TEST(WlanModel, AnUploadsWindowIsNearlyAlwaysFull) {
-  const WlanShare small{4, 4, 1, 1, 1};
+  const WlanShare small{
+      .buffer_packets = 4, .window_packets = 4, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1};
   const double p = queue_loss(1 + 1 / wlan_ratio(small), 4);
   const double full = (1 - p) * (1 - p * p) / std::pow(p, 4);
   EXPECT_NEAR(wlan_full_window_orders(small), std::log10(full / (1 + (1 - p))), 1e-12);
-  EXPECT_GT(wlan_full_window_orders({4, 42, 1, 1, 1}), 6) << "orders of magnitude, as the paper says";
-  EXPECT_GT(wlan_full_window_orders({42, 42, 1, 1, 1}), 40);
-  EXPECT_TRUE(std::isinf(wlan_full_window_orders({84, 42, 1, 1, 1})));
+  EXPECT_GT(
+      wlan_full_window_orders(
+          {.buffer_packets = 4, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      6)
+      << "orders of magnitude, as the paper says";
+  EXPECT_GT(
+      wlan_full_window_orders(
+          {.buffer_packets = 42, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1}),
+      40);
+  EXPECT_TRUE(std::isinf(wlan_full_window_orders(
+      {.buffer_packets = 84, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1})));
 }
 
 TEST(WlanModel, WithMoreDownloadsEachGetsItsPart) {
-  const double two = wlan_ratio({100, 42, 2, 1, 1});
-  const double eight = wlan_ratio({100, 42, 8, 1, 1});
+  const double two = wlan_ratio(
+      {.buffer_packets = 100, .window_packets = 42, .downloads = 2, .acks_per_packet = 1, .packets_per_ack = 1});
+  const double eight = wlan_ratio(
+      {.buffer_packets = 100, .window_packets = 42, .downloads = 8, .acks_per_packet = 1, .packets_per_ack = 1});
   EXPECT_GT(two, 1.5);
   EXPECT_GT(eight, 2.5 * two);
   EXPECT_LT(eight, 4.5 * two);
-  EXPECT_THROW(static_cast<void>(wlan_ratio({0, 42, 1, 1, 1})), std::invalid_argument);
+  EXPECT_THROW(
+      static_cast<void>(wlan_ratio(
+          {.buffer_packets = 0, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1})),
+      std::invalid_argument);
 }
 
 /// Largest |q − q*| between 39 and 40 round trips over that between 19 and 20, of dq/dt = −b·q(t − 1) step by step.

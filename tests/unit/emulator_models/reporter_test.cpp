@@ -321,7 +321,12 @@ class Proxy final : public EventTarget {
     credit_ -= packets * static_cast<std::int64_t>(length_);
     injected_ += static_cast<std::uint64_t>(packets) * length_;
     applied_ = tag + 1;
-    statuses_.push_back({ue_, injected_, applied_, Bytes(1'000'000), Bytes(credit_), 1});
+    statuses_.push_back({.ue = ue_,
+                         .injected = injected_,
+                         .applied_sequence = applied_,
+                         .backlog = Bytes(1'000'000),
+                         .allowance_left = Bytes(credit_),
+                         .active_flows = 1});
     loop_.at(now + delay_, *this, arrivals + (static_cast<std::uint64_t>(packets) << 32U) + statuses_.size() - 1);
   }
 

@@ -79,10 +79,28 @@ TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
 TEST(HtmlReport, WindowsAndDropsStandAgainstTimeWhereARunHasThem) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   for (const std::uint16_t port : {std::uint16_t{5000}, std::uint16_t{5001}}) {
-    runs.front().windows.push_back({1, "192.0.2.1", "10.45.0.2", port, 8000, 64000, 4000});
-    runs.front().windows.push_back({2, "192.0.2.1", "10.45.0.2", port, 9000, 64000, 4000});
+    runs.front().windows.push_back({.time_s = 1,
+                                    .server = "192.0.2.1",
+                                    .ue = "10.45.0.2",
+                                    .ue_port = port,
+                                    .congestion_bytes = 8000,
+                                    .advertised_bytes = 64000,
+                                    .in_flight_bytes = 4000});
+    runs.front().windows.push_back({.time_s = 2,
+                                    .server = "192.0.2.1",
+                                    .ue = "10.45.0.2",
+                                    .ue_port = port,
+                                    .congestion_bytes = 9000,
+                                    .advertised_bytes = 64000,
+                                    .in_flight_bytes = 4000});
   }
-  runs.front().dropped.push_back({1.5, "10.45.0.2", "192.0.2.1", 80, 5000, "full", 1e6});
+  runs.front().dropped.push_back({.time_s = 1.5,
+                                  .ue = "10.45.0.2",
+                                  .source = "192.0.2.1",
+                                  .source_port = 80,
+                                  .ue_port = 5000,
+                                  .reason = "full",
+                                  .sequence_bytes = 1e6});
   const std::string html = html_report({"Windows", ""}, runs);
   EXPECT_EQ(occurrences(html, "<title>congestion window</title>"), 1U) << "of the first connection";
   EXPECT_EQ(occurrences(html, "<title>advertised window</title>"), 1U);
