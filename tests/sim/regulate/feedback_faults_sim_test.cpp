@@ -59,7 +59,12 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
      public:
       std::vector<proxy::ReportArrival> reports;
       void on_report(const control::feedback::Header& header, const BearerReport& report) override {
-        reports.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
+        reports.push_back({.bearer = report,
+                           .sender = header.sender,
+                           .epoch = header.epoch,
+                           .sequence = header.sequence,
+                           .sender_time = header.sender_time,
+                           .period = header.period});
       }
       void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
     } handler;

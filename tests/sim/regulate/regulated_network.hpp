@@ -279,7 +279,12 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
     if (take_reports) return take_reports(reports, now);
     ++sequence_;
     for (const auto& report : reports) {
-      under_way_.push_back({report, 1, 1, sequence_, now.time_since_epoch(), std::chrono::milliseconds(5)});
+      under_way_.push_back({.bearer = report,
+                            .sender = 1,
+                            .epoch = 1,
+                            .sequence = sequence_,
+                            .sender_time = now.time_since_epoch(),
+                            .period = std::chrono::milliseconds(5)});
     }
     loop.at(now + wires_.feedback_delay, *this, reports.size());
   }
