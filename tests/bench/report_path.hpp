@@ -59,7 +59,12 @@ class ReportPath final : public control::feedback::RecordHandler, public control
     shard_.on_words({&word, 1}, Instant(header.sender_time));
   }
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override {
-    arrivals_.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
+    arrivals_.push_back({.bearer = report,
+                         .sender = header.sender,
+                         .epoch = header.epoch,
+                         .sequence = header.sequence,
+                         .sender_time = header.sender_time,
+                         .period = header.period});
   }
   void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
 

@@ -118,7 +118,8 @@ class ScriptedHosts {
   explicit ScriptedHosts(ProxyLab& lab) : lab_(lab) {}
 
   packet::Addresses ue_to_server{IpAddress::v4(10, 45, 0, 2), IpAddress::v4(198, 51, 100, 7), 40000, 80};
-  tcp::SynOptions options{1460, 7, true, true, true};
+  tcp::SynOptions options{
+      .mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .timestamps = true};
   std::uint8_t ip_version = 4;
   tcp::SeqNum ue_isn{1000};
   tcp::SeqNum server_isn{5000};
