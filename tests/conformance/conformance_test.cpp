@@ -57,7 +57,7 @@ const bool registered = [] {
   return !files.empty();
 }();
 
-TEST(Scripts, AreThere) {
+TEST(Scripts, TheFolderContainsScripts) {
   EXPECT_TRUE(registered) << SLUICE_SCRIPTS;
 }
 
@@ -66,19 +66,19 @@ Outcome outcome_of(const std::string& lines, const Circumstances& circumstances 
   return play(script, circumstances, large_buffers());
 }
 
-TEST(Scripts, AConversationThatGoesAsWrittenHasNoOutcome) {
+TEST(Scripts, AMatchingConversationHasNoDeviation) {
   const Outcome outcome = outcome_of("---\nopen mss 1460\ncore > P. 5001:6001\nue < . 5001:6001 ack 1001 no ts\n");
   EXPECT_EQ(outcome.line, 0) << outcome.message;
 }
 
-TEST(Scripts, ADeviationNamesItsLineWhatWasExpectedAndWhatCame) {
+TEST(Scripts, ADeviationNamesItsLineAndTheReceivedSegment) {
   const Outcome outcome = outcome_of("---\nopen mss 1460\ncore > P. 5001:6001\n\nue < . 5001:6001 ack 1002\n");
   EXPECT_EQ(outcome.line, 5);
   EXPECT_NE(outcome.message.find("got P. 5001:6001 ack 1001"), std::string::npos) << outcome.message;
   EXPECT_NE(outcome.message.find("(acknowledgement)"), std::string::npos) << outcome.message;
 }
 
-TEST(Scripts, WhatDoesNotComeIsADeviation) {
+TEST(Scripts, AMissingSegmentIsADeviation) {
   EXPECT_EQ(outcome_of("---\nopen mss 1460\ncore < . 5001\n").line, 3);
   EXPECT_EQ(outcome_of("---\nopen mss 1460\ncore > . 5001:5101\nue < nothing\n").line, 4);
   EXPECT_EQ(outcome_of("---\nopen mss 1460\ncore > . 5001:5101\nue has 5102\n").line, 4);
@@ -86,13 +86,13 @@ TEST(Scripts, WhatDoesNotComeIsADeviation) {
   EXPECT_EQ(outcome_of("---\nopen mss 1460\ncount flows_split 2\n").line, 3);
 }
 
-TEST(Scripts, AResetThatNobodyHasSentMustBeAnnounced) {
+TEST(Scripts, AnUnannouncedResetIsADeviation) {
   const std::string lines = "---\nopen mss 1460\nue > R 1001\n";
   EXPECT_NE(outcome_of(lines).line, 0) << "the proxy tells the core host";
   EXPECT_EQ(outcome_of(lines + "resets\n").line, 0);
 }
 
-TEST(Scripts, LinesForOtherCircumstancesAreLeftOut) {
+TEST(Scripts, LinesForOtherConditionsAreSkipped) {
   Circumstances circumstances;
   circumstances.variables["size"] = "7";
   const std::string nonsense = "nothing that is a verb\n";
@@ -104,7 +104,7 @@ TEST(Scripts, LinesForOtherCircumstancesAreLeftOut) {
   }
 }
 
-TEST(Scripts, AScriptThatIsWrongIsRefusedWithItsLine) {
+TEST(Scripts, AnInvalidScriptIsRefusedWithItsLine) {
   for (const std::string wrong :
        {"colour blue\n---\nforget\n", "for x\n---\nforget\n", "---\n", "---\n[split forget\n", "---\n[split]\n"}) {
     EXPECT_THROW((void)read_script("a.script", wrong), ScriptError) << wrong;

@@ -90,14 +90,14 @@ TEST(HsdpaCell, SchedulersThatFollowTheChannelCarryMoreAtWalkingSpeed) {
   EXPECT_GT(carried(pf), carried(rr));
 }
 
-TEST(HsdpaCell, AloneAndBackloggedAUeIsCarriedAllThatItsLinkOffers) {
+TEST(HsdpaCell, ASingleBackloggedUeUsesItsWholeLink) {
   const auto use = run("rr", {at_distance(300, 3)}, std::chrono::seconds(20));
   // All but the very first TTI, which the packets miss.
   EXPECT_GT(use[0].utilisation(), 0.9998);
   EXPECT_LE(use[0].carried, use[0].offered);
 }
 
-TEST(HsdpaCell, ASaturatedCellIsUsedWhollyHoweverManyUesAndWhicheverScheduler) {
+TEST(HsdpaCell, ASaturatedCellIsFullyUsedByEveryScheduler) {
   const HsdpaParameters near = at_distance(100, 3);
   const HsdpaParameters far = at_distance(300, 30);
   for (const char* scheduler : {"rr", "pf", "mci", "fcds"}) {

@@ -92,7 +92,7 @@ std::string run(std::uint64_t seed, const std::string& scheduler) {
   return log.text();
 }
 
-TEST(Determinism, SameSeedSameBytes) {
+TEST(Determinism, TheSameSeedGivesTheSameBytes) {
   for (const auto& kind : scheduler_kinds()) {
     const std::string scheduler(kind.name);
     const std::string first = run(1, scheduler);
@@ -102,7 +102,7 @@ TEST(Determinism, SameSeedSameBytes) {
   }
 }
 
-TEST(Determinism, OneThreadOrTwo) {
+TEST(Determinism, TheNumberOfThreadsDoesNotChangeTheResult) {
   const std::string alone = run(5, "pf");
   std::string a;
   std::string b;

@@ -64,7 +64,7 @@ TEST_P(FadingStatistics, PowerIsExponentiallyDistributed) {
   EXPECT_LT(distance, 0.01) << "seed " << seed;
 }
 
-TEST_P(FadingStatistics, AutocorrelationIsBessels) {
+TEST_P(FadingStatistics, AutocorrelationIsTheBesselFunction) {
   const Gains h = measure(0, 10);  // 20 samples per period
   double squares = 0;
   constexpr std::size_t lags = 40;  // to τ = 2/fd
@@ -79,7 +79,7 @@ TEST_P(FadingStatistics, AutocorrelationIsBessels) {
   EXPECT_LT(std::sqrt(squares / (lags + 1)), 0.03) << "seed " << seed;
 }
 
-TEST_P(FadingStatistics, LevelCrossingRateIsRices) {
+TEST_P(FadingStatistics, LevelCrossingRateIsThatOfRice) {
   const Gains& h = gains();
   const double seconds = to_seconds(interval()) * static_cast<double>(h.size());
   for (const double rho : {0.1, 0.3, 0.5, 1.0, 1.5}) {
@@ -115,7 +115,7 @@ TEST_P(FadingStatistics, UesFadeIndependently) {
 INSTANTIATE_TEST_SUITE_P(Speeds, FadingStatistics, testing::Values(3.0, 30.0, 120.0),
                          [](const auto& speed) { return "Kmh" + std::to_string(static_cast<int>(speed.param)); });
 
-TEST(Fading, DependsOnTheStepAlone) {
+TEST(Fading, DependsOnlyOnTheStep) {
   Fading every(50, std::chrono::milliseconds(2), Random(1));
   Fading some(50, std::chrono::milliseconds(2), Random(1));
   std::vector<std::complex<double>> h;
@@ -123,7 +123,7 @@ TEST(Fading, DependsOnTheStepAlone) {
   for (const std::uint64_t i : {4999U, 0U, 1023U, 1024U, 1025U, 77U, 78U, 3000U}) EXPECT_EQ(some.gain(i), h[i]) << i;
 }
 
-TEST(Fading, WithoutMovementDoesNotChange) {
+TEST(Fading, IsConstantWithoutMovement) {
   Fading still(0, std::chrono::milliseconds(2), Random(1));
   EXPECT_NEAR(still.power(0), still.power(1'000'000), 1e-9);
 }

@@ -128,7 +128,7 @@ std::vector<Departure> replay(const std::vector<std::uint32_t>& trace, const std
   return ues.departures;
 }
 
-TEST(Replay, OverloadedEveryOpportunityIsUsedInItsMillisecond) {
+TEST(Replay, UnderOverloadEveryOpportunityIsUsedInItsMillisecond) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto trace = random_trace(random);

@@ -143,7 +143,7 @@ Outcome run(std::uint64_t seed, Duration step) {
   return {core.labels, core.times, dropped.by_reason};
 }
 
-TEST(ScheduledUplinkSim, EveryPacketComesOnceAndInOrderOrIsCounted) {
+TEST(ScheduledUplinkSim, EveryPacketArrivesOnceInOrderOrIsCountedAsDropped) {
   std::array<std::uint32_t, drop_reasons> drops{};
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -155,7 +155,7 @@ TEST(ScheduledUplinkSim, EveryPacketComesOnceAndInOrderOrIsCounted) {
   EXPECT_GT(drops[static_cast<std::size_t>(DropReason::air)], 0U) << "no run lost a packet for good";
 }
 
-TEST(ScheduledUplinkSim, ASeedGivesTheSameTimesHoweverTheLoopIsDriven) {
+TEST(ScheduledUplinkSim, TheSameSeedGivesTheSameTimesInAnyTimeSteps) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Outcome at_once = run(seed, milliseconds(30'000));

@@ -80,13 +80,13 @@ Channels hsdpa(const HsdpaParameters& parameters, std::size_t ues) {
   return channels;
 }
 
-TEST(RoundRobin, GivesEverybodyTheSameAirtime) {
+TEST(RoundRobin, GivesAllUesTheSameAirtime) {
   RoundRobin rr;
   const Outcome outcome = run(rr, linear({100, 1000, 10'000, 5000, 700}), 100'000);
   for (const double share : outcome.airtime) EXPECT_NEAR(share / 0.2, 1, 0.01);
 }
 
-TEST(MaxCi, GainsTheHarmonicNumber) {
+TEST(MaxCi, GainEqualsTheHarmonicNumber) {
   for (const std::size_t users : {2U, 5U, 10U}) {
     double harmonic = 0;
     for (std::size_t k = 1; k <= users; ++k) harmonic += 1 / static_cast<double>(k);
@@ -121,7 +121,7 @@ double gain_of_pf(const HsdpaParameters& parameters) {
   return run(pf, hsdpa(parameters, 6), ttis).bytes_per_tti / run(rr, hsdpa(parameters, 6), ttis).bytes_per_tti - 1;
 }
 
-TEST(ProportionalFair, GainsOnlyWhileTheCqiIsTrue) {
+TEST(ProportionalFair, GainsOnlyWhileTheCqiIsAccurate) {
   EXPECT_LT(gain_of_pf(moving(120, 3)), 0.02) << "seed " << seed;  // 6 ms at 222 Hz: the fade is over
   EXPECT_GT(gain_of_pf(moving(120, 0)), 0.2) << "seed " << seed;
   EXPECT_GT(gain_of_pf(moving(3, 3)), 0.2) << "seed " << seed;

@@ -60,14 +60,14 @@ double measure(const std::string& name, std::unique_ptr<Channel> channel, Durati
   return cell.use(0, loop.now()).utilisation();
 }
 
-TEST(Speed, OfOneTraceLink) {
+TEST(Speed, ATraceLinkRunsAtFullUse) {
   const auto trace = std::make_shared<const CapacityTrace>(generate_trace({}, 1, std::chrono::seconds(120)));
   EXPECT_GT(measure("trace_5_mbps", std::make_unique<TraceChannel>(trace, milliseconds(1)), milliseconds(1),
                     std::chrono::seconds(1200)),
             0.999);
 }
 
-TEST(Speed, OfOneHsdpaLink) {
+TEST(Speed, AnHsdpaLinkRunsAtFullUse) {
   EXPECT_GT(measure("hsdpa_300_m", std::make_unique<HsdpaChannel>(HsdpaParameters{}, milliseconds(2), Random(1)),
                     milliseconds(2), std::chrono::seconds(300)),
             0.999);

@@ -28,7 +28,7 @@ Moments between(const RunResult& result, double SeriesPoint::*member, double fro
   return {sum / n, std::sqrt(std::max(0.0, squares / n - sum / n * sum / n))};
 }
 
-TEST(ClampPaper, Figure2WindowsSettleWithoutASawtoothAndTheQueueCountsTheFlows) {
+TEST(ClampPaper, Figure2WindowsConvergeAndTheQueueIsProportionalToTheFlows) {
   const RunResult clamp = paper_run("clamp-fig2", {"law=clamp/regulate"}, 250s);
   const RunResult plain = paper_run("clamp-fig2", {"law=none"}, 250s);
   EXPECT_EQ(clamp.drops, 0U);
@@ -84,7 +84,7 @@ void expect_clamp_fair_and_tcp_not(const Rates& clamp, const Rates& plain) {
   EXPECT_NEAR(plain.total, clamp.total, 0.12 * clamp.total) << "figure 5: the total is not what it wins";
 }
 
-TEST(ClampPaper, Figure4FastFadingQueuesAndThePairAreEven) {
+TEST(ClampPaper, Figure4UnderFastFadingQueuesAndThroughputsAreEven) {
   const Rates plain = rates(paper_run("clamp-pair", {"speed_kmh=36", "law=none"}, 120s));
   for (const char* law : {"law=clamp/regulate", "law=clamp"}) {
     SCOPED_TRACE(law);
@@ -92,7 +92,7 @@ TEST(ClampPaper, Figure4FastFadingQueuesAndThePairAreEven) {
   }
 }
 
-TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
+TEST(ClampPaper, Figures4And5SlowFadingIsLessFairButHalvesTheMeanFetchTime) {
   const RunResult plain = paper_run("clamp-pair", {"speed_kmh=0.36", "law=none"}, 420s);
   const RunResult clamp = paper_run("clamp-pair", {"speed_kmh=0.36", "law=clamp/regulate"}, 420s);
   EXPECT_NEAR(plain.radio_queue_delay.mean_ms, 50, 12);
@@ -102,7 +102,7 @@ TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
   EXPECT_LT(clamp.figures.at("flow_2_bps"), clamp.figures.at("flow_1_bps")) << "less fair than in fast fading";
 }
 
-TEST(ClampPaper, Figure10TheLowerRateNeedsNoOtherSettings) {
+TEST(ClampPaper, Figure10TheLowerRateNeedsNoOtherParameters) {
   const Rates clamp = rates(paper_run("clamp-fig10", {"law=clamp/regulate", "a_bytes=8000"}, 270s));
   EXPECT_NEAR(clamp.flow[1], clamp.flow[0], 0.05 * clamp.flow[0]);
   EXPECT_NEAR(clamp.flow[3], clamp.flow[2], 0.15 * clamp.flow[2]);
@@ -114,7 +114,7 @@ TEST(ClampPaper, Figure10TheLowerRateNeedsNoOtherSettings) {
   }
 }
 
-TEST(ClampPaper, Figure8TheLongFlowGoesMoreEvenlyAtTheSameMeanQueue) {
+TEST(ClampPaper, Figure8TheLongFlowIsSmootherAtTheSameMeanQueue) {
   const RunResult plain = paper_run("clamp-fig8", {"law=none"}, 150s);
   const RunResult clamp = paper_run("clamp-fig8", {"law=clamp/regulate"}, 150s);
   EXPECT_NEAR(clamp.queue_mean_frames, plain.queue_mean_frames, 0.3 * plain.queue_mean_frames);

@@ -43,7 +43,7 @@ TEST(GwaPaper, Figures4And5InALanDropTailAndRedLoseAreUnevenAndDelayTelnetByTime
   EXPECT_LT(ecn.figures.at("fetch_max_ms"), 10);
 }
 
-TEST(GwaPaper, Figure5WithAQueuePerFlowTelnetWaitsForNobody) {
+TEST(GwaPaper, Figure5WithAQueuePerFlowTelnetIsNotDelayed) {
   const RunResult own = paper_run("gwa-lan-rr", {"buffer_kb=120"}, 10s);
   EXPECT_LT(own.figures.at("fetch_max_ms"), 0.5);
   EXPECT_GT(own.figures.at("flow_jain"), 0.999);
@@ -84,7 +84,7 @@ TEST(GwaPaper, Figure7InAWanWithAQueuePerFlowALargeBufferIsPerfectlyFair) {
   EXPECT_EQ(large.drops, 0U);
 }
 
-TEST(GwaPaper, Figure10AHundredFlowsAreEvenOnlyWhereWindowsAreAdvertised) {
+TEST(GwaPaper, Figure10AHundredFlowsAreFairOnlyWithAdvertisedWindows) {
   for (const char* router : {"router=gwa-rr", "router=gwa-fcfs"}) {
     SCOPED_TRACE(router);
     const RunResult result = paper_run("gwa-many", {router, "buffer_kb=400"}, 30s);
@@ -105,7 +105,7 @@ TEST(GwaPaper, Figure10MarksLoseNothingAndAreFairOnlyWithSeveralPacketsPerFlow) 
   EXPECT_GT(large.figures.at("flow_jain"), 0.95);
 }
 
-TEST(GwaPaper, Figure1TheLeastOfTwoRoutersBindsWhicheverIsTheBottleneck) {
+TEST(GwaPaper, Figure1TheSmallerWindowOfTwoRoutersApplies) {
   const auto path = [](const char* bottleneck, const char* advertise) {
     return paper_run("gwa-path", {bottleneck, advertise}, 15s);
   };
@@ -123,7 +123,7 @@ TEST(GwaPaper, Figure1TheLeastOfTwoRoutersBindsWhicheverIsTheBottleneck) {
   }
 }
 
-TEST(GwaPaper, Figure6NothingIsLostWhereTransfersBeginApart) {
+TEST(GwaPaper, Figure6NothingIsLostIfTransfersBeginApart) {
   const auto drops = [](const char* mode, const char* when) { return paper_run("gwa-start", {mode, when}, 1s).drops; };
   for (const char* mode : {"mode=gwa-rr/regulate", "mode=gwa-fcfs/regulate", "mode=ba/regulate"}) {
     EXPECT_GT(drops(mode, "case=at once"), 50U) << mode;
@@ -131,7 +131,7 @@ TEST(GwaPaper, Figure6NothingIsLostWhereTransfersBeginApart) {
   }
 }
 
-TEST(GwaPaper, Figure1ReportsThatComeLateCostPacketsWhileFlowsBegin) {
+TEST(GwaPaper, Figure1LateReportsCauseLossesWhileFlowsBegin) {
   const auto drops = [](const char* what) {
     return paper_run("gwa-wire", {what}, 3s).counters.at("proxy_nodeb_down_drops");
   };

@@ -96,7 +96,7 @@ tcp::Segment acknowledgement(std::uint32_t ack) {
 
 constexpr std::uint32_t full = 1000;
 
-TEST(AckStretcher, OneIsForManySegmentsOrWaitsNoLongerThanItsDelay) {
+TEST(AckStretcher, AnAckCoversManySegmentsOrItsDelay) {
   AckStretcher acks(8, 40ms);
   const auto came = [&acks](std::uint32_t next, Duration at) {
     return acks.came(tcp::SeqNum(next), full, Instant(at));
@@ -124,7 +124,7 @@ TEST(AckStretcher, OneIsForManySegmentsOrWaitsNoLongerThanItsDelay) {
   EXPECT_FALSE(holds(10'000)) << "a duplicate, or a window update";
 }
 
-TEST(AckStretcher, OneIsMadeWhenItGoes) {
+TEST(AckStretcher, AnAckIsBuiltWhenItIsSent) {
   AckStretcher acks(8, 40ms);
   tcp::Segment segment = acknowledgement(0);
   EXPECT_FALSE(acks.holds(segment));
@@ -150,7 +150,7 @@ TEST(AckStretcher, OneIsMadeWhenItGoes) {
   EXPECT_EQ(taken->ts_echo, 508U);
 }
 
-TEST(AckStretcher, HoldsNothingThatTellsMore) {
+TEST(AckStretcher, HoldsOnlyPlainAcks) {
   AckStretcher acks(8, 40ms);
   tcp::Segment segment = acknowledgement(0);
   EXPECT_FALSE(acks.holds(segment));
@@ -227,7 +227,7 @@ struct StretchedAcks {
   std::int32_t most = 0;
 };
 
-TEST(Hosts, AStretchedAcknowledgementIsMadeWhenItLeaves) {
+TEST(Hosts, AStretchedAckIsBuiltWhenItIsSent) {
   Pair pair({}, 1, false, 13);  // more than a first window, which waits
   StretchedAcks watch;
   Tap down([&](const packet::Packet& packet, Instant now) { watch.came(packet, now); }, pair.client_);
@@ -245,7 +245,7 @@ TEST(Hosts, AnUploadArrivesWhole) {
   transfers({}, 1, true);
 }
 
-TEST(Hosts, Ipv6) {
+TEST(Hosts, TransfersWorkOverIpv6) {
   transfers({}, 1, false, true);
 }
 
@@ -271,7 +271,7 @@ TEST(Hosts, CorruptedFramesAreDroppedByTheirChecksum) {
   EXPECT_EQ(pair.log_.corrupted, 0U);
 }
 
-TEST(Hosts, NoPacketIsLongerThanTheSendersOwnMtuWhateverThePeerTakes) {
+TEST(Hosts, NoPacketExceedsTheMtuOfTheSender) {
   Pair pair;
   HostConfig jumbo = Pair::config(client_v4);
   jumbo.mtu = 9000;
@@ -332,7 +332,7 @@ class ShortOfMemory final : public Application {
   PatternServer server_;
 };
 
-TEST(Hosts, SoIsTheAnswerThatAnUploadIsComplete) {
+TEST(Hosts, AnUploadAnswerThatFindsNoPacketMemoryIsSentLater) {
   Pair pair;
   pair.server_.listen(
       80, [&](const packet::Addresses& ours) { return std::make_unique<ShortOfMemory>(ours, pair.counters_); });
@@ -390,7 +390,7 @@ TEST(Hosts, ASegmentForNoConnectionIsAnsweredWithAReset) {
   EXPECT_EQ(pair.server_.connections(), 0U);
 }
 
-TEST(Hosts, SomethingElseThanARequestIsRefused) {
+TEST(Hosts, AnythingButARequestIsRefused) {
   class Noise final : public Application {
    public:
     void on_open(Connection& connection, Instant) override {
@@ -409,7 +409,7 @@ TEST(Hosts, SomethingElseThanARequestIsRefused) {
   EXPECT_EQ(pair.counters_.refused, 1U);
 }
 
-TEST(PayloadPattern, KnowsItsBytesAndNoOthers) {
+TEST(PayloadPattern, MatchesOnlyItsOwnBytes) {
   const PayloadPattern pattern(7);
   std::vector<std::uint8_t> bytes(200'000);
   pattern.fill(1'000'003, bytes);
@@ -421,7 +421,7 @@ TEST(PayloadPattern, KnowsItsBytesAndNoOthers) {
   EXPECT_FALSE(pattern.matches(1'000'003, bytes));
 }
 
-TEST(Request, RoundTripsAndRefusesNoise) {
+TEST(Request, IsParsedFromItsTextAndRefusesNoise) {
   const Request request{Request::Verb::put, 0x0123456789abcdefULL};
   const auto bytes = request.encode();
   const auto back = Request::decode(bytes);

@@ -52,7 +52,7 @@ TEST(L4s, PragueHoldsTheQueueAtTheStepAndUsesTheLink) {
   }
 }
 
-TEST(L4s, WithoutAccurateFeedbackPragueIsClassicTraffic) {
+TEST(L4s, PragueWithoutAccurateEcnIsQueuedAsClassicTraffic) {
   const RunResult run = run_all(download("{type: constant, rate: 20Mb/s}", "{type: dualpi2, step: 5ms}",
                                          "{ecn: true, tcp: {congestion: prague}}"))
                             .front();
@@ -61,7 +61,7 @@ TEST(L4s, WithoutAccurateFeedbackPragueIsClassicTraffic) {
   EXPECT_GT(run.utilisation, 0.8);
 }
 
-TEST(L4s, CubicWithAccurateFeedbackAnswersMarksAsAnyEcn) {
+TEST(L4s, CubicWithAccurateEcnReactsToMarksAsToClassicEcn) {
   const auto held = [](const std::string& hosts) {
     return run_all(download("{type: constant, rate: 10Mb/s}", "{type: codel, ecn: true}", hosts)).front();
   };

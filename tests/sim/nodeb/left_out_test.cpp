@@ -49,11 +49,11 @@ void compare(const std::string& law, const std::string& loss) {
   EXPECT_NEAR(fetch[1], fetch[0], 0.1 * fetch[0]);
 }
 
-TEST(LeftOut, UesFareAsWhenAllAreReported) {
+TEST(OmittedUes, SuppressedReportsDoNotChangeTheResult) {
   for (const char* law : {"nodeb", "proxy", "acks"}) compare(law, "0");
 }
 
-TEST(LeftOut, AlsoWhenDatagramsAreLost) {
+TEST(OmittedUes, SuppressedReportsDoNotChangeTheResultUnderLoss) {
   for (const char* law : {"nodeb", "proxy"}) {
     compare(law, "0.02");
     compare(law, "0.2");

@@ -233,7 +233,7 @@ Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Interce
 constexpr double part_by_congestion_control = 9.7;
 
 /// Who comes first keeps a little more: drains leave the parts of a shared queue as they are.
-TEST(Liars, HonestUesHaveSimilarParts) {
+TEST(DishonestUes, HonestUesHaveSimilarShares) {
   for (const proxy::Intercept intercept : {proxy::Intercept::split, proxy::Intercept::regulate}) {
     const Outcome outcome = outcome_of<Honest>(proxy::Mode::smvs, intercept);
     EXPECT_NEAR(outcome.liar_mbps, outcome.other_mbps, 4);
@@ -243,7 +243,7 @@ TEST(Liars, HonestUesHaveSimilarParts) {
 }
 
 /// End to end there is no i-tcp to compare with.
-TEST(Liars, AClockThatIsSetBackGainsNothing) {
+TEST(DishonestUes, SettingBackItsClockGainsAUeNothing) {
   const Outcome split = outcome_of<ClockSetBack>(proxy::Mode::smvs);
   EXPECT_LE(split.liar_mbps, outcome_of<Honest>(proxy::Mode::smvs).liar_mbps) << "what it has without lying";
   EXPECT_LE(split.echo_ms, outcome_of<Honest>(proxy::Mode::smvs).echo_ms * 1.4);
@@ -253,7 +253,7 @@ TEST(Liars, AClockThatIsSetBackGainsNothing) {
 }
 
 /// Bytes are counted, not acknowledgements (RFC 3465).
-TEST(Liars, AcknowledgementsInPartsGainNothing) {
+TEST(DishonestUes, AckDivisionGainsAUeNothing) {
   const Outcome honest = outcome_of<Honest>(proxy::Mode::smvs);
   const Outcome outcome = outcome_of<Divider>(proxy::Mode::smvs);
   EXPECT_LE(outcome.liar_mbps, honest.liar_mbps);

@@ -97,7 +97,7 @@ class LiveFeedbackTest : public testing::Test, protected test::OneCell {
   Reporter reporter_{loop, cell, {.period = 60s, .law = {}}, feedback_};
 };
 
-TEST_F(LiveFeedbackTest, AProxyThatAsksIsAnsweredAtOnceEvenIfThereIsNoUe) {
+TEST_F(LiveFeedbackTest, APollIsAnsweredAtOnceEvenWithoutUes) {
   reporter_.start(loop.now());
   feedback_.send({}, loop.now());
   run_until([&] { return proxy_.messages.size() == 1; });
@@ -108,7 +108,7 @@ TEST_F(LiveFeedbackTest, AProxyThatAsksIsAnsweredAtOnceEvenIfThereIsNoUe) {
   EXPECT_EQ(proxy_.messages[1].sequence, 2U);
 }
 
-TEST_F(LiveFeedbackTest, ReportsThatFindNoRoomUseTheirNumbersUp) {
+TEST_F(LiveFeedbackTest, ReportsThatFindNoRoomConsumeTheirSequenceNumbers) {
   constexpr std::size_t more_than_fit = 5000;
   const std::vector<feedback::BearerReport> reports(more_than_fit);
   feedback_.send(reports, loop.now());
@@ -157,7 +157,7 @@ class AbleProxyTest : public testing::Test, protected test::OneCell {
   dpdk::PollPolicy poll_thread_{dpdk::PollMode::busy};
 };
 
-TEST_F(AbleProxyTest, IsSentLargeDatagramsThatLeaveOutUes) {
+TEST_F(AbleProxyTest, AProxyWithTheAbilityIsSentLargeDatagramsWithoutUnchangedUes) {
   ProxyEnd proxy(context_, 2, true);
   LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
   EXPECT_FALSE(feedback.may_leave_out()) << "nobody was heard";
@@ -173,7 +173,7 @@ TEST_F(AbleProxyTest, IsSentLargeDatagramsThatLeaveOutUes) {
   EXPECT_EQ(proxy.messages.back().sequence + 1, next);
 }
 
-TEST_F(AbleProxyTest, OneThatDoesNotSaySoIsSentAllInSmallOnes) {
+TEST_F(AbleProxyTest, AProxyWithoutTheAbilityIsSentAllUesInSmallDatagrams) {
   ProxyEnd proxy(context_, 2, false);
   LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
   hear_of(proxy, feedback);
@@ -186,7 +186,7 @@ TEST_F(AbleProxyTest, OneThatDoesNotSaySoIsSentAllInSmallOnes) {
   EXPECT_EQ(proxy.messages.back().sequence + 1, next);
 }
 
-TEST_F(AbleProxyTest, SeveralAreSentAll) {
+TEST_F(AbleProxyTest, SeveralProxiesAreSentAllUes) {
   ProxyEnd first(context_, 2, true);
   ProxyEnd second(context_, 3, true);
   LiveFeedback feedback(loop, large({first.port(), second.port()}), timing_, meter_, poll_thread_);
@@ -243,13 +243,13 @@ class TwoProxiesTest : public testing::Test, protected test::OneCell {
 
 using Reports = std::pair<std::size_t, std::size_t>;
 
-TEST_F(TwoProxiesTest, ReportsOfAUeThatNobodyHoldsGoToAll) {
+TEST_F(TwoProxiesTest, ReportsOfAUeWithoutAnOwnerGoToAll) {
   EXPECT_EQ(reports_when(2), Reports(1, 1));
   report();
   EXPECT_EQ(reports_when(4), Reports(2, 2));
 }
 
-TEST_F(TwoProxiesTest, ReportsFollowTheUe) {
+TEST_F(TwoProxiesTest, ReportsGoToTheNewOwnerOfAUe) {
   ASSERT_EQ(reports_when(2), Reports(1, 1));
   tell(first_, 1500, 1);
   report();
@@ -264,7 +264,7 @@ TEST_F(TwoProxiesTest, ReportsFollowTheUe) {
 }
 
 // A proxy that the Node-B has not spoken to for two seconds would no longer know where to claim a UE.
-TEST_F(TwoProxiesTest, WhoHoldsNothingHearsOfTheNodeBAllTheSame) {
+TEST_F(TwoProxiesTest, AProxyWithoutUesStillGetsMessages) {
   ASSERT_EQ(reports_when(2), Reports(1, 1));
   for (std::uint64_t i = 1; i <= 20; ++i) {
     tell(first_, 1500 * i, 1);
@@ -277,7 +277,7 @@ TEST_F(TwoProxiesTest, WhoHoldsNothingHearsOfTheNodeBAllTheSame) {
   EXPECT_LE(second_.messages.size(), 6U) << "twice a second, not with each report";
 }
 
-TEST_F(TwoProxiesTest, WhoAsksIsAnsweredEvenIfItHoldsNothing) {
+TEST_F(TwoProxiesTest, AProxyWithoutUesGetsAnAnswerToItsPoll) {
   reporter_.start(loop.now());
   ASSERT_EQ(reports_when(2), Reports(1, 1));
   tell(first_, 1500, 1);

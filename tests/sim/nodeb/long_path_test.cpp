@@ -31,7 +31,7 @@ std::map<std::string, double> throughputs() {
   return by_mode;
 }
 
-TEST(LongPath, TheProxyKeepsWhatTheHostsReachAlone) {
+TEST(LongPath, TheProxyKeepsTheThroughputOfTheHostsAlone) {
   const auto of = throughputs();
   const double alone = of.at("none");
   EXPECT_GT(alone, 700e6);

@@ -41,7 +41,7 @@ std::string shared_line(int ues, const std::string& buffer) {
   return text;
 }
 
-TEST(NoHarm, UesBehindOneLineHoldItsQueueTogether) {
+TEST(NoHarm, UesBehindOneLinkHoldItsQueueTogether) {
   for (const int ues : {2, 4, 8}) {
     SCOPED_TRACE(std::to_string(ues) + " UEs");
     const RunResult result = run(law, shared_line(ues, "2MB"));
@@ -53,7 +53,7 @@ TEST(NoHarm, UesBehindOneLineHoldItsQueueTogether) {
   }
 }
 
-TEST(NoHarm, UesBehindOneLineLoseNotManyTimesMoreInAShortBuffer) {
+TEST(NoHarm, UesBehindOneLinkLoseLittleMoreInAShortBuffer) {
   for (const int ues : {2, 4, 8}) {
     SCOPED_TRACE(std::to_string(ues) + " UEs");
     const RunResult result = run(law, shared_line(ues, "100kB"));
@@ -72,7 +72,7 @@ std::string beside_datagrams(int downloads, int bytes) {
          "channel: {type: constant, rate: 20Mb/s}}]\n";
 }
 
-TEST(NoHarm, DatagramsThatDoNotYieldMakeNoQueueGrowWithoutBound) {
+TEST(NoHarm, UnresponsiveDatagramsDoNotMakeTheQueueUnbounded) {
   for (const auto& [downloads, bytes] : {std::pair(1, 722), std::pair(1, 1397), std::pair(4, 722)}) {
     SCOPED_TRACE(std::to_string(downloads) + " downloads, " + std::to_string(bytes) + " B each ms");
     const std::string network = beside_datagrams(downloads, bytes);
@@ -92,7 +92,7 @@ std::string second_hop(const std::string& rate) {
          "channel: {type: constant, rate: 40Mb/s}}]\n";
 }
 
-TEST(NoHarm, AConnectionThatWaitsElsewhereTakesNothingFromTheOthers) {
+TEST(NoHarm, AConnectionLimitedElsewhereDoesNotReduceTheOthers) {
   for (const std::string rate : {"200kb/s", "1Mb/s"}) {
     SCOPED_TRACE(rate);
     const RunResult result = run(law, second_hop(rate));
@@ -103,7 +103,7 @@ TEST(NoHarm, AConnectionThatWaitsElsewhereTakesNothingFromTheOthers) {
   }
 }
 
-TEST(NoHarm, ASlowLinkHasNoStoreWithoutBound) {
+TEST(NoHarm, TheQueueOfASlowLinkIsBounded) {
   const std::string network =
       "duration: 200s\nwarmup: 5s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\napps: [{type: "
       "bulk}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: "

@@ -71,7 +71,7 @@ TEST(NodebHandover, EveryByteArrivesAndNoConnectionBreaksInAnyMode) {
   }
 }
 
-TEST(NodebHandover, WithForwardingTcpHardlyNoticesIt) {
+TEST(NodebHandover, WithForwardingTcpLosesNothing) {
   const RunResult with = run_all(back_and_forth("smvs", true, "  - {type: bulk}\n")).front();
   const RunResult without = run_all(back_and_forth("smvs", false, "  - {type: bulk}\n")).front();
   EXPECT_EQ(with.drops, 0U);
@@ -99,7 +99,7 @@ constexpr double reference_bytes = 25'000;
 /// After so long from the UE's coming the queue is where it was: 50 round trips between proxy and Node-B.
 constexpr double settled_after_s = 0.5;
 
-TEST(NodebHandover, TheQueueComesBackToItsReferenceAndTheProxyFollows) {
+TEST(NodebHandover, TheQueueReturnsToItsReferenceAndTheProxyChangesTheReporter) {
   for (const std::string law : {"nodeb", "proxy"}) {
     for (const bool forwarding : {true, false}) {
       SCOPED_TRACE("law at the " + law + (forwarding ? ", with" : ", without") + " forwarding");
@@ -119,7 +119,7 @@ TEST(NodebHandover, TheQueueComesBackToItsReferenceAndTheProxyFollows) {
   }
 }
 
-TEST(NodebHandover, WhatIsForwardedArrivesOnceInTheFiguresOfTheRun) {
+TEST(NodebHandover, ForwardedPacketsAreCountedOnceInTheFiguresOfTheRun) {
   for (const RunResult& result : run_all(back_and_forth("none, smvs", true, "  - {type: bulk}\n"))) {
     SCOPED_TRACE(result.key.mode);
     ASSERT_FALSE(result.ues.empty());
@@ -144,7 +144,7 @@ TEST(NodebHandover, WhatIsForwardedArrivesOnceInTheFiguresOfTheRun) {
 }
 
 /// Each Node-B has a scheduler of its own: the one that stays shares while the other is there.
-TEST(NodebHandover, TheLoadMoves) {
+TEST(NodebHandover, AHandoverMovesTheLoad) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\ninterval: 100ms\nmodes: [none, i-tcp, smvs]\noutput: {ues: true}\n"
       "cell:\n  name: west\n  ues:\n"
@@ -173,7 +173,7 @@ TEST(NodebHandover, TheLoadMoves) {
   }
 }
 
-TEST(NodebHandover, UplinksOfTheirOwnMoveToo) {
+TEST(NodebHandover, SeparateUplinksMoveWithTheUe) {
   std::string text = back_and_forth("none, i-tcp", true, "  - {type: bulk, direction: upload, size: 5MB}\n");
   const std::string channel = "channel: {type: constant, rate: 10Mb/s}}";
   text.replace(text.find(channel), channel.size(),
@@ -187,7 +187,7 @@ TEST(NodebHandover, UplinksOfTheirOwnMoveToo) {
   }
 }
 
-TEST(NodebHandover, LostReportsDoNotLeaveTheBearerBehind) {
+TEST(NodebHandover, LostReportsDoNotKeepTheBearerAtTheOldNodeB) {
   const RunResult result =
       run_all(back_and_forth("smvs", true, "  - {type: bulk}\n", "reports: {loss: 0.3}\n")).front();
   EXPECT_GT(counter(result, "feedback_lost"), 0U);

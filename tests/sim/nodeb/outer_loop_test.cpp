@@ -21,7 +21,7 @@ double repeats(const std::string& tti, const std::string& keys, unsigned seed) {
          static_cast<double>(result.counters.at("harq_blocks"));
 }
 
-TEST(OuterLoopCell, RepeatsOneBlockInTenAtEverySpeed) {
+TEST(OuterLoopCell, RetransmitsOneBlockInTenAtEverySpeed) {
   for (const std::string speed : {"3km/h", "30km/h", "120km/h"}) {
     for (unsigned seed = 1; seed <= 3; ++seed) {
       SCOPED_TRACE(speed + ", seed " + std::to_string(seed));

@@ -27,7 +27,7 @@ double deviation(const std::vector<double>& values) {
 }
 
 /// Figures 3 to 5: by scheduler, UE1's share relative to its mean.
-TEST(SmvsCell, TheNearestUeHasASteadyShareUnlessTheSchedulerIsFairByChannel) {
+TEST(SmvsCell, TheNearestUeHasASteadyShareUnlessTheSchedulerFollowsTheChannel) {
   const auto variation = [](const char* scheduler, const std::string& ue) {
     std::vector<double> rates;
     for (const UePoint& point : paper_run("smvs-cell", {std::string("scheduler=") + scheduler}, 60s).ues) {
@@ -51,7 +51,7 @@ TEST(SmvsTable3, TheFileHasThePapersTwelveRowsInThreeModes) {
   EXPECT_NEAR(ours->paper.at("throughput_bps"), 263'700, 1e-6);
 }
 
-TEST(SmvsTable3, SmvsIsAboveTcpWhichISplitTcpIsNot) {
+TEST(SmvsTable3, SmvsExceedsTcpUnlikeSplitTcp) {
   const std::vector<std::vector<std::string>> rows = {{"ue=UE1", "scheduler=rr"},
                                                       {"ue=UE1", "scheduler=fcds"},
                                                       {"ue=UE2", "scheduler=mci"},
@@ -77,7 +77,7 @@ TEST(SmvsTable3, SmvsIsAboveTcpWhichISplitTcpIsNot) {
   EXPECT_GT(gains[1], gains[0] + 0.02) << "UE1 gains more where its link varies";
 }
 
-TEST(SmvsTable2, TheModelForVaryingRatesIsNearerThanPadhyes) {
+TEST(SmvsTable2, TheModelForVaryingRatesIsMoreAccurateThanPadhyes) {
   double model = 0;
   double padhye = 0;
   const std::vector<RunResult> results = paper_runs("smvs-table2", {"scheduler=fcds"});
@@ -95,7 +95,7 @@ TEST(SmvsTable2, TheModelForVaryingRatesIsNearerThanPadhyes) {
   EXPECT_LT(model, padhye);
 }
 
-TEST(SmvsFigure10, TheQueueStaysAtItsReferenceWhereThatOfPlainTcpSwings) {
+TEST(SmvsFigure10, TheQueueStaysAtItsReferenceWhileThatOfPlainTcpOscillates) {
   const RunResult smvs = paper_run("smvs-fig10", {"mode=smvs"});
   const RunResult i_tcp = paper_run("smvs-fig10", {"mode=i-tcp"});
   EXPECT_GT(smvs.utilisation, 0.99);
@@ -110,7 +110,7 @@ TEST(SmvsFigure10, TheQueueStaysAtItsReferenceWhereThatOfPlainTcpSwings) {
   EXPECT_GT(smvs.series.size(), 1500U) << "queue and window over time";
 }
 
-TEST(SmvsFigure12, FastVariationLeavesPlainTcpsQueueEmptyAndNotThatOfSmvs) {
+TEST(SmvsFigure12, FastVariationEmptiesTheQueueOfPlainTcpButNotOfSmvs) {
   const RunResult smvs = paper_run("smvs-fig12", {"mode=smvs"}, 50s);
   const RunResult i_tcp = paper_run("smvs-fig12", {"mode=i-tcp"}, 50s);
   EXPECT_GT(smvs.utilisation, 0.95);
@@ -146,7 +146,7 @@ TEST(SmvsParameters, AStepInWhichTheBufferRunsEmptyCannotHoldTheQueue) {
 }
 
 /// What the law as printed does not give: 20 s to settle at delta 20.
-TEST(SmvsParameters, ItSettlesWithinSecondsAtEitherDelta) {
+TEST(SmvsParameters, ItConvergesWithinSecondsAtEitherDelta) {
   for (const char* figure : {"figure=fig15", "figure=fig16"}) {
     EXPECT_LT(paper_run("smvs-fig13", {figure}, 30s).figures.at("settle_s"), 3) << figure;
   }

@@ -24,7 +24,7 @@ double total(const RunResult& result) {
   return figure(result, "upload_bps") + figure(result, "download_bps");
 }
 
-TEST(WlanBuffer, FourRegionsOfTheRatio) {
+TEST(WlanBuffer, TheRatioHasFourRegions) {
   const auto at = [](int packets) {
     return paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)}, 105s);
   };
@@ -44,7 +44,7 @@ TEST(WlanBuffer, FourRegionsOfTheRatio) {
   EXPECT_GT(figure(at(4), "up_down_ratio"), 30);
 }
 
-TEST(WlanBuffer, WhatIsLostAndWhatIsSentAtTheMac) {
+TEST(WlanBuffer, LossesAndSharesAtTheMacFollowTheBuffer) {
   const auto at = [](int packets) {
     return paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)}, 105s);
   };
@@ -67,7 +67,7 @@ TEST(WlanBuffer, WhatIsLostAndWhatIsSentAtTheMac) {
   EXPECT_GT(figure(small, "access_point_ack_share"), 4 * figure(small, "access_point_data_share"));
 }
 
-TEST(WlanBuffer, TheAnalysisIsNearWhereItIsMeantToBe) {
+TEST(WlanBuffer, TheAnalysisIsAccurateInItsRange) {
   for (const int packets : {16, 24, 32, 60, 70, 84}) {
     // A download that hardly gets through makes one run's ratio random: three are from 8.8 to 9.8 with 16 packets.
     constexpr std::uint64_t seeds = 3;
@@ -83,7 +83,7 @@ TEST(WlanBuffer, TheAnalysisIsNearWhereItIsMeantToBe) {
   }
 }
 
-TEST(WlanBuffer, TheRemedyMakesItEvenAndCostsNothing) {
+TEST(WlanBuffer, TheRemedyEqualisesThroughputWithoutCost) {
   const double before = total(paper_run("wlan-buffer", {"mode=none", "buffer_packets=100"}));
   for (const int packets : {8, 16, 42, 70}) {
     SCOPED_TRACE(packets);
@@ -94,7 +94,7 @@ TEST(WlanBuffer, TheRemedyMakesItEvenAndCostsNothing) {
   }
 }
 
-TEST(WlanDownloads, TheRatioGrowsLinearlyAsTheAnalysisSays) {
+TEST(WlanDownloads, TheRatioGrowsLinearlyLikeTheAnalysis) {
   const auto at = [](int n) { return paper_run("wlan-downloads", {"mode=none", "downloads=" + std::to_string(n)}); };
   const RunResult four = at(4);
   const RunResult eight = at(8);
@@ -107,7 +107,7 @@ TEST(WlanDownloads, TheRatioGrowsLinearlyAsTheAnalysisSays) {
   }
 }
 
-TEST(WlanDownloads, TheRemedyMakesThemEven) {
+TEST(WlanDownloads, TheRemedyEqualisesThroughput) {
   for (const char* n : {"downloads=4", "downloads=16"}) {
     SCOPED_TRACE(n);
     const RunResult before = paper_run("wlan-downloads", {"mode=none", n});
@@ -119,7 +119,7 @@ TEST(WlanDownloads, TheRemedyMakesThemEven) {
   }
 }
 
-TEST(WlanPairs, DownloadsStarveBesideManyUploadsAndNotWithTheRemedy) {
+TEST(WlanPairs, DownloadsStarveBesideManyUploadsWithoutTheRemedy) {
   EXPECT_GT(figure(paper_run("wlan-pairs", {"mode=none", "pairs=2"}), "up_down_ratio"), 3);
   EXPECT_GT(figure(paper_run("wlan-pairs", {"mode=none", "pairs=6"}), "up_down_ratio"), 100);
   for (const char* pairs : {"pairs=2", "pairs=6", "pairs=20"}) {
@@ -128,7 +128,7 @@ TEST(WlanPairs, DownloadsStarveBesideManyUploadsAndNotWithTheRemedy) {
 }
 
 /// The names by which a scenario may ask for columns are those that runs write.
-TEST(PaperColumns, EveryCounterAndFigureOfARunIsKnownByName) {
+TEST(PaperColumns, EveryCounterAndFigureOfARunIsAKnownColumn) {
   for (const RunResult& result :
        {paper_run("wlan-buffer", {remedy, "buffer_packets=16"}, 10s), paper_run("smvs-fig10", {"mode=smvs"}, 10s),
         paper_run("smvs-cell", {"scheduler=rr"}, 10s)}) {

@@ -30,7 +30,7 @@ void expect_balance(const RunResult& result) {
   EXPECT_EQ(result.counters.at("connections_failed"), 0U);
 }
 
-TEST(RadioQueue, CodelHoldsTheDelayNearItsTargetWhereDropTailFillsTheBuffer) {
+TEST(RadioQueue, CodelHoldsTheDelayNearItsTargetAndDropTailFillsTheBuffer) {
   const RunResult tail = run_all(download(fixed, "{type: fifo}")).front();
   EXPECT_GT(tail.radio_queue_delay.p50_ms, 250) << "half the buffer and more";
   EXPECT_FALSE(tail.counters.contains("radio_early_drops"));
@@ -59,7 +59,7 @@ TEST(RadioQueue, CodelShortensTheQueueOfAVaryingLink) {
   }
 }
 
-TEST(RadioQueue, WithEcnCodelLosesNothing) {
+TEST(RadioQueue, CodelWithEcnLosesNothing) {
   const RunResult marking = run_all(download(fixed, "{type: codel, ecn: true}", "hosts: {ecn: true}\n")).front();
   EXPECT_GT(marking.counters.at("radio_marks"), 10U);
   EXPECT_EQ(marking.retransmissions, 0U);
@@ -86,7 +86,7 @@ TEST(RadioQueue, EverySchedulerServesManagedQueues) {
   }
 }
 
-TEST(RadioQueue, AUesUplinkMayBeManagedToo) {
+TEST(RadioQueue, TheUplinkOfAUeMayBeManaged) {
   const auto upload = [](const std::string& queue) {
     return run_all(
                "duration: 22s\nwarmup: 2s\nmodes: [none]\ncell:\n  ues:\n"

@@ -17,7 +17,7 @@ const std::string scenario =
     "moves:\n  - {type: handover, at: 1s, nodeb: east}\n  - {type: handover, at: 2s, nodeb: west}\n"
     "apps:\n  - {type: bulk}\n  - {type: bulk, direction: upload}\n";
 
-TEST(RealTimeHandover, IsAsInVirtualTime) {
+TEST(RealTimeHandover, EqualsVirtualTime) {
   const auto [expected, result] = test::run_by_both_clocks(scenario);
   EXPECT_EQ(result.counters.at("handovers"), 2U);
   EXPECT_GT(result.counters.at("forwarded_packets"), 0U);

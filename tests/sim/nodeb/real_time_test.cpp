@@ -23,7 +23,7 @@ std::string scenario(const std::string& queue) {
 
 class RealTime : public testing::TestWithParam<const char*> {};
 
-TEST_P(RealTime, CarriesWhatVirtualTimeCarries) {
+TEST_P(RealTime, CarriesTheSameAsVirtualTime) {
   const auto [expected, result] = test::run_by_both_clocks(scenario(GetParam()));
   EXPECT_EQ(result.key.clock, "real");
   EXPECT_GT(expected.throughput_bps, 5e5);
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Queues, RealTime,
                          testing::Values("{type: fifo}", "{type: codel, target: 2ms, interval: 20ms}"),
                          [](const auto& queue) { return queue.index == 0 ? "fifo" : "codel"; });
 
-TEST(RealTimeUplink, IsScheduledAsInVirtualTime) {
+TEST(RealTimeUplink, IsScheduledLikeInVirtualTime) {
   const auto [expected, result] = test::run_by_both_clocks(
       "duration: 2s\nwarmup: 500ms\nmodes: [none]\nproxy_nodeb: {delay: 5ms}\n"
       "cell:\n  uplink: {delay: 0ms, scheduled: {drx: {inactivity: 20ms, cycle: 80ms}}}\n  ues:\n"
@@ -74,7 +74,7 @@ bool buffers_short(std::uint32_t buffers) {
 }
 
 // A window of 4 MiB is twice 2 900 packets.
-TEST(RealTimeBuffers, ThatRunShortAreNotPassedOver) {
+TEST(RealTimeBuffers, AShortageIsReported) {
   EXPECT_TRUE(buffers_short(1024));
   EXPECT_FALSE(buffers_short(16'384));
 }

@@ -43,7 +43,7 @@ struct Link {
 
 /// What was dropped last may not have been sent again when the run ends. A retransmission more than the drops is for a
 /// loss probe.
-TEST(Repeats, AreOneForEachDrop) {
+TEST(Repeats, ADropCausesOneRetransmission) {
   for (const char* congestion : {"newreno", "cubic", "bbr", "bbr3", "copa"}) {
     for (const Link& link : {Link{"100Mb/s", 500}, Link{"300Mb/s", 1500}, Link{"500Mb/s", 2500}}) {
       SCOPED_TRACE(std::string(congestion) + ", " + link.rate);

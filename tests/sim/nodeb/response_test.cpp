@@ -32,7 +32,7 @@ double mean_window(const std::string& congestion, const std::string& sack, doubl
 // Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997: 1.31 / sqrt(p) where
 // losses are random and every segment counts. The formula leaves out the round trip of a repair, in which the window
 // does not grow: that is one in fifteen at 0.3 %, and more without SACK (RFC 6582).
-TEST(ResponseFunction, OfRenoIsThatOfMathis) {
+TEST(ResponseFunction, OfRenoEqualsThatOfMathis) {
   for (const char* sack : {"true", "false"}) {
     for (const double loss : {0.003, 0.001}) {
       SCOPED_TRACE(std::string("sack ") + sack + ", loss " + std::to_string(loss));
@@ -44,7 +44,7 @@ TEST(ResponseFunction, OfRenoIsThatOfMathis) {
 
 // RFC 9438 section 5.1, equation 6 is for regular loss and the cubic region; here Reno's own window is as large
 // (section 4.3), and below it CUBIC must not be.
-TEST(ResponseFunction, OfCubicIsNoLessThanEitherOfItsRegions) {
+TEST(ResponseFunction, OfCubicIsAtLeastThatOfBothRegions) {
   for (const double loss : {0.003, 0.001}) {
     SCOPED_TRACE(loss);
     const double cubic = 1.054 * std::pow(round_trip / loss, 0.75);
@@ -62,7 +62,7 @@ double expected_use(double share) {
   return ((1 - share) * (3 + share) / 8 + waiting) / ((1 - share) / 2 + waiting);
 }
 
-TEST(AdditiveIncrease, UsesALinkAsItsBufferAllows) {
+TEST(AdditiveIncrease, UtilisationFollowsTheBufferSize) {
   constexpr double product = 20e6 * round_trip / 8 / 1500;
   for (const double share : {0.05, 0.25, 1.0}) {
     for (const char* sack : {"true", "false"}) {

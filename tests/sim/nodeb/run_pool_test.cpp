@@ -39,7 +39,7 @@ std::string problem_of(const RunPool& pool) {
   return {};
 }
 
-TEST(RunPool, MakesBuffersWhenTheyAreNeeded) {
+TEST(RunPool, AllocatesBuffersOnDemand) {
   RunPool pool("growing", 100'000);
   EXPECT_LT(pool.made(), 5000U);
   EXPECT_EQ(pool.packets().capacity(), 100'000U);
@@ -66,7 +66,7 @@ TEST(RunPool, MakesBuffersWhenTheyAreNeeded) {
   EXPECT_EQ(problem_of(pool), "");
 }
 
-TEST(RunPool, GivesEveryBufferUpToTheLimitAndNamesItThen) {
+TEST(RunPool, AllocatesUpToTheLimitAndNamesIt) {
   for (const std::uint32_t limit : {1U, 1024U, 4096U, 4097U, 30'000U}) {
     SCOPED_TRACE(limit);
     RunPool pool("limited", limit);
@@ -96,7 +96,7 @@ TEST(RunPool, LeavesOtherPoolsAsTheyAre) {
   EXPECT_EQ(problem_of(growing), "");
 }
 
-TEST(RunPool, AProxyThatSparesBuffersTellsOfALimitThatIsNear) {
+TEST(RunPool, AProxyThatSavesBuffersReportsANearLimit) {
   RunPool pool("spared", 10'000);
   pool.require_enough_for(1);  // the proxy was told to: nearly all buffers are left
   static_cast<void>(take(pool, 6000));
@@ -118,7 +118,7 @@ RunPlan downloads(const std::string& mode, const std::string& more) {
 }
 
 // Twenty windows of 4 MiB are twice 58 000 packets, in the sender and in the queue.
-TEST(RunPool, WindowsBeyondTheFirstBuffersAreFilled) {
+TEST(RunPool, WindowsLargerThanTheFirstBuffersAreFilled) {
   for (const char* mode : {"none", "i-tcp"}) {
     SCOPED_TRACE(mode);
     const RunPlan plan = downloads(mode, {});
@@ -132,7 +132,7 @@ TEST(RunPool, WindowsBeyondTheFirstBuffersAreFilled) {
   }
 }
 
-TEST(RunPool, ARunThatIsShortOfBuffersGivesNoResult) {
+TEST(RunPool, ARunWithoutEnoughBuffersGivesNoResult) {
   for (const char* mode : {"none", "i-tcp", "smvs", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
     const RunPlan plan = downloads(mode, "buffers: 1024\nserver_proxy: {delay: 100ms}\n");

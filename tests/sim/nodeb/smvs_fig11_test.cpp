@@ -99,7 +99,7 @@ TEST_F(SmvsFigure11, SmvsHoldsTheQueueAroundItsReference) {
   }
 }
 
-TEST_F(SmvsFigure11, PlainTcpFallsFarBelowWhereTheRateVariesFast) {
+TEST_F(SmvsFigure11, PlainTcpFallsFarBelowIfTheRateVariesFast) {
   EXPECT_LT(i_tcp().at("0.02").utilisation, 0.85);
   for (const char* period : {"0.1", "0.4"}) {
     SCOPED_TRACE(std::string(period) + " s");
@@ -108,7 +108,7 @@ TEST_F(SmvsFigure11, PlainTcpFallsFarBelowWhereTheRateVariesFast) {
   }
 }
 
-TEST_F(SmvsFigure11, TheyComeTogetherWhereItVariesSlowly) {
+TEST_F(SmvsFigure11, BothConvergeIfTheRateVariesSlowly) {
   EXPECT_GT(i_tcp().at("8").utilisation, 0.86);
   const auto gap = [](const std::string& period) {
     return smvs().at(period).utilisation - i_tcp().at(period).utilisation;

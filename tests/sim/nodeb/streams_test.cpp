@@ -30,7 +30,7 @@ class StreamsTest : public test::TwoHosts {
   }
 };
 
-TEST_F(StreamsTest, RequestsWaitForTheirAnswersAndThink) {
+TEST_F(StreamsTest, RequestsFollowTheirAnswersAfterAThinkTime) {
   RequestConfig config = requests();
   config.interval = 100ms;
   RequestClient client(loop_, client_, config, Random(1), log_);
@@ -43,7 +43,7 @@ TEST_F(StreamsTest, RequestsWaitForTheirAnswersAndThink) {
   EXPECT_GE(log_.flows[0].bytes, log_.fetches * 1000);
 }
 
-TEST_F(StreamsTest, TelnetAsksByTheClock) {
+TEST_F(StreamsTest, TelnetSendsRequestsAtFixedIntervals) {
   RequestConfig config = requests();
   config.name = "telnet";
   config.pace = RequestPace::clocked;
@@ -64,7 +64,7 @@ TEST_F(StreamsTest, OnOffSourcesPause) {
   EXPECT_NEAR(static_cast<double>(log_.fetches) / 40'000, 0.25, 0.05) << "on for a quarter of the time";
 }
 
-TEST_F(StreamsTest, FlowsComeAsAPoissonProcessWithTriangularSizes) {
+TEST_F(StreamsTest, FlowsArriveAsAPoissonProcessWithTriangularSizes) {
   FlowSourceConfig config = flows();
   config.interval = 200ms;
   config.size = {SizeKind::triangular, Bytes(1000), Bytes(101'000), 1};
@@ -87,7 +87,7 @@ TEST_F(StreamsTest, FlowsComeAsAPoissonProcessWithTriangularSizes) {
   EXPECT_EQ(counters_.ends.size(), log_.flows.size());
 }
 
-TEST_F(StreamsTest, PagesHaveObjectsOnConnectionsOfTheirOwn) {
+TEST_F(StreamsTest, ObjectsOfAPageHaveTheirOwnConnections) {
   FlowSourceConfig config = flows();
   config.interval = 2s;
   config.objects_mean = 5;
@@ -100,7 +100,7 @@ TEST_F(StreamsTest, PagesHaveObjectsOnConnectionsOfTheirOwn) {
   EXPECT_TRUE(std::all_of(log_.flows.begin(), log_.flows.end(), [](const FlowRecord& f) { return f.bytes >= 2900; }));
 }
 
-TEST_F(StreamsTest, BothEndsOfEveryFlowAreWrittenDown) {
+TEST_F(StreamsTest, BothEndsOfEveryFlowAreLogged) {
   FlowSourceConfig config = flows();
   config.interval = 1s;
   config.size = {SizeKind::fixed, Bytes(400'000), Bytes(400'000), 1};

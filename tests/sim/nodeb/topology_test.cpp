@@ -36,7 +36,7 @@ double ratio(const RunResult& result) {
 }
 
 // Pilosof et al., region 1: with room for both windows nothing is lost and both get the same.
-TEST(Wlan, WithABufferAboveTwoWindowsUpAndDownAreEven) {
+TEST(Wlan, UploadAndDownloadAreEqualWithABufferAboveTwoWindows) {
   const RunResult result = run_all(wlan(100, "")).front();
   EXPECT_EQ(result.drops, 0U);
   EXPECT_NEAR(ratio(result), 1, 0.1);
@@ -44,7 +44,7 @@ TEST(Wlan, WithABufferAboveTwoWindowsUpAndDownAreEven) {
 }
 
 // Region 3: below one window the download starves while the upload, whose lost ACKs hardly matter, does not.
-TEST(Wlan, WithASmallBufferTheUploadWinsByMuch) {
+TEST(Wlan, TheUploadWinsWithASmallBuffer) {
   const RunResult result = run_all(wlan(20, "")).front();
   EXPECT_GT(result.drops, 100U);
   EXPECT_GT(ratio(result), 3);
@@ -56,7 +56,7 @@ std::string plain(const std::string& ue, const std::string& apps) {
          ue + "channel: {type: constant, rate: 10Mb/s}}]\napps: " + apps + "\n";
 }
 
-TEST(Cell, LosesTheShareOfPacketsOnTheAirThatItIsTold) {
+TEST(Cell, LosesTheConfiguredShareOfPackets) {
   const RunResult result = run_all(plain("loss: 0.02, ", "[{type: bulk}]")).front();
   const double packets = result.throughput_bps * result.measured_s / 8 / 1448;
   EXPECT_NEAR(static_cast<double>(result.drops), 0.02 * packets, 0.005 * packets);
@@ -64,7 +64,7 @@ TEST(Cell, LosesTheShareOfPacketsOnTheAirThatItIsTold) {
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
 }
 
-TEST(Apps, ATransferThatIsBrokenOffLeavesTheLinkToTheOthers) {
+TEST(Apps, AnAbortedTransferLeavesTheLinkToTheOthers) {
   const RunResult result = run_all(plain("", "[{type: bulk}, {type: bulk, start: 5s, stop: 10s}]")).front();
   ASSERT_EQ(result.flows.size(), 2U);
   const bool first = result.flows[0].opened_s > 1;
@@ -77,7 +77,7 @@ TEST(Apps, ATransferThatIsBrokenOffLeavesTheLinkToTheOthers) {
   EXPECT_EQ(result.counters.at("connections_failed"), 0U);
 }
 
-TEST(Apps, RegularPagesComeAtEvenIntervals) {
+TEST(Apps, RegularArrivalsAreEvenlySpaced) {
   const RunResult result =
       run_all(plain("", "[{type: flows, arrivals: 3s, regular: true, sizes: {kind: fixed, min: 20kB}}]")).front();
   ASSERT_EQ(result.flows.size(), 10U);
@@ -100,7 +100,7 @@ std::string dumbbell(const std::string& queue) {
          "1000B}}\n";
 }
 
-TEST(Router, CodelHoldsTheDelayThatDropTailLetsGrow) {
+TEST(Router, CodelLimitsTheDelayThatGrowsWithDropTail) {
   const RunResult tail = run_all(dumbbell("{type: fifo}")).front();
   const RunResult codel = run_all(dumbbell("{type: codel}")).front();
   const RunResult fair = run_all(dumbbell("{type: fq-codel}")).front();
@@ -117,7 +117,7 @@ TEST(Router, CodelHoldsTheDelayThatDropTailLetsGrow) {
   }
 }
 
-TEST(Router, ALineWithABufferCountsWhatFindsNoRoom) {
+TEST(Router, ALineWithABufferCountsItsDrops) {
   std::string scenario = dumbbell("{type: fifo}");
   const std::string queue = ", queue: {type: fifo}";
   scenario.erase(scenario.find(queue), queue.size());
@@ -130,7 +130,7 @@ TEST(Router, ALineWithABufferCountsWhatFindsNoRoom) {
   EXPECT_FALSE(run_all(scenario).front().counters.contains("server_proxy_down_drops")) << "it holds everything";
 }
 
-TEST(Router, WithEcnNothingIsLost) {
+TEST(Router, EcnPreventsLosses) {
   const RunResult dropping = run_all(dumbbell("{type: codel}")).front();
   const RunResult marking = run_all(dumbbell("{type: codel, ecn: true}") + "hosts: {ecn: true}\n").front();
   EXPECT_GT(dropping.counters.at("server_proxy_down_drops"), 50U);
@@ -179,7 +179,7 @@ TEST(Mobility, AHandoverMovesTheLoad) {
   }
 }
 
-TEST(Mobility, WithoutForwardingWhatWaitsIsLost) {
+TEST(Mobility, WithoutForwardingQueuedPacketsAreLost) {
   const auto drops = [](const std::string& forwarding) {
     const std::string move = "  - {type: handover, at: 6s, ue: 0, cell: 1, forwarding: " + forwarding + "}\n";
     const RunResult result = run_all(moving(move, "smvs")).front();
@@ -192,7 +192,7 @@ TEST(Mobility, WithoutForwardingWhatWaitsIsLost) {
   EXPECT_GE(drops("false"), drops("true") + 5);
 }
 
-TEST(Mobility, AfterAnOutageTransfersGoOnAndAfterLeavingTheyDoNot) {
+TEST(Mobility, TransfersContinueAfterAnOutageButNotAfterLeaving) {
   const RunResult result = run_all(moving("  - {type: outage, at: 4s, ue: 0, duration: 2s}\n"
                                           "  - {type: leave, at: 8s, ue: 1}\n",
                                           "i-tcp"))
@@ -225,7 +225,7 @@ TEST(Harq, ACellWithRadioLossCarriesEverythingInEveryMode) {
 }
 
 // One UE sends up over 8 Mb/s, the other over 2 Mb/s; neither is in the other's way.
-TEST(Uplink, EachUeHasItsOwn) {
+TEST(Uplink, EachUeHasItsOwnUplink) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\nmodes: [none, i-tcp]\noutput: {flows: true}\n"
       "cell:\n  uplink: {delay: 5ms}\n  ues:\n"
@@ -255,7 +255,7 @@ std::string scheduled(const std::string& schedule, const std::string& app) {
          app + "]\n";
 }
 
-TEST(Uplink, AScheduledOneGathersTheAcknowledgementsOfADownload) {
+TEST(Uplink, AScheduledUplinkAggregatesAcks) {
   const RunResult result = run_all(scheduled("block_errors: 0", "{type: bulk}")).at(0);
   EXPECT_GT(result.utilisation, 0.95);
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
@@ -269,14 +269,14 @@ TEST(Uplink, AScheduledOneGathersTheAcknowledgementsOfADownload) {
   EXPECT_LT(result.counters.at("uplink_requests"), 50U);
 }
 
-TEST(Uplink, LostBlocksDelayAndLoseNothing) {
+TEST(Uplink, LostBlocksAreRetransmittedWithoutLosses) {
   const RunResult result = run_all(scheduled("block_errors: 0.3", "{type: bulk, direction: upload}")).at(0);
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
   EXPECT_GT(result.counters.at("uplink_retransmissions"), 1000U);
   EXPECT_GT(result.counters.at("uplink_delay_p50_us"), 30'000U) << "200 packets wait in the UE";
 }
 
-TEST(Uplink, WhatComesForAUeThatSleepsWaits) {
+TEST(Uplink, PacketsForASleepingUeWait) {
   const std::string telnet = "{type: telnet, interval: 500ms, sizes: {kind: fixed, min: 500B}}";
   const RunResult awake = run_all(scheduled("", telnet)).at(0);
   EXPECT_LT(awake.radio_queue_delay.p95_ms, 2);
@@ -287,7 +287,7 @@ TEST(Uplink, WhatComesForAUeThatSleepsWaits) {
   EXPECT_EQ(asleep.counters.at("payload_corrupted"), 0U);
 }
 
-TEST(Outputs, QueuesAreToldPerFlow) {
+TEST(Outputs, QueuesAreReportedPerFlow) {
   const RunResult result =
       run_all(
           "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {queues: true, packets: true}\n"
@@ -314,7 +314,7 @@ TEST(Outputs, QueuesAreToldPerFlow) {
   EXPECT_NEAR(bulk.queue_mean_bytes + telnet.queue_mean_bytes, waited / 10, waited / 1000);
 }
 
-TEST(Servers, MayHaveHopsOfTheirOwn) {
+TEST(Servers, MayHaveTheirOwnHops) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {flows: true}\nservers: [192.0.2.1, 192.0.2.2]\n"
       "server_hops: [{delay: 0s}, {delay: 100ms}]\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 5ms}\n"
@@ -329,7 +329,7 @@ TEST(Servers, MayHaveHopsOfTheirOwn) {
   EXPECT_LT(result.server_to_ue_delay.p99_ms, 3) << "propagation does not count";
 }
 
-TEST(Outputs, AreByteIdenticalForTheSameSeed) {
+TEST(Outputs, TheSameSeedGivesTheSameBytes) {
   const std::string text = moving("  - {type: handover, at: 6s, ue: 0, cell: 1}\n", "smvs");
   const auto first = run_all(text);
   const auto second = run_all(text);

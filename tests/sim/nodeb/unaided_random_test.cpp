@@ -176,7 +176,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(UnaidedRandom, DeliversNearlyWhatCubicDoesAndNoQueueStands) {
+TEST(AckBasedRandom, DeliversNearlyAsMuchAsCubicWithoutAStandingQueue) {
   if (const char* const one = std::getenv("SLUICE_SIM_SEED")) {
     examine(std::strtoull(one, nullptr, 10));
     return;
@@ -189,44 +189,44 @@ TEST(UnaidedRandom, DeliversNearlyWhatCubicDoesAndNoQueueStands) {
 }
 
 // An outage leaves more under way than the window, and the tail of it is lost.
-TEST(UnaidedRandom, ALossAtTheEndOfAnOutageIsFoundWithoutATimeout) {
+TEST(AckBasedRandom, ALossAtTheEndOfAnOutageIsDetectedWithoutATimeout) {
   for (const std::uint64_t seed : {223U, 266U, 524U}) examine(seed, of_bound_with_drains);
 }
 
 // The link stands still for 50 to 200 ms at a time, and what waits by then lasts for 10.
-TEST(UnaidedRandom, ALinkThatRestsIsUsedInItsBursts) {
+TEST(AckBasedRandom, ABurstyLinkIsUsedInItsBursts) {
   examine(212);
 }
 
 // Acknowledgements wait 0.3 s behind an upload, and the relay holds what they are for.
-TEST(UnaidedRandom, ARelayHoldsWhatALateUplinkHasYetToAcknowledge) {
+TEST(AckBasedRandom, ALateUplinkIsCoveredByTheRelayBuffer) {
   examine(440);
 }
 
 // Beside an upload the second loop leaves the server no window for longer than its timeout, and it would
 // start anew with ten segments.
-TEST(UnaidedRandom, AServerGoesOnAfterItsWindowWasShut) {
+TEST(AckBasedRandom, AServerContinuesAfterAClosedWindow) {
   for (const std::uint64_t seed : {2790U, 3209U, 3417U}) examine(seed);
 }
 
 // At the end of an outage acknowledgements of before it come two seconds late, behind an upload.
-TEST(UnaidedRandom, AnUplinkIsStillKnownToBeLateAfterAnOutage) {
+TEST(AckBasedRandom, TheAckDelayIsStillKnownAfterAnOutage) {
   examine(4164);
 }
 
 // Acknowledgements of four downloads wait half a second behind an upload, and what is known of their clocks differs by
 // 20 ms.
-TEST(UnaidedRandom, DownloadsBesideAnUploadGoOn) {
+TEST(AckBasedRandom, DownloadsContinueBesideAnUpload) {
   examine(568);
 }
 
 // Four connections end to end keep eight segments under way, and the drain of a slow link waits for fewer.
-TEST(UnaidedRandom, ADrainEndsWhereConnectionsShareASlowLink) {
+TEST(AckBasedRandom, ADrainEndsIfConnectionsShareASlowLink) {
   for (const std::uint64_t seed : {1760U, 3007U}) examine(seed, of_bound_with_drains);
 }
 
 // The UE acknowledges every fourth segment of each of four connections.
-TEST(UnaidedRandom, EachConnectionHasWhatOneAcknowledgementIsFor) {
+TEST(AckBasedRandom, EachConnectionMayHaveTheBytesOfOneAckInFlight) {
   examine(3608, of_bound_with_drains);
 }
 

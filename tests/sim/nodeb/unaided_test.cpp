@@ -24,7 +24,7 @@ std::string cell(const std::string& channel, int ues, int flows, const std::stri
 
 const std::string varying = "{type: piecewise, min: 2Mb/s, max: 12Mb/s, period: 300ms}";
 
-TEST(Unaided, SteadyLinksAreUsedWithAShortQueue) {
+TEST(AckBased, SteadyLinksAreUsedWithAShortQueue) {
   for (const char* rate : {"1Mb/s", "8Mb/s", "60Mb/s"}) {
     SCOPED_TRACE(rate);
     const auto results = run_all(cell("{type: constant, rate: " + std::string(rate) + "}", 1, 1));
@@ -34,7 +34,7 @@ TEST(Unaided, SteadyLinksAreUsedWithAShortQueue) {
   }
 }
 
-TEST(Unaided, AVaryingLinkIsUsedWithAShortQueue) {
+TEST(AckBased, AVaryingLinkIsUsedWithAShortQueue) {
   const auto results = run_all(cell(varying, 1, 1));
   EXPECT_GT(results.at(0).utilisation, 0.9);
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 120);
@@ -42,7 +42,7 @@ TEST(Unaided, AVaryingLinkIsUsedWithAShortQueue) {
 
 // It fades at the speed of a pedestrian. A relay that stores for the mean rate alone makes it 91.8 %, with the same
 // queue.
-TEST(Unaided, ALinkThatSwingsFindsEnoughInTheRelay) {
+TEST(AckBased, AVaryingLinkFindsEnoughDataInTheRelay) {
   const auto results = run_all(cell("{type: generated, model: {mean: 20Mb/s, speed: 1km/h, snr: 4dB, seed: 7}}", 1, 1));
   EXPECT_GT(results.at(0).utilisation, 0.94);
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 90);
@@ -91,7 +91,7 @@ hosts: )" + hosts + "\n",
 }
 
 // Its window grows while the uplink keeps acknowledgements waiting: without that it is 91.2 % at 46 ms.
-TEST(Unaided, AScheduledUplinkCostsLittle) {
+TEST(AckBased, AScheduledUplinkCostsLittle) {
   const Mean mean = behind_a_scheduled_uplink("{timestamps: true}");
   EXPECT_GE(mean.used, 0.955);
   EXPECT_LE(mean.p95_ms, 54);
@@ -99,13 +99,13 @@ TEST(Unaided, AScheduledUplinkCostsLittle) {
 
 // Nothing tells how late an acknowledgement is. With the share of a clump alone that is enough otherwise it is 81 % at
 // 37 ms.
-TEST(Unaided, AScheduledUplinkCostsLittleWhereNoTimestampsTellOfIt) {
+TEST(AckBased, AScheduledUplinkWithoutTimestampsCostsLittle) {
   const Mean mean = behind_a_scheduled_uplink("{timestamps: false}");
   EXPECT_GE(mean.used, 0.935);
   EXPECT_LE(mean.p95_ms, 57);
 }
 
-TEST(Unaided, EndToEndTheLinkIsUsedWithAShortQueueToo) {
+TEST(AckBased, TheLinkIsUsedWithAShortQueueEndToEnd) {
   for (const char* rate : {"1Mb/s", "8Mb/s", "60Mb/s"}) {
     SCOPED_TRACE(rate);
     const auto results = run_all(end_to_end(cell("{type: constant, rate: " + std::string(rate) + "}", 1, 1)));
@@ -117,14 +117,14 @@ TEST(Unaided, EndToEndTheLinkIsUsedWithAShortQueueToo) {
   EXPECT_LT(varies.at(0).radio_queue_delay.p95_ms, 150);
 }
 
-TEST(Unaided, EndToEndFlowsHaveEqualPartsAndNoMoreInAll) {
+TEST(AckBased, EndToEndFlowsHaveEqualSharesOfOneWindow) {
   const auto results = run_all(end_to_end(cell(varying, 1, 4)));
   EXPECT_GT(results.at(0).figures.at("flow_jain"), 0.98);
   EXPECT_GT(results.at(0).utilisation, 0.85);
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 180);
 }
 
-TEST(Unaided, FlowsAndUesHaveEqualParts) {
+TEST(AckBased, FlowsAndUesHaveEqualShares) {
   const auto flows = run_all(cell(varying, 1, 4));
   EXPECT_GT(flows.at(0).figures.at("flow_jain"), 0.98);
   EXPECT_GT(flows.at(0).utilisation, 0.85);
@@ -133,7 +133,7 @@ TEST(Unaided, FlowsAndUesHaveEqualParts) {
   EXPECT_GT(ues.at(0).utilisation, 0.85);
 }
 
-TEST(Unaided, ReportsOfAnyPeriodDoNoHarm) {
+TEST(AckBased, ReportsOfAnyPeriodDoNotReduceUtilisation) {
   const auto without = run_all(cell(varying, 1, 1));
   for (const char* period : {"5ms", "50ms", "250ms", "1s"}) {
     SCOPED_TRACE(period);
@@ -143,7 +143,7 @@ TEST(Unaided, ReportsOfAnyPeriodDoNoHarm) {
   }
 }
 
-TEST(Unaided, FrequentReportsLeadWhereAcknowledgementsComeLate) {
+TEST(AckBased, FrequentReportsSteerIfAcksAreLate) {
   const auto late = [](const std::string& more) {
     std::string text = cell(varying, 1, 1, more);
     text.replace(text.find("uplink: {delay: 0ms}"), 20, "uplink: {delay: 40ms}");
@@ -156,7 +156,7 @@ TEST(Unaided, FrequentReportsLeadWhereAcknowledgementsComeLate) {
 }
 
 // A first segment of a video beside a download, and the download.
-TEST(Unaided, WhatIsShortGoesFirstAndLeavesADownloadItsPart) {
+TEST(AckBased, ShortFlowsGoFirstAndLeaveADownloadItsShare) {
   const auto beside = [](const std::string& short_flow) {
     std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1);
     text.replace(text.find("law: acks"), 9, "law: acks" + short_flow);
@@ -171,7 +171,7 @@ TEST(Unaided, WhatIsShortGoesFirstAndLeavesADownloadItsPart) {
 }
 
 // One page after the other, so that one is always waited for: the download keeps its part.
-TEST(Unaided, WhatIsYoungWithoutEndCostsTheLinkLittle) {
+TEST(AckBased, EndlessShortFlowsCostLittleUtilisation) {
   const auto beside_pages = [](const std::string& channel, const std::string& young_reference) {
     std::string text = cell(channel, 1, 1);
     text.replace(text.find("law: acks"), 9, "law: acks, young_reference: " + young_reference);
@@ -185,7 +185,7 @@ TEST(Unaided, WhatIsYoungWithoutEndCostsTheLinkLittle) {
 }
 
 // Reports that never come: the law that asks for them goes on by acknowledgements.
-TEST(Unaided, ALawWithoutItsReportsGoesOnByAcknowledgements) {
+TEST(AckBased, AckBasedControlReplacesMissingReports) {
   std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");
   text.replace(text.find("law: acks"), 9, "law: proxy, without_reports: acks");
   const auto results = run_all(text);

@@ -33,7 +33,7 @@ double figure(const std::vector<RunResult>& results, const std::string& name) {
   return run == results.end() ? 0 : run->figures.at(name);
 }
 
-TEST(User, HardlyFeelsADownloadByAcknowledgements) {
+TEST(User, ResponsivenessHardlySuffersFromAControlledDownload) {
   const auto results = runs_of("smvs by acks");
   ASSERT_EQ(results.size(), 12U);
   for (const char* ratio : {"ratio_page_mean_ms", "ratio_video_start_ms", "ratio_probe_fresh_ms"}) {
@@ -50,7 +50,7 @@ TEST(User, HardlyFeelsADownloadByAcknowledgements) {
   }
 }
 
-TEST(User, WaitsForADownloadWithoutControl) {
+TEST(User, ResponsivenessSuffersFromAnUncontrolledDownload) {
   const auto results = runs_of("cubic");
   EXPECT_GT(figure(results, "ratio_page_mean_ms"), 5);
   EXPECT_GT(figure(results, "ratio_video_start_ms"), 5);

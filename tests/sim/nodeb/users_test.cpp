@@ -23,7 +23,7 @@ Rate megabits(double rate) {
   return Rate::bits_per_second(rate * 1e6);
 }
 
-TEST(Playback, FillsBySegmentsAndDrainsWithTime) {
+TEST(Playback, FillsBySegmentsAndDrainsInRealTime) {
   Playback playback;
   EXPECT_EQ(playback.held(Instant(9s)), 0s);
   EXPECT_EQ(playback.standing(Instant(9s)), 0s) << "it has not begun";
@@ -37,7 +37,7 @@ TEST(Playback, FillsBySegmentsAndDrainsWithTime) {
 }
 
 // Algorithm 1 of the paper: ladder 1, 2, 4, 8 Mb/s, the line from 1 Mb/s at 10 s to 8 Mb/s at 45 s.
-TEST(Video, ChoosesItsRateByWhatItHolds) {
+TEST(Video, ChoosesItsRateByItsBuffer) {
   VideoConfig video;
   video.ladder = {megabits(1), megabits(2), megabits(4), megabits(8)};
   video.buffer = 50s;
@@ -72,7 +72,7 @@ class UsersTest : public test::TwoHosts {
   }
 };
 
-TEST_F(UsersTest, AVideoClimbsAndHoldsNoMoreThanItsBuffer) {
+TEST_F(UsersTest, AVideoRaisesItsRateAndBoundsItsBuffer) {
   VideoClient client(loop_, client_, video(), log_);
   run(100s);
   EXPECT_EQ(log_.video.starts.count(), 1U);
@@ -88,7 +88,7 @@ TEST_F(UsersTest, AVideoClimbsAndHoldsNoMoreThanItsBuffer) {
   EXPECT_EQ(log_.flows[0].application, "video");
 }
 
-TEST_F(UsersTest, AVideoThatIsTooMuchForItsLinkStalls) {
+TEST_F(UsersTest, AVideoAboveTheLinkRateStalls) {
   VideoConfig config = video();
   config.ladder = {megabits(40)};
   VideoClient client(loop_, client_, config, log_);
@@ -103,7 +103,7 @@ TEST_F(UsersTest, AVideoThatIsTooMuchForItsLinkStalls) {
   EXPECT_LE(to_seconds(log_.video.stalled), waited + 4);
 }
 
-TEST_F(UsersTest, VideosFollowEachOtherWhenTheyHaveBeenPlayed) {
+TEST_F(UsersTest, TheNextVideoStartsAfterPlayback) {
   VideoConfig config = video();
   config.segments = 2;
   config.pause = 1s;
@@ -116,7 +116,7 @@ TEST_F(UsersTest, VideosFollowEachOtherWhenTheyHaveBeenPlayed) {
   EXPECT_LE(client_.connections(), 1U);
 }
 
-TEST_F(UsersTest, AVideoWhoseServerRefusesIsAskedForAgain) {
+TEST_F(UsersTest, ARefusedVideoIsRequestedAgain) {
   VideoConfig config = video();
   config.port = 81;
   config.pause = 2s;
@@ -126,7 +126,7 @@ TEST_F(UsersTest, AVideoWhoseServerRefusesIsAskedForAgain) {
   EXPECT_EQ(log_.video.starts.count(), 0U);
 }
 
-TEST_F(UsersTest, ProbesOfAnIdleLinkTakeARoundTrip) {
+TEST_F(UsersTest, ProbesOfAnIdleLinkTakeOneRtt) {
   ResponsivenessClient client(loop_, client_, probes(false), Random(1), log_);
   run(10s);
   EXPECT_NEAR(static_cast<double>(log_.responsiveness.kept.size()), 100, 2);
@@ -155,7 +155,7 @@ TEST_F(UsersTest, ProbesOfALoadedLinkWaitInItsQueue) {
   EXPECT_GT(kept->bytes, 20e6 / 8 * 10 * 0.8) << "which fills the link";
 }
 
-TEST_F(UsersTest, WhatIsNoFramedStreamIsRefused) {
+TEST_F(UsersTest, AnInvalidStreamIsRefused) {
   BulkClient client(loop_, client_, {server_.config().address, 443, false, 1000, Instant{}}, log_);
   loop_.run_until(Instant(5s));
   EXPECT_EQ(counters_.refused, 1U);
@@ -163,7 +163,7 @@ TEST_F(UsersTest, WhatIsNoFramedStreamIsRefused) {
   EXPECT_EQ(server_.connections(), 0U);
 }
 
-TEST(FrameReader, TakesHeadsThatComeInPieces) {
+TEST(FrameReader, ReadsHeadersThatArriveInPieces) {
   std::vector<std::uint8_t> stream;
   const auto add = [&stream](const FrameHead& head) {
     const auto bytes = head.encode();
@@ -192,7 +192,7 @@ TEST(FrameReader, TakesHeadsThatComeInPieces) {
   }
 }
 
-TEST_F(UsersTest, AGameSendsBothWaysByTheClock) {
+TEST_F(UsersTest, AGameSendsAtFixedIntervalsInBothDirections) {
   DatagramLog up;
   log_.count_from = Instant(1s);
   GameServer server(loop_, server_, up, log_.count_from);
@@ -208,7 +208,7 @@ TEST_F(UsersTest, AGameSendsBothWaysByTheClock) {
   EXPECT_NEAR(to_milliseconds(log_.game.delays.percentile(0.99)), 10.1, 0.1) << "242 bytes at 20 Mb/s";
 }
 
-TEST_F(UsersTest, AServerLeavesPlayersWhoSayNothing) {
+TEST_F(UsersTest, AServerStopsSendingToSilentPlayers) {
   DatagramLog up;
   GameServer server(loop_, server_, up, Instant{});
   server_.bind(3074, server);
@@ -221,7 +221,7 @@ TEST_F(UsersTest, AServerLeavesPlayersWhoSayNothing) {
   EXPECT_EQ(client_.counters().received, sent);
 }
 
-TEST_F(UsersTest, DatagramsThatAreNoGameAreLeftAlone) {
+TEST_F(UsersTest, DatagramsOfNoGameAreIgnored) {
   DatagramLog up;
   GameServer server(loop_, server_, up, Instant{});
   server_.bind(3074, server);

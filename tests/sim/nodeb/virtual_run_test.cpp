@@ -67,7 +67,7 @@ TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
 }
 
 // A hole that is filled just after the warm-up brings bytes that the radio had carried before it.
-TEST(VirtualRun, NoGoodputIsAboveWhatTheLinkCouldCarryInTheSameTime) {
+TEST(VirtualRun, GoodputNeverExceedsTheCapacity) {
   for (const std::string& channel : {steady, varying}) {
     for (const RunResult& result : run_all(link(channel, "modes: [none, i-tcp, smvs]\n"))) {
       SCOPED_TRACE(channel + " " + result.key.mode);
@@ -78,7 +78,7 @@ TEST(VirtualRun, NoGoodputIsAboveWhatTheLinkCouldCarryInTheSameTime) {
   }
 }
 
-TEST(VirtualRun, DatagramsAreThroughputAndGoodput) {
+TEST(VirtualRun, DatagramsCountAsThroughputAndGoodput) {
   const std::string apps = "modes: [none]\napps: [{type: game, tick: 1ms, down: 1000B, up: 24B}]\n";
   const std::vector<RunResult> results = run_all(link("{type: constant, rate: 20Mb/s}", apps));
   const RunResult& result = results.at(0);
@@ -88,7 +88,7 @@ TEST(VirtualRun, DatagramsAreThroughputAndGoodput) {
   EXPECT_NEAR(result.series.back().throughput_bps, 8e6, 0.02 * 8e6);
 }
 
-TEST(VirtualRun, EverySeedKeepsItsSeriesItsUesAndItsPackets) {
+TEST(VirtualRun, EverySeedHasItsOwnSeriesUesAndPackets) {
   const auto plan = parse_plan(link(steady, "modes: [none]\noutput: {ues: true, packets: true}\n"), "test.yaml", 2);
   ASSERT_TRUE(plan) << config::to_string(plan.errors);
   TraceLibrary traces({});
@@ -115,7 +115,7 @@ std::string cell_of(int ues, const std::string& scheduler) {
   return "duration: 12s\nwarmup: 2s\nmodes: [none]\n" + apps + cell;
 }
 
-TEST(VirtualRun, WritesWindowsAndDropsWhereTheFileAsks) {
+TEST(VirtualRun, WritesWindowsAndDropsIfConfigured) {
   const std::string slow = link("{type: constant, rate: 2Mb/s}",
                                 "modes: [none]\nhosts: {tcp: {congestion: newreno}}\n"
                                 "interval: 100ms\noutput: {windows: [0], drops: true}\n");
@@ -138,7 +138,7 @@ TEST(VirtualRun, WritesWindowsAndDropsWhereTheFileAsks) {
   EXPECT_GE(run.figures.at("drops_per_event"), 1);
 }
 
-TEST(VirtualRun, CountsTimeoutsThatNoBurstOfLossesExplains) {
+TEST(VirtualRun, CountsTimeoutsWithoutABurstOfLosses) {
   const std::string pausing = link("{type: constant, rate: 2Mb/s}",
                                    "modes: [none]\nhosts: {receive_buffer: 20kB, tcp: {congestion: newreno}}\n"
                                    "interval: 100ms\noutput: {windows: [0], drops: true, flows: true}\n"
@@ -173,7 +173,7 @@ TEST(VirtualRun, AnIdleIntervalHasNoDelay) {
   EXPECT_TRUE(series.at(80).server_to_ue_delay_ms);
 }
 
-TEST(VirtualRun, ASaturatedCellIsUsedToAHundredPercent) {
+TEST(VirtualRun, ASaturatedCellHasAUtilisationOfOne) {
   for (const char* scheduler : {"rr", "pf"}) {
     for (const int ues : {2, 4}) {
       SCOPED_TRACE(std::string(scheduler) + " " + std::to_string(ues));
@@ -192,7 +192,7 @@ TEST(VirtualRun, ASaturatedCellIsUsedToAHundredPercent) {
   }
 }
 
-TEST(VirtualRun, TheDelaysNestAsTheirPathsDo) {
+TEST(VirtualRun, TheDelayOfALongerPathIsLarger) {
   for (const RunResult& result : run_all(link(varying, "modes: [none, i-tcp, smvs]\n"))) {
     SCOPED_TRACE(result.key.mode);
     EXPECT_GT(result.radio_queue_delay.count, 1000U);
@@ -205,14 +205,14 @@ TEST(VirtualRun, TheDelaysNestAsTheirPathsDo) {
   }
 }
 
-TEST(VirtualRun, BypassIsAWire) {
+TEST(VirtualRun, BypassEqualsNoProxy) {
   const auto results = run_all(link(varying, "modes: [none, bypass]\n"));
   EXPECT_NEAR(results[0].utilisation, results[1].utilisation, 0.005);
   EXPECT_NEAR(results[0].radio_queue_delay.p95_ms, results[1].radio_queue_delay.p95_ms,
               0.02 * results[0].radio_queue_delay.p95_ms);
 }
 
-TEST(VirtualRun, SmvsHoldsTheQueueThatTheOthersFill) {
+TEST(VirtualRun, SmvsLimitsTheQueueThatOthersFill) {
   const auto results = run_all(link(varying, "modes: [i-tcp, smvs]\n"));
   EXPECT_LT(results[1].radio_queue_delay.p95_ms, 0.5 * results[0].radio_queue_delay.p95_ms);
   EXPECT_EQ(results[1].drops, 0U);
@@ -222,7 +222,7 @@ TEST(VirtualRun, SmvsHoldsTheQueueThatTheOthersFill) {
   EXPECT_FALSE(results[0].series.back().allowance_bps.has_value());
 }
 
-TEST(VirtualRun, TheLawMayRunAtTheProxy) {
+TEST(VirtualRun, TheControllerMayRunAtTheProxy) {
   const auto results = run_all(link(steady, "modes: [smvs]\nsmvs: {law: proxy}\n"));
   EXPECT_GT(results[0].utilisation, 0.9);
   EXPECT_LT(results[0].radio_queue_delay.p95_ms, 80);
@@ -271,7 +271,7 @@ apps:
   }
 }
 
-TEST(VirtualRun, Ipv6) {
+TEST(VirtualRun, ModesWorkOverIpv6) {
   const auto results = run_all(R"(duration: 5s
 warmup: 1s
 modes: [i-tcp, smvs]
@@ -282,7 +282,7 @@ cell:
   for (const RunResult& result : results) EXPECT_GT(result.utilisation, 0.9) << result.key.mode;
 }
 
-TEST(VirtualRun, UploadsPassToo) {
+TEST(VirtualRun, UploadsWork) {
   const auto results = run_all(R"(duration: 8s
 warmup: 1s
 modes: [none, i-tcp, smvs]
@@ -297,7 +297,7 @@ apps: [{type: bulk, direction: upload, size: 2MB}]
   }
 }
 
-TEST(VirtualRun, TellsWhatUsersFeel) {
+TEST(VirtualRun, ReportsQualityOfExperience) {
   const std::string users =
       "modes: [none, smvs]\nsmvs: {law: acks}\napps:\n  - {type: web}\n  - {type: video}\n  - {type: game}\n"
       "  - {type: responsiveness}\n  - {type: bulk, direction: upload}\n";
@@ -317,7 +317,7 @@ TEST(VirtualRun, TellsWhatUsersFeel) {
   }
 }
 
-TEST(VirtualRun, AMeanOfProbesLeavesOutTheLongestTwentieth) {
+TEST(VirtualRun, AMeanOfProbesOmitsTheLongestFivePercent) {
   std::vector<Duration> times(19, 10ms);
   times.insert(times.begin(), 500ms);
   EXPECT_EQ(trimmed_mean(times), 10ms);
@@ -325,7 +325,7 @@ TEST(VirtualRun, AMeanOfProbesLeavesOutTheLongestTwentieth) {
   EXPECT_EQ(trimmed_mean({}), Duration::zero());
 }
 
-TEST(VirtualRun, AnExperimentPutsRunsOverOthers) {
+TEST(VirtualRun, AnExperimentComputesRatiosOfRuns) {
   const auto plan = parse_plan(link(steady,
                                     "modes: [none]\napps: [{type: bulk}, {type: game}]\nsweep:\n"
                                     "  - {column: beside, keys: [apps.0.ues], values: [0, 1], labels: [nothing, "

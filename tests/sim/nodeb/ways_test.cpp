@@ -26,7 +26,7 @@ double rate_of(const RunResult& result, std::size_t flow) {
   return result.flows.at(flow).measured_bps;
 }
 
-TEST(Policer, DropsWhatExceedsItsRateAndNothingWaits) {
+TEST(Policer, DropsPacketsAboveItsRateWithoutQueueing) {
   const RunResult result =
       run_all(network("none", "apps: [{type: bulk}]\n", ", policer: {rate: 10Mb/s, burst: 125kB}")).front();
   EXPECT_LT(result.throughput_bps, 10e6);
@@ -45,7 +45,7 @@ TEST(Policer, MayStandBeforeTheProxy) {
   EXPECT_GT(result.counters.at("hop_drops"), 5U);
 }
 
-TEST(Hops, CountWhatAPlainBufferDrops) {
+TEST(Hops, DropsOfAPlainBufferAreCounted) {
   const RunResult result = run_all(network("none", "apps: [{type: bulk}]\n", ", rate: 20Mb/s, buffer: 30kB")).front();
   EXPECT_GT(result.counters.at("proxy_nodeb_down_drops"), 5U);
   EXPECT_GT(result.counters.at("hop_drops"), 0U);
@@ -53,7 +53,7 @@ TEST(Hops, CountWhatAPlainBufferDrops) {
       << "without those of the warm-up";
 }
 
-TEST(Hops, BecomeLongerInOneDirection) {
+TEST(Hops, DelayStepsApplyToOneDirection) {
   // Pings of a game: 15 ms each way at first, 100 ms more up from the end of the warm-up on.
   const std::string ping = "apps: [{type: game, tick: 100ms}]\n";
   const RunResult up = run_all(network("none", ping, ", steps: [{at: 5s, extra: 100ms, way: up}]")).front();
@@ -67,7 +67,7 @@ TEST(Hops, BecomeLongerInOneDirection) {
   EXPECT_NEAR(queue.figures.at("game_up_p50_ms"), 65, 2);
 }
 
-TEST(Pie, HoldsTheQueueOfARouter) {
+TEST(Pie, HoldsTheQueueOfARouterAtItsTarget) {
   const RunResult result = run_all(network("none", "apps: [{type: bulk, connections: 4}]\n",
                                            ", rate: 20Mb/s, buffer: 1MB, queue: {type: pie}"))
                                .front();
@@ -76,7 +76,7 @@ TEST(Pie, HoldsTheQueueOfARouter) {
   EXPECT_LT(result.proxy_to_ue_delay.p50_ms, 40);
 }
 
-TEST(Servers, MayHaveEndpointsOfTheirOwn) {
+TEST(Servers, MayHaveTheirOwnEndpointSettings) {
   // The congestion control of a server whose connections the proxy splits would hardly matter.
   const std::string text =
       network("smvs",
@@ -120,7 +120,7 @@ TEST(Ues, MayHaveDevicesBehindThemThatAreSlower) {
   EXPECT_NEAR(*result.flows[1].handshake_ms - *result.flows[0].handshake_ms, 10, 1) << "both ways";
 }
 
-TEST(Games, MayDrawTheTimesBetweenDatagrams) {
+TEST(Games, TimesBetweenDatagramsMayBeRandom) {
   const auto run = [](const std::string& exponential) {
     std::string apps = "apps:\n";
     for (int i = 0; i < 4; ++i) apps += "  - {type: game, tick: 1ms, down: 1400B, exponential: " + exponential + "}\n";
@@ -135,7 +135,7 @@ TEST(Games, MayDrawTheTimesBetweenDatagrams) {
   EXPECT_NE(results[0].throughput_bps, results[1].throughput_bps);
 }
 
-TEST(Air, LosesPacketsInRuns) {
+TEST(RadioLoss, PacketsAreLostInRuns) {
   const std::string game = "apps: [{type: game, tick: 1ms, down: 100B}]\n";
   for (const double run : {1.0, 8.0}) {
     std::string text = network("none", game, "", "loss: 0.05, loss_run: " + std::to_string(run) + ", ");

@@ -62,7 +62,7 @@ TEST(WindowModes, NoModeOverflowsTheBufferOfAVaryingLink) {
 /// hides that each flow's place in the queue is known to within a packet only; when the rate falls all of it comes
 /// together in the queue, and of three flows a packet or two may be too many. So what they lose they lose just after
 /// the rate has fallen, to less than half, and nowhere else.
-TEST(WindowModes, WhatTheDynamicRegulatorLosesItLosesWhereTheRateHasJustFallen) {
+TEST(WindowModes, TheDynamicRegulatorLosesPacketsOnlyAfterAFallOfTheRate) {
   for (const char* mode : {"wrd", "wrb"}) {
     SCOPED_TRACE(mode);
     const RunResult result = run(cell(mode, 3, varying, "60KiB", "interval: 10ms\n"));
@@ -84,7 +84,7 @@ TEST(WindowModes, WhatTheDynamicRegulatorLosesItLosesWhereTheRateHasJustFallen) 
 }
 
 /// A buffer holds packets, a window counts payload: with packets of 300 bytes a sixth of the buffer goes to headers.
-TEST(WindowModes, ARegulatedWindowLeavesRoomForTheHeaders) {
+TEST(WindowModes, ARegulatedWindowReservesSpaceForHeaders) {
   const std::string small_packets =
       "proxy_nodeb: {delay: 0ms}\nhosts: {mtu: 300}\nsmvs: {parameters: {step: 1ms, delta: 900}}\n";
   for (const char* mode : {"wrd/regulate", "wrb/regulate", "gwa-fcfs/regulate"}) {
@@ -96,7 +96,7 @@ TEST(WindowModes, ARegulatedWindowLeavesRoomForTheHeaders) {
 }
 
 /// Theorem 1: k flows hold a queue of k·τ + a, whatever the link.
-TEST(WindowModes, ClampHoldsTheQueueThatItsTheoremSays) {
+TEST(WindowModes, ClampHoldsTheQueueOfItsTheorem) {
   for (const int flows : {1, 2, 3}) {
     SCOPED_TRACE("flows: " + std::to_string(flows));
     const RunResult result = run(cell("clamp", flows, "{type: constant, rate: 10Mb/s}", "unlimited",
@@ -130,7 +130,7 @@ TEST(WindowModes, TheDynamicRegulatorUsesTheBufferThatTheStaticOneLeaves) {
 }
 
 /// Reports that stay away leave ordinary congestion control.
-TEST(WindowModes, WithoutReportsTheyAreOrdinaryTcp) {
+TEST(WindowModes, WithoutReportsModesBehaveLikeOrdinaryTcp) {
   for (const char* mode : {"clamp", "wrd", "gwa-fcfs", "fair-share"}) {
     SCOPED_TRACE(mode);
     const RunResult result = run(cell(mode, 2, steady, "100KiB", "reports: {loss: 1}\n"));

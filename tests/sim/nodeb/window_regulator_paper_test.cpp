@@ -20,7 +20,7 @@ double throughput(const std::string& figure, const std::string& mode, Points poi
   return sum;
 }
 
-TEST(WindowRegulatorPaper, Figure7AtSmallBuffersTheOrderIsThePapers) {
+TEST(WindowRegulatorPaper, Figure7TheOrderAtSmallBuffersIsThatOfThePaper) {
   for (const char* service : {"service=packets", "service=slots"}) {
     SCOPED_TRACE(service);
     const auto rate = [service](const std::string& mode) {
@@ -49,7 +49,7 @@ TEST(WindowRegulatorPaper, Figure7WrdGainsMostBetweenFiveAndFifteenPacketsWhereT
 }
 
 /// The gains of the paper are those over the Reno of its time, whose losses cost timeouts.
-TEST(WindowRegulatorPaper, Figure7aTheRenoOfThatTimeGainsMore) {
+TEST(WindowRegulatorPaper, Figure7aTheHistoricRenoGainsMore) {
   const auto gain = [](const char* figure, const char* sender) {
     const auto rate = [&](const std::string& mode) {
       return throughput(figure, mode, {"buffer_packets=15", sender}, 140s);
@@ -63,7 +63,7 @@ TEST(WindowRegulatorPaper, Figure7aTheRenoOfThatTimeGainsMore) {
 }
 
 /// Payload of 948 bytes, which 256 do not divide: the windows are rounded down to the unit, and none creeps on.
-TEST(WindowRegulatorPaper, Figure9NoUnitOfTheWindowScaleCostsAPacket) {
+TEST(WindowRegulatorPaper, Figure9WindowScalingCausesNoLosses) {
   for (const char* mode : {"mode=wrd/regulate", "mode=wrb/regulate"}) {
     SCOPED_TRACE(mode);
     for (const std::uint64_t seed : {1U, 2U}) {
@@ -73,7 +73,7 @@ TEST(WindowRegulatorPaper, Figure9NoUnitOfTheWindowScaleCostsAPacket) {
   }
 }
 
-TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
+TEST(WindowRegulatorPaper, Figure7NoControllerLosesAPacketAndAllConvergeAtLargeBuffers) {
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
     const std::string on = "mode=" + std::string(mode);
@@ -85,7 +85,7 @@ TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
               0.08 * drop_tail);
 }
 
-TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
+TEST(WindowRegulatorPaper, Figure8TheGainsShrinkWithManyUsers) {
   const auto rate = [](const std::string& mode, const char* users) {
     return paper_run("wr-fig8", {"mode=" + mode, users, "buffer_packets=5"}, 120s).throughput_bps;
   };
@@ -101,7 +101,7 @@ TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
 }
 
 /// In the paper the Ack Regulator is ahead of WRD with several users; here it is with the smallest buffers.
-TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWithTheSmallestBuffers) {
+TEST(WindowRegulatorPaper, Figure8TheAckRegulatorExceedsWrdWithTheSmallestBuffers) {
   for (const char* users : {"users=4 in packets", "users=8 in packets"}) {
     SCOPED_TRACE(users);
     const auto rate = [users](const std::string& mode) {
@@ -114,7 +114,7 @@ TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWithTheSmallestBuff
 }
 
 /// The columns are wired round trips in ms.
-TEST(WindowRegulatorPaper, Figure9WindowLimitedLawsLoseAtLongRoundTripsAndTheAckRegulatorDoesNot) {
+TEST(WindowRegulatorPaper, Figure9WindowLimitedControllersLoseAtLongRttsUnlikeTheAckRegulator) {
   for (const char* service : {"service=packets", "service=slots"}) {
     SCOPED_TRACE(service);
     const auto rate = [service](const std::string& mode, const char* round_trip) {
@@ -131,7 +131,7 @@ TEST(WindowRegulatorPaper, Figure9WindowLimitedLawsLoseAtLongRoundTripsAndTheAck
 }
 
 /// The paper has WRB about 25 % above drop-tail at 200 ms, and WRS above it up to 70 ms.
-TEST(WindowRegulatorPaper, Figure9WholePacketsBringThePapersGainsAtADistance) {
+TEST(WindowRegulatorPaper, Figure9WholePacketsReproduceTheGainsAtLongRtts) {
   const auto gain = [](const char* mode, const char* service, const char* round_trip) {
     const auto rate = [&](const char* law) { return throughput("wr-fig9", law, {round_trip, service}, 320s); };
     return rate(mode) / rate("none") - 1;
@@ -144,7 +144,7 @@ TEST(WindowRegulatorPaper, Figure9WholePacketsBringThePapersGainsAtADistance) {
   EXPECT_LT(gain("wrs/regulate", "service=slots", "wired_rtt_ms=2"), 0);
 }
 
-TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
+TEST(WindowRegulatorPaper, Figure10aRandomLossMakesAllControllersEqual) {
   const auto rate = [](const std::string& mode, const char* loss) {
     return throughput("wr-fig10a", mode, {loss}, 120s);
   };
@@ -157,7 +157,7 @@ TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
 }
 
 /// Over the sender of that time; what windows gain is gone when the queue of the wires is full.
-TEST(WindowRegulatorPaper, Figure10bWiredCongestionTakesTheGainOfWindows) {
+TEST(WindowRegulatorPaper, Figure10bWiredCongestionRemovesTheGainOfWindows) {
   const auto gain = [](const std::string& mode, const char* cross) {
     const auto mobile = [&](const std::string& law) {
       return paper_run("wr-fig10b", {"mode=" + law, cross}, 120s).figures.at("flow_1_bps");
@@ -182,7 +182,7 @@ TEST(WindowRegulatorPaper, Figure14ShortFlowsFirstShortensThemUnderEverySchedule
 }
 
 /// Serving short flows whatever their links costs diversity; where fades last long, the cell cannot carry it any more.
-TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
+TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWithLongFades) {
   const auto cell = [](const char* scheduler) {
     return paper_run("wr-fig15", {"speed_kmh=0.2", scheduler}, 1520s).figures;
   };
@@ -199,7 +199,7 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
 }
 
 /// Strict priority is the worst for flows of every size, as in the paper, at a walking pace, too.
-TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereTheCellServesWholePackets) {
+TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstIfTheCellServesWholePackets) {
   const auto cell = [](const char* scheduler) {
     return paper_run("wr-fig15", {"speed_kmh=3 in packets", scheduler}).figures;
   };
@@ -214,7 +214,7 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereTheCellServesWholeP
 }
 
 /// 259 % and 122 % are the paper's most with four and with eight users.
-TEST(WindowRegulatorPaper, Figure8TheSendersOfTheTimeAndTheSmallestBuffersMakeThePapersGains) {
+TEST(WindowRegulatorPaper, Figure8HistoricSendersAndSmallBuffersReproduceTheGains) {
   const auto gain = [](const char* what) {
     const auto rate = [what](const char* mode) {
       return paper_run("wr-users", {"users=4", mode, what}).throughput_bps;
@@ -229,7 +229,7 @@ TEST(WindowRegulatorPaper, Figure8TheSendersOfTheTimeAndTheSmallestBuffersMakeTh
 /// The paper has all alike at a loss of 10⁻². In configs/papers/numbers.csv (10 seeds) WRS is 12.5 to 7.3 % below
 /// drop-tail there, and from 2.1 % below to 2.9 % above it with 80 packets; the bound is the middle between the two
 /// intervals.
-TEST(WindowRegulatorPaper, Figure10aTheBufferIsTheWindowThatKeepsTheStaticLawBelow) {
+TEST(WindowRegulatorPaper, Figure10aTheBufferLimitsTheStaticWindow) {
   const auto ratio = [](const char* what) {
     double sum[2] = {0, 0};
     for (const std::uint64_t seed : {1U, 2U, 3U}) {

@@ -108,7 +108,7 @@ TEST_F(Closing, HalfCloseLeavesTheOtherDirectionOpen) {
   EXPECT_EQ(data->payload, "still talking");
 }
 
-TEST_F(Closing, AfterBothFinsTheFlowIsGone) {
+TEST_F(Closing, AFlowIsRemovedAfterBothFins) {
   hosts.open();
   close_by_ue();
   lab.pass_time(std::chrono::seconds(3));
@@ -139,7 +139,7 @@ TEST_F(Closing, AResetOfAnEmptyRelayPassesAtOnce) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Closing, AResetThatIsNotExactEndsNothing) {
+TEST_F(Closing, AResetWithAnInexactNumberEndsNothing) {
   hosts.open();
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 100, 0);
   EXPECT_EQ(lab.shard.flow_count(), 1U);
@@ -149,11 +149,11 @@ TEST_F(Closing, AResetThatIsNotExactEndsNothing) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST_F(Closing, AUeThatIsGoneIsToldToTheServer) {
+TEST_F(Closing, TheServerIsResetWhenTheUeIsGone) {
   expect_told_of_a_host_that_is_gone(Side::radio);
 }
 
-TEST_F(Closing, AddressesMayBeUsedAgainAtOnce) {
+TEST_F(Closing, AddressesMayBeReusedAtOnce) {
   hosts.open();
   close_by_ue();
   hosts.ue_isn = tcp::SeqNum(900000);
@@ -166,7 +166,7 @@ TEST_F(Closing, AddressesMayBeUsedAgainAtOnce) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST_F(Closing, AFinIsAcknowledgedHereAndPassedAtOnce) {
+TEST_F(Closing, AFinIsAcknowledgedByTheProxyAndForwardedAtOnce) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   const Seen fin = expect_newest(Side::core, Flags::fin_bit);
@@ -186,7 +186,7 @@ TEST_F(Closing, AFinWaitsForAClosedWindowToTakeTheBytesBeforeIt) {
   EXPECT_EQ(fin.segment().seq + fin.segment().payload_len, hosts.server_isn + 1 + 2000);
 }
 
-TEST_F(Closing, ALostFinIsRepeatedByUs) {
+TEST_F(Closing, ALostFinIsRetransmittedByTheProxy) {
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
   lab.forget_output();
@@ -197,7 +197,7 @@ TEST_F(Closing, ALostFinIsRepeatedByUs) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST_F(Closing, AFinThatComesTwiceIsPassedOnce) {
+TEST_F(Closing, ARetransmittedFinIsForwardedOnce) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit, 0, 1);
@@ -209,7 +209,7 @@ TEST_F(Closing, AFinThatComesTwiceIsPassedOnce) {
   EXPECT_EQ(ack->segment().ack, hosts.ue_isn + 2);
 }
 
-TEST_F(Closing, FinsThatCrossEndBothSides) {
+TEST_F(Closing, CrossingFinsCloseBothSides) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -221,7 +221,7 @@ TEST_F(Closing, FinsThatCrossEndBothSides) {
   EXPECT_EQ(lab.count(Counter::flows_closed), 1U);
 }
 
-TEST_F(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
+TEST_F(Closing, ASilentHalfClosedConnectionIsReleased) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit, 0, 1);
@@ -244,7 +244,7 @@ TEST_F(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
   EXPECT_EQ(lab.count(Counter::flows_reset), 1U);
 }
 
-TEST_F(Closing, AResetWaitsForAClosedWindowToo) {
+TEST_F(Closing, AResetWaitsForAClosedWindow) {
   fill_the_ue();
   hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
   expect_none(Side::radio, Flags::rst_bit);
@@ -254,7 +254,7 @@ TEST_F(Closing, AResetWaitsForAClosedWindowToo) {
   expect_newest(Side::radio, Flags::rst_bit);
 }
 
-TEST_F(Closing, AResetDoesNotWaitForEverForAWindowThatStaysClosed) {
+TEST_F(Closing, AResetWaitsABoundedTimeForAClosedWindow) {
   fill_the_ue();
   hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
   const int minutes = minutes_until_reset(Side::radio, 10);
@@ -263,7 +263,7 @@ TEST_F(Closing, AResetDoesNotWaitForEverForAWindowThatStaysClosed) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Closing, AHostThatTakesNothingForLongEndsTheConnection) {
+TEST_F(Closing, AConnectionIsResetWhenAHostAcceptsNothingForLong) {
   fill_the_ue();
   const int minutes = minutes_until_reset(Side::radio, 90);
   EXPECT_GE(minutes, 60);
@@ -283,7 +283,7 @@ TEST_F(Closing, AResetBehindAFinFollowsIt) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
+TEST_F(Closing, DataForAClosedSocketIsAnsweredByTheHostsReset) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);  // close(), not shutdown()
   hosts.server(Flags::ack_bit, 0, 1, std::string(500, 'd'));
@@ -293,11 +293,11 @@ TEST_F(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Closing, AServerThatIsGoneIsToldToTheUe) {
+TEST_F(Closing, TheUeIsResetWhenTheServerIsGone) {
   expect_told_of_a_host_that_is_gone(Side::core);
 }
 
-TEST_F(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
+TEST_F(Closing, ANewSynOfARestartedUeEndsTheOldConnection) {
   hosts.open();
   hosts.ue_isn = tcp::SeqNum(900'000);
   hosts.send_syn();  // the UE has restarted
@@ -314,7 +314,7 @@ TEST_F(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
 }
 
 // A server of short connections: those that are over must not keep new ones out until tcp.time_wait has passed.
-TEST_F(Closing, TheOldestThatWaitsOutGivesItsPlaceToANewOne) {
+TEST_F(Closing, TheOldestTimeWaitGivesItsPlaceToANewConnection) {
   constexpr std::uint16_t connections = 200;  // the shard has 64 places
   for (std::uint16_t i = 0; i < connections; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
@@ -335,7 +335,7 @@ TEST_F(Closing, TheOldestThatWaitsOutGivesItsPlaceToANewOne) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
-TEST_F(Closing, TheWaitForAFinThatComesAgainEndsByItself) {
+TEST_F(Closing, TimeWaitEndsByItself) {
   close_by_server();
   lab.pass_time(std::chrono::milliseconds(600));
   lab.forget_output();
@@ -354,7 +354,7 @@ TEST_F(Closing, TheWaitForAFinThatComesAgainEndsByItself) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST_F(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
+TEST_F(Closing, ASynThatTimeWaitRefusesIsForwardedToTheServer) {
   close_by_server();
   ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
   const tcp::SeqNum old_server = hosts.server_isn;
@@ -381,7 +381,7 @@ TEST_F(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST_F(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
+TEST_F(Closing, AnOldSynAfterBothFinsEndsNoLiveConnection) {
   close_by_server();
   lab.forget_output();
   hosts.send_syn();  // the very first one again, late
@@ -395,7 +395,7 @@ TEST_F(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST_F(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
+TEST_F(Closing, AKeepAliveIsAnsweredByTheOtherHost) {
   hosts.open();
   lab.put(Side::radio,
           hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1)));
@@ -407,7 +407,7 @@ TEST_F(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
   EXPECT_TRUE(lab.next(Side::radio));
 }
 
-TEST_F(Closing, ARefusalIsTheServersOwn) {
+TEST_F(Closing, ARefusalIsForwardedFromTheServer) {
   hosts.send_syn();
   EXPECT_TRUE(lab.silent(Side::radio)) << "nobody answers on the server's behalf";
   const packet::Packet refusal =
@@ -418,7 +418,7 @@ TEST_F(Closing, ARefusalIsTheServersOwn) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Closing, AServerThatNeverAnswersIsNotAnsweredFor) {
+TEST_F(Closing, TheProxyDoesNotAnswerForASilentServer) {
   hosts.send_syn();
   lab.pass_time(std::chrono::seconds(80));
   EXPECT_TRUE(lab.silent(Side::radio));

@@ -20,7 +20,7 @@ bool run_until_drained(Network& network, Duration limit) {
   return false;
 }
 
-TEST(DrainSim, ALongDownloadIsHandedBackInItsMiddle) {
+TEST(DrainSim, ALongDownloadIsReleasedInItsMiddle) {
   Network network(1, small_shard(), {});
   network.transfer(10'000'000, false);
   network.loop.run_until(Instant(std::chrono::seconds(2)));
@@ -33,7 +33,7 @@ TEST(DrainSim, ALongDownloadIsHandedBackInItsMiddle) {
   expect_complete(network, std::chrono::seconds(60));
 }
 
-TEST(DrainSim, ALongUploadIsHandedBackInItsMiddle) {
+TEST(DrainSim, ALongUploadIsReleasedInItsMiddle) {
   Network network(2, small_shard(), {});
   network.transfer(10'000'000, true);
   network.loop.run_until(Instant(std::chrono::seconds(2)));
@@ -44,7 +44,7 @@ TEST(DrainSim, ALongUploadIsHandedBackInItsMiddle) {
   expect_complete(network, std::chrono::seconds(60));
 }
 
-TEST(DrainSim, AProxyThatWasDrainedIsStoppedAndStartedUnderTraffic) {
+TEST(DrainSim, ADrainedProxyCanBeStoppedAndStartedUnderTraffic) {
   Network network(3, small_shard(), {});
   for (int i = 0; i < 4; ++i) network.transfer(4'000'000, i % 2 != 0);
   network.loop.run_until(Instant(std::chrono::seconds(2)));
@@ -104,7 +104,7 @@ void live(std::uint64_t seed) {
   expect_end(network);
 }
 
-TEST(DrainSim, RandomLivesWithRandomLettingGo) {
+TEST(DrainSim, RandomConnectionsSurviveRandomReleases) {
   for_each_seed(live);
 }
 

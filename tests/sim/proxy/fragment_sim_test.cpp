@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint16_t small_mtu = 1000;
 
-TEST(FragmentSim, ADownloadWhoseSegmentsAreCutInItsMiddleGoesOn) {
+TEST(FragmentSim, ADownloadContinuesWhenItsSegmentsAreFragmented) {
   Network network(1, small_shard(), {});
   Fragmenter router(network.core_port, Instant(std::chrono::seconds(1)), small_mtu);
   Reassembler ip_layer(network.ue);
@@ -27,7 +27,7 @@ TEST(FragmentSim, ADownloadWhoseSegmentsAreCutInItsMiddleGoesOn) {
 
 // The server was promised what the relay holds, and the UE promises less. What the server sends beyond the UE's window
 // when it is alone with the UE comes again.
-TEST(FragmentSim, AServerThatIsAheadOfASmallWindowIsLetGoAllTheSame) {
+TEST(FragmentSim, AFragmentReleasesAConnectionWhoseServerIsAheadOfASmallWindow) {
   HostConfig ue;
   ue.receive_buffer = Bytes(16'000);
   Network network(1, small_shard(), {}, ue);
@@ -56,7 +56,7 @@ void live(std::uint64_t seed) {
   expect_end(network);
 }
 
-TEST(FragmentSim, RandomLivesWithFragments) {
+TEST(FragmentSim, RandomConnectionsSurviveFragments) {
   for_each_seed(live);
 }
 

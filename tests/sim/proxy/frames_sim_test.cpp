@@ -147,7 +147,7 @@ void live(std::uint64_t seed) {
   expect_accounted(counters);
 }
 
-TEST(FramesSim, FitThePortWhateverIsAnnounced) {
+TEST(FramesSim, FramesFitThePortForAnyAnnouncedMss) {
   for_each_seed(live);
 }
 

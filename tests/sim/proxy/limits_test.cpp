@@ -49,7 +49,7 @@ TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotFollowed) {
+TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotTracked) {
   proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
   config.intercept = proxy::Intercept::regulate;
   config.limits.max_flows = 2;
@@ -63,7 +63,7 @@ TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotFollowed) {
 }
 
 // However many end together: a packet that comes meanwhile waits for a part of them.
-TEST(Limits, OfManyTimersOnlySoManyRunBeforeTheNextPacket) {
+TEST(Limits, ExpiredTimersRunInBoundedBatches) {
   constexpr std::uint32_t connections = 1000;
   proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 2 * connections;
@@ -99,7 +99,7 @@ TEST(Limits, UesBeyondMaxBearersPassUnsplit) {
   EXPECT_EQ(lab.count(Counter::forward_flow_limit), 2U);
 }
 
-TEST(Limits, NoHostIsPromisedMoreThanTheRelayHolds) {
+TEST(Limits, AdvertisedWindowsStayWithinTheRelayBuffer) {
   proxy::ShardConfig config = shard_config();
   config.limits.relay_buffer = Bytes(70000);
   ProxyLab lab(config);
@@ -153,7 +153,7 @@ std::string numbered(std::uint32_t from, std::size_t count) {
   return bytes;
 }
 
-TEST(Limits, OneUeDoesNotTakeWhatOthersNeed) {
+TEST(Limits, OneUeIsLimitedToItsShareOfBuffers) {
   proxy::ShardConfig config = shard_config();
   config.limits.ue_share = 0.01;  // 215 kB
   ProxyLab lab(config);
@@ -167,7 +167,7 @@ TEST(Limits, OneUeDoesNotTakeWhatOthersNeed) {
   EXPECT_LE(edge_for_server(lab, hosts) - 400'000, 215'000 * 2 / 3);
 }
 
-TEST(Limits, WhenBuffersAreShortNothingWaitsForAHole) {
+TEST(Limits, ShortBuffersDropOutOfOrderData) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -190,7 +190,7 @@ TEST(Limits, WhenBuffersAreShortNothingWaitsForAHole) {
   }
 }
 
-TEST(Limits, PayloadIsRefusedBeforeTheReserveIsTouched) {
+TEST(Limits, PayloadIsRefusedBeforeTheReserveIsUsed) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -208,7 +208,7 @@ TEST(Limits, PayloadIsRefusedBeforeTheReserveIsTouched) {
   EXPECT_EQ(lab.last(Side::radio)->payload, numbered(4200, 1400));
 }
 
-TEST(Limits, TheLargestThatMakeNoProgressGiveWay) {
+TEST(Limits, TheLargestStalledConnectionsAreReset) {
   ProxyLab lab(shard_config());
   ScriptedHosts large(lab);
   large.open();
@@ -247,7 +247,7 @@ TEST(Limits, NewConnectionsPassUnsplitWhenBuffersAreShort) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
+TEST(Limits, NothingAcknowledgedIsLostWithoutBuffers) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -270,7 +270,7 @@ TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
   EXPECT_EQ(rest, std::string(1000, 'b'));
 }
 
-TEST(Limits, SegmentsBeyondTheReassemblyLimitAreSentAgain) {
+TEST(Limits, SegmentsBeyondTheReassemblyLimitAreRetransmitted) {
   proxy::ShardConfig config = shard_config();
   config.tcp.max_out_of_order = 2;
   ProxyLab lab(config);
@@ -326,7 +326,7 @@ struct StalledUe {
   ScriptedHosts hosts{lab};
 };
 
-TEST(Limits, AReaderThatTakesNothingLosesTheConnectionInTheEnd) {
+TEST(Limits, AStalledReaderLosesItsConnection) {
   const std::uint32_t before = pool().in_use();
   proxy::ShardConfig config = shard_config();
   config.timeouts.stalled = std::chrono::minutes(30);
@@ -355,7 +355,7 @@ TEST(Limits, AReaderThatTakesNothingLosesTheConnectionInTheEnd) {
   EXPECT_EQ(pool().in_use(), before);
 }
 
-TEST(Limits, WhatAnAbortedHostHasSentWaitsForAClosedWindowNotForEver) {
+TEST(Limits, DataOfAnAbortedHostWaitsABoundedTimeForAClosedWindow) {
   const std::uint32_t before = pool().in_use();
   StalledUe stalled(shard_config());
   stalled.hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
@@ -367,7 +367,7 @@ TEST(Limits, WhatAnAbortedHostHasSentWaitsForAClosedWindowNotForEver) {
   EXPECT_EQ(pool().in_use(), before);
 }
 
-TEST(Limits, SegmentsWhoseTurnDoesNotComeAreForgotten) {
+TEST(Limits, OutOfOrderSegmentsAreDroppedAfterATime) {
   const std::uint32_t before = pool().in_use();
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);

@@ -174,7 +174,7 @@ class Mix {
   std::vector<std::pair<Client*, std::uint64_t>> well_behaved_;  ///< and how far each was when last looked at
 };
 
-TEST(Pressure, NobodyWhoReadsIsHeldUpByThoseWhoDoNot) {
+TEST(MemoryPressure, StalledReadersDoNotDelayOthers) {
   for_each_seed([](std::uint64_t seed) { Mix(seed).live(); }, 3);
 }
 

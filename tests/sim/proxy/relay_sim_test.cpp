@@ -22,7 +22,7 @@ void live(std::uint64_t seed) {
   expect_end(network);
 }
 
-TEST(RelaySim, RandomLivesOfConnections) {
+TEST(RelaySim, RandomConnectionsDeliverEveryByte) {
   for_each_seed(live);
 }
 
@@ -59,7 +59,7 @@ Duration far_download(proxy::Mode mode, double rate, std::uint64_t size) {
   return network.loop.now().time_since_epoch();
 }
 
-TEST(RelaySim, AFarServerIsReadAsFastAsByItsHostAlone) {
+TEST(RelaySim, ADistantServerIsReadAsFastAsWithoutTheProxy) {
   for (const double rate : {50e6, 200e6}) {
     const auto size = static_cast<std::uint64_t>(rate / 8 * 4);
     const Duration alone = far_download(proxy::Mode::bypass, rate, size);
@@ -81,7 +81,7 @@ TEST(RelaySim, TheRelayHidesLossOnTheRadioFromTheServer) {
   EXPECT_EQ(network.server.counters().timeouts, 0U);
 }
 
-TEST(RelaySim, AStallWithoutLossIsSurvived) {
+TEST(RelaySim, AStallWithoutLossIsTolerated) {
   for (const int stall_ms : {300, 700, 1500}) {
     Wires wires;
     const Instant from(std::chrono::seconds(1));

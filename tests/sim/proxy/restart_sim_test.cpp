@@ -26,7 +26,7 @@ void kill_and_restart(Network& network, Duration pause) {
   network.node.start_as_next_run();
 }
 
-TEST(RestartSim, ADownloadInItsMiddleEndsForBothHostsWithinSeconds) {
+TEST(RestartSim, AnInterruptedDownloadIsResetAtBothHostsWithinSeconds) {
   Network network(1, small_shard(), {});
   network.transfer(20'000'000, false);
   network.loop.run_until(Instant(std::chrono::seconds(2)));
@@ -40,7 +40,7 @@ TEST(RestartSim, ADownloadInItsMiddleEndsForBothHostsWithinSeconds) {
   expect_accounted(network.node.shard().counters());
 }
 
-TEST(RestartSim, WhereNothingIsAcknowledgedAheadConnectionsGoOn) {
+TEST(RestartSim, ConnectionsWithoutExposureSurviveARestart) {
   proxy::ShardConfig config = small_shard();
   config.limits.exposure_per_flow = Bytes(0);
   Network network(2, config, {});
@@ -72,7 +72,7 @@ void live(std::uint64_t seed) {
   expect_accounted(network.node.shard().counters());
 }
 
-TEST(RestartSim, RandomLivesWithRandomKills) {
+TEST(RestartSim, RandomConnectionsEndOrSurviveRandomKills) {
   for_each_seed(live);
 }
 
@@ -92,7 +92,7 @@ void lose_nothing(std::uint64_t seed) {
   EXPECT_EQ(network.node.shard().counters()[Counter::orphans_reset], 0U);
 }
 
-TEST(RestartSim, NoRandomKillBreaksWhatIsNotAcknowledgedAhead) {
+TEST(RestartSim, RandomKillsBreakNoConnectionWithoutExposure) {
   for_each_seed(lose_nothing);
 }
 

@@ -74,7 +74,7 @@ class UrgentReader final : public Element {
   int exact_ = 0;
 };
 
-TEST(UrgentSim, ThePointerArrivesWhateverTheWiresDo) {
+TEST(UrgentSim, ThePointerArrivesOverImpairedLinks) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random = Random::stream(seed, "urgent");
     Wires wires = random_wires(random);
@@ -126,7 +126,7 @@ class NarrowRouter final : public Element {
   Element& back_;
 };
 
-TEST(NarrowPathSim, AnErrorCutsTheRadioLegAndTenMinutesLaterItGrowsAgain) {
+TEST(NarrowPathSim, AnIcmpErrorReducesTheMtuForTenMinutes) {
   Wires wires;
   wires.radio_delay = std::chrono::milliseconds(200);
   HostConfig ue;
@@ -172,7 +172,7 @@ void live(std::uint64_t seed) {
   expect_end(network);
 }
 
-TEST(TakingUpSim, RandomLivesOfConnectionsThatComeAndGo) {
+TEST(SplitAgainSim, RandomConnectionsSurviveReleaseAndSplit) {
   for_each_seed(live);
 }
 

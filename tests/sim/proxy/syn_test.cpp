@@ -41,7 +41,7 @@ void expect_split(ProxyLab& lab, ScriptedHosts& hosts) {
   EXPECT_TRUE(lab.next(Side::core));
 }
 
-TEST_F(Syn, ARepeatedSynPassesAndTheConnectionIsSplit) {
+TEST_F(Syn, ARetransmittedSynPassesAndTheConnectionIsSplit) {
   for (int i = 0; i < 3; ++i) {
     hosts.send_syn();
     EXPECT_TRUE(lab.next(Side::core)) << "each copy is the server's to answer";
@@ -53,7 +53,7 @@ TEST_F(Syn, ARepeatedSynPassesAndTheConnectionIsSplit) {
   expect_split(lab, hosts);
 }
 
-TEST_F(Syn, ALostSynAckIsRepeatedByTheServer) {
+TEST_F(Syn, ALostSynAckIsRetransmittedByTheServer) {
   hosts.send_syn();
   hosts.send_syn_ack();
   lab.forget_output();
@@ -63,7 +63,7 @@ TEST_F(Syn, ALostSynAckIsRepeatedByTheServer) {
   expect_split(lab, hosts);
 }
 
-TEST_F(Syn, ASynAckThatComesAgainAfterTheSplitIsAcknowledgedForTheUe) {
+TEST_F(Syn, ASynAckRetransmittedAfterTheSplitIsAcknowledgedForTheUe) {
   hosts.open();
   hosts.send_syn_ack();  // the last word of the handshake was lost behind us
   const auto ack = lab.next(Side::core);
@@ -72,7 +72,7 @@ TEST_F(Syn, ASynAckThatComesAgainAfterTheSplitIsAcknowledgedForTheUe) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
-TEST_F(Syn, ANewAttemptFromTheSamePortsBeginsAnew) {
+TEST_F(Syn, ANewSynOfTheSamePortsReplacesTheHandshake) {
   hosts.send_syn();
   hosts.ue_isn = tcp::SeqNum(77'000);
   hosts.open();
@@ -104,7 +104,7 @@ TEST_F(Syn, AServerMayOpenTheConnectionToTheUe) {
   expect_split(lab, hosts);
 }
 
-TEST_F(Syn, ANewerSynEndsTheWaitForOldDuplicates) {
+TEST_F(Syn, ANewerSynEndsTimeWait) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
@@ -116,7 +116,7 @@ TEST_F(Syn, ANewerSynEndsTheWaitForOldDuplicates) {
   EXPECT_TRUE(lab.next(Side::core)->segment().flags.syn()) << "the server decides (RFC 6191)";
 }
 
-TEST_F(Syn, AServerThatChallengesTheSynOfARestartedUeIsHeard) {
+TEST_F(Syn, AChallengeAckForTheSynOfARestartedUePasses) {
   hosts.send_syn();
   lab.forget_output();
   lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::ack_bit, 123'456, 999)));  // of its old connection
@@ -168,7 +168,7 @@ const Option not_understood[] = {
     {"a length that cannot be", {2, 77, 5, 0xb4}},
 };
 
-TEST(SynOptions, OptionsThatAreNotUnderstoodPassUntouchedAndUnsplit) {
+TEST(SynOptions, ConnectionsWithUnknownOptionsPassUnsplit) {
   for (const Option& option : not_understood) {
     for (const char* payload : {"", "early data"}) {
       SCOPED_TRACE(option.name);
@@ -187,7 +187,7 @@ TEST(SynOptions, OptionsThatAreNotUnderstoodPassUntouchedAndUnsplit) {
   }
 }
 
-TEST(SynOptions, OptionsOfTheSynAckCountAsMuch) {
+TEST(SynOptions, ConnectionsWithUnknownOptionsInTheSynAckPassUnsplit) {
   for (const Option& option : not_understood) {
     SCOPED_TRACE(option.name);
     ProxyLab lab(split_config());
@@ -203,7 +203,7 @@ TEST(SynOptions, OptionsOfTheSynAckCountAsMuch) {
   }
 }
 
-TEST_F(Syn, ASynWithoutAnyOptionIsSplit) {
+TEST_F(Syn, ASynWithoutOptionsIsSplit) {
   lab.put(Side::radio, with_options(hosts, true, {}));
   lab.put(Side::core, with_options(hosts, false, {}));
   hosts.options = {};
@@ -211,7 +211,7 @@ TEST_F(Syn, ASynWithoutAnyOptionIsSplit) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST_F(Syn, DscpAndTtlAreTheHostsOwnAndFollowThem) {
+TEST_F(Syn, DscpAndTtlFollowTheHosts) {
   hosts.open();
   std::uint32_t sent = 0;
   for (const auto& [tos, ttl] : {std::pair<int, int>{0xb8, 57}, {0x28, 57}, {0, 200}}) {
@@ -233,7 +233,7 @@ TEST_F(Syn, DscpAndTtlAreTheHostsOwnAndFollowThem) {
   }
 }
 
-TEST_F(SynFlood, TheOldestHandshakesMakeRoomForNewOnes) {
+TEST_F(SynFlood, NewHandshakesReplaceTheOldest) {
   ScriptedHosts flood(lab);
   for (std::uint16_t port = 1; port <= 1000; ++port) {
     flood.ue_to_server.src_port = port;
@@ -246,7 +246,7 @@ TEST_F(SynFlood, TheOldestHandshakesMakeRoomForNewOnes) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U) << "there is room for a connection that goes on";
 }
 
-TEST_F(SynFlood, AnsweredOnesMakeRoomForEachOther) {
+TEST_F(SynFlood, AnsweredHandshakesReplaceEachOther) {
   ScriptedHosts flood(lab);
   for (std::uint16_t port = 1; port <= 1000; ++port) {
     flood.ue_to_server.src_port = port;
@@ -259,7 +259,7 @@ TEST_F(SynFlood, AnsweredOnesMakeRoomForEachOther) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST_F(SynFlood, AnAnswerThatComesTooLateOpensNothing) {
+TEST_F(SynFlood, ALateSynAckOpensNothing) {
   hosts.send_syn();
   lab.pass_time(std::chrono::seconds(80));
   hosts.send_syn_ack();
@@ -268,7 +268,7 @@ TEST_F(SynFlood, AnAnswerThatComesTooLateOpensNothing) {
 }
 
 /// As when many UEs come back at once, or one host begins many connections.
-TEST(Opening, ConnectionsThatBeginTogetherAreAllSplit) {
+TEST(ConnectionOpening, ConnectionsOpenedTogetherAreAllSplit) {
   proxy::ShardConfig config;
   config.mode = proxy::Mode::i_tcp;
   ProxyLab lab(config);
@@ -289,7 +289,7 @@ TEST(Opening, ConnectionsThatBeginTogetherAreAllSplit) {
   EXPECT_EQ(lab.count(Counter::flows_split), many);
 }
 
-TEST_F(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
+TEST_F(SynFlood, AScanOfManyUesLeavesNoBearers) {
   ScriptedHosts scan(lab);
   for (std::uint32_t i = 0; i < 2000; ++i) {
     scan.ue_to_server.src = IpAddress::v4(10, 46, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i));
@@ -320,7 +320,7 @@ class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
   proxy::ShardConfig config_ = split_config();
 };
 
-TEST_P(SynFloodEndToEnd, TheOldestHandshakesMakeRoomForNewOnes) {
+TEST_P(SynFloodEndToEnd, NewHandshakesReplaceTheOldest) {
   ProxyLab lab(config_);
   ScriptedHosts flood(lab);
   for (std::uint16_t port = 1; port <= 1000; ++port) {
@@ -334,7 +334,7 @@ TEST_P(SynFloodEndToEnd, TheOldestHandshakesMakeRoomForNewOnes) {
   EXPECT_EQ(lab.count(Counter::flows_regulated), 1U) << "there is room for a connection that goes on";
 }
 
-TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
+TEST_P(SynFloodEndToEnd, AnsweredHandshakesOfAFloodDoNotLast) {
   ProxyLab lab(config_);
   ScriptedHosts flood(lab);
   for (std::uint8_t host = 1; host <= 100; ++host) {
@@ -350,7 +350,7 @@ TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
-TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
+TEST_P(SynFloodEndToEnd, AScanWithoutFreePlacesLeavesNoBearers) {
   config_.limits.max_flows = 4;
   ProxyLab lab(config_);
   scan(lab, 16);
@@ -361,7 +361,7 @@ TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
-TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
+TEST_P(SynFloodEndToEnd, AScanOfTooManyUesDoesNotBlockOtherConnections) {
   config_.limits.max_bearers = 8;
   ProxyLab lab(config_);
   scan(lab, 100);
@@ -371,7 +371,7 @@ TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
   EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
 }
 
-TEST_P(SynFloodEndToEnd, EstablishedConnectionsAreFollowedOn) {
+TEST_P(SynFloodEndToEnd, EstablishedConnectionsStayTracked) {
   ProxyLab lab(config_);
   ScriptedHosts hosts(lab);
   for (std::uint16_t port = 1; port <= 48; ++port) {
@@ -397,7 +397,7 @@ TEST_P(SynFloodEndToEnd, EstablishedConnectionsAreFollowedOn) {
 INSTANTIATE_TEST_SUITE_P(Modes, SynFloodEndToEnd, testing::Values(proxy::Mode::wrs, proxy::Mode::observe),
                          [](const auto& mode) { return mode.param == proxy::Mode::wrs ? "Regulated" : "Observed"; });
 
-TEST_F(SynFlood, AnEstablishedConnectionKeepsItsPlaceAndItsBytes) {
+TEST_F(SynFlood, AnEstablishedConnectionSurvives) {
   hosts.open();
   ScriptedHosts flood(lab);
   flood.ue_to_server.src = IpAddress::v4(10, 45, 0, 77);

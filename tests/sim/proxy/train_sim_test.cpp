@@ -301,7 +301,7 @@ class Twins {
   std::vector<Pair> pairs_;
 };
 
-TEST(TrainSimulation, TrainsAreTakenAsTheirSegmentsAreOneByOne) {
+TEST(SegmentRunSimulation, RunsEqualSingleSegments) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Twins twins(seed);
@@ -312,7 +312,7 @@ TEST(TrainSimulation, TrainsAreTakenAsTheirSegmentsAreOneByOne) {
   }
 }
 
-TEST(CutThroughSimulation, ComesToTheSameAsWritingSegmentsAnew) {
+TEST(CutThroughSimulation, EqualsRebuildingTheSegments) {
   std::uint64_t passed = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -170,7 +170,7 @@ class FeedbackFaults : public testing::TestWithParam<std::size_t> {
   Outcome sound = run(which(), {});
 };
 
-TEST_P(FeedbackFaults, ThirtyPercentLost) {
+TEST_P(FeedbackFaults, ALossOfThirtyPercentIsTolerated) {
   Faults faults;
   faults.loss = 0.3;
   const Outcome outcome = run(which(), faults);
@@ -178,13 +178,13 @@ TEST_P(FeedbackFaults, ThirtyPercentLost) {
   EXPECT_GT(outcome.goodput, 0.95 * sound.goodput);
 }
 
-TEST_P(FeedbackFaults, Late) {
+TEST_P(FeedbackFaults, LateReportsAreTolerated) {
   Faults faults;
   faults.late = 25ms;
   EXPECT_GT(run(which(), faults).goodput, 0.85 * sound.goodput);
 }
 
-TEST_P(FeedbackFaults, OutOfOrder) {
+TEST_P(FeedbackFaults, ReorderedReportsAreTolerated) {
   Faults faults;
   faults.reorder = 0.2;
   const Outcome outcome = run(which(), faults);
@@ -200,7 +200,7 @@ TEST_P(FeedbackFaults, DuplicatesAreRefusedAndChangeNothing) {
   EXPECT_EQ(outcome.goodput, sound.goodput);
 }
 
-TEST_P(FeedbackFaults, WhatIsPlayedBackIsRefusedAndChangesNothing) {
+TEST_P(FeedbackFaults, ReplayedReportsAreRefusedAndChangeNothing) {
   Faults faults;
   faults.replayed = 0.5;
   const Outcome outcome = run(which(), faults);
@@ -218,7 +218,7 @@ TEST_P(FeedbackFaults, ForgeriesAreRefusedAndChangeNothing) {
   EXPECT_EQ(outcome.goodput, sound.goodput);
 }
 
-TEST_P(FeedbackFaults, ANodeBThatRestarts) {
+TEST_P(FeedbackFaults, ARestartOfTheNodeBIsTolerated) {
   Faults faults;
   faults.restart_at = Instant(8s);
   const Outcome outcome = run(which(), faults);
@@ -226,7 +226,7 @@ TEST_P(FeedbackFaults, ANodeBThatRestarts) {
   EXPECT_GT(outcome.goodput, 0.95 * sound.goodput);
 }
 
-TEST_P(FeedbackFaults, AClockThatJumps) {
+TEST_P(FeedbackFaults, AJumpOfTheClockIsTolerated) {
   for (const Duration jump : {Duration(1h), Duration(-1h)}) {
     Faults faults;
     faults.jump_at = Instant(8s);

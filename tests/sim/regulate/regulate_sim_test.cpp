@@ -53,7 +53,7 @@ void finish(RegulatedNetwork& network) {
   expect_honest(network);
 }
 
-TEST(Regulate, ADownloadUnderEachLawKeepsTheRadioQueueWithinItsBuffer) {
+TEST(Regulate, EveryControllerKeepsTheRadioQueueWithinItsBuffer) {
   for (const Mode mode : modes) {
     SCOPED_TRACE(std::string(to_string(mode)));
     const std::uint32_t free = pool().available();
@@ -112,7 +112,7 @@ TEST(Regulate, TheAckRegulatorTimesAcksAndRewritesNone) {
   finish(network);
 }
 
-TEST(Regulate, ReportsThatStayAwayLeaveTheConnectionAlone) {
+TEST(Regulate, MissingReportsLeaveTheConnectionUnchanged) {
   for (const Mode mode : {Mode::wrb, Mode::ack_regulator, Mode::clamp}) {
     SCOPED_TRACE(std::string(to_string(mode)));
     RegulatedWires wires;
@@ -128,7 +128,7 @@ TEST(Regulate, ReportsThatStayAwayLeaveTheConnectionAlone) {
   }
 }
 
-TEST(Regulate, ConnectionsOfEitherSideAndDirection) {
+TEST(Regulate, ConnectionsOfEitherSideAndDirectionAreRegulated) {
   for (const Mode mode : {Mode::wrb, Mode::fair_share}) {
     SCOPED_TRACE(std::string(to_string(mode)));
     RegulatedNetwork network(9, regulating(mode), {});
@@ -146,7 +146,7 @@ TEST(Regulate, ConnectionsOfEitherSideAndDirection) {
 }
 
 /// Windows of a connection whose SYN was not seen cannot be read.
-TEST(Regulate, AConnectionThatIsAlreadyRunningPassesUntouched) {
+TEST(Regulate, AConnectionOlderThanTheProxyPassesUnchanged) {
   RegulatedNetwork network(2, regulating(Mode::wrs), {});
   EXPECT_EQ(network.node.shard.counters()[Counter::forward_regulated], 0U);
   packet::Packet frame = pool().allocate();
@@ -212,7 +212,7 @@ void live(std::uint64_t seed) {
   EXPECT_EQ(pool().available(), free) << "packet buffers were lost";
 }
 
-TEST(Regulate, RandomLivesOfConnections) {
+TEST(Regulate, RandomConnectionsDeliverEveryByte) {
   if (const char* const one = std::getenv("SLUICE_SIM_SEED")) {
     live(std::strtoull(one, nullptr, 10));
     return;

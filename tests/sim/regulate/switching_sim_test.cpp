@@ -80,14 +80,14 @@ void switch_through(std::uint64_t seed, const RegulatedWires& wires, Duration in
   EXPECT_EQ(pool().available(), free) << "packet buffers were lost";
 }
 
-TEST(Switching, ThroughAllModesUnderTraffic) {
+TEST(ModeSwitching, SwitchingThroughAllModesLosesNothing) {
   RegulatedWires wires;
   wires.slowest = Rate::bits_per_second(3e6);
   wires.fastest = Rate::bits_per_second(12e6);
   switch_through(1, wires, 400ms, 12'000'000);
 }
 
-TEST(Switching, EveryFewRoundTripsOverBadWires) {
+TEST(ModeSwitching, SwitchingEveryFewRttsOverLossyLinksLosesNothing) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     RegulatedWires wires;
@@ -147,7 +147,7 @@ class Download {
 /// Some cases bring less. wrb never takes back what CLAMP has promised with a short queue, but holds ACKs for it; a
 /// server that i-tcp has let get a megabyte ahead waits until the relay has drained, and begins slowly after that; the
 /// same, by a hair, where wrs or fair-share had split and CLAMP goes on end to end.
-TEST(Switching, EveryModeTakesOverFromEveryOther) {
+TEST(ModeSwitching, EveryModeReplacesEveryOther) {
   const auto treatments = all_treatments();
   std::map<std::string, double> steady;
   for (const auto& treatment : treatments) {
@@ -221,7 +221,7 @@ void switch_to_split(const Policies& from, const Policies& to, bool bulk_pauses)
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(Switching, WhatPausesIsSplitByASwitchAndWhatDoesNotStaysEndToEnd) {
+TEST(ModeSwitching, ASwitchSplitsConnectionsThatPause) {
   const auto treatments = all_treatments();
   for (const auto& from : treatments) {
     if (!from->otherwise.regulates()) continue;
@@ -260,7 +260,7 @@ void switch_back_and_forth(std::uint64_t seed, const RegulatedWires& wires) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(Switching, BackAndForthBetweenRequestsOverBadWires) {
+TEST(ModeSwitching, SwitchingBetweenRequestsOverLossyLinksLosesNothing) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     RegulatedWires wires;
     wires.radio_down.loss = wires.radio_up.loss = 0.01;

@@ -68,7 +68,7 @@ class Watched : public Connection {
   Instant begin_;
 };
 
-TEST(BbrOnALink, FillsItWithoutAStandingQueue) {
+TEST(BbrOnALink, FillsTheLinkWithoutAStandingQueue) {
   Watched connection(bulk(tcp::CongestionAlgorithm::bbr));
   connection.run_for(seconds(2));
   const auto steady = connection.run_for(seconds(20));
@@ -93,7 +93,7 @@ TEST(BbrOnALink, RandomLossCostsLittle) {
   }
 }
 
-TEST(BbrOnALink, FollowsItsRate) {
+TEST(BbrOnALink, FollowsTheLinkRate) {
   Watched connection(bulk(tcp::CongestionAlgorithm::bbr));
   connection.run_for(seconds(3));
   connection.path_from_a().spacing = 4 * spacing;
@@ -106,7 +106,7 @@ TEST(BbrOnALink, FollowsItsRate) {
   EXPECT_GE(connection.run_for(seconds(10)).goodput, 0.95 * link);
 }
 
-TEST(BbrOnALink, FindsALongerRoute) {
+TEST(BbrOnALink, FollowsALongerPath) {
   Watched connection(bulk(tcp::CongestionAlgorithm::bbr));
   connection.run_for(seconds(3));
   EXPECT_LE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(2));
@@ -117,7 +117,7 @@ TEST(BbrOnALink, FindsALongerRoute) {
       << "without the queue";
 }
 
-TEST(BbrOnALink, AnApplicationWithLittleToSendKeepsItsBandwidth) {
+TEST(BbrOnALink, AnAppLimitedFlowKeepsItsBandwidthEstimate) {
   Watched connection(bulk(tcp::CongestionAlgorithm::bbr));
   connection.run_for(seconds(3));
   connection.application_a().rate = 0.1 * link;
@@ -130,7 +130,7 @@ TEST(BbrOnALink, AnApplicationWithLittleToSendKeepsItsBandwidth) {
   EXPECT_GE(connection.run_for(seconds(3)).goodput, 0.9 * link) << "at once";
 }
 
-TEST(BbrOnALink, AStallCostsWhatItLasts) {
+TEST(BbrOnALink, AStallCostsNoMoreThanItsDuration) {
   for (const auto stall : {milliseconds(300), milliseconds(700), milliseconds(1500)}) {
     for (const double loss : {0.0, 0.01, 0.05}) {
       Scenario scenario = bulk(tcp::CongestionAlgorithm::bbr);
@@ -154,7 +154,7 @@ Scenario bunched(bool pacing) {
   return scenario;
 }
 
-TEST(Pacing, BoundsWhatLeavesAtOnce) {
+TEST(Pacing, BoundsBursts) {
   Watched unpaced(bunched(false));
   EXPECT_GE(unpaced.run_for(seconds(4)).largest_burst, 10 * payload) << "else nothing is tested";
 

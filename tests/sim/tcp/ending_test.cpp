@@ -20,7 +20,7 @@ Scenario download(std::uint64_t seed) {
   return scenario;
 }
 
-TEST(Ending, AnAbortIsSeenByTheOther) {
+TEST(ConnectionEnd, AnAbortResetsThePeer) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Scenario scenario = download(seed);
@@ -35,7 +35,7 @@ TEST(Ending, AnAbortIsSeenByTheOther) {
   }
 }
 
-TEST(Efficiency, ALosslessPathRepeatsNothing) {
+TEST(Efficiency, ALosslessPathNeedsNoRetransmission) {
   Connection connection(download(1));
   connection.run();
   EXPECT_EQ(connection.a().counters().retransmitted, 0U);
@@ -45,7 +45,7 @@ TEST(Efficiency, ALosslessPathRepeatsNothing) {
   EXPECT_LT(connection.segments_sent(), 450U);
 }
 
-TEST(Efficiency, SingleLossesAreRepairedOnceAndWithoutTheTimer) {
+TEST(Efficiency, SingleLossesAreRetransmittedOnceWithoutATimeout) {
   for (std::uint64_t drop = 5; drop < 40; ++drop) {
     SCOPED_TRACE("segment " + std::to_string(drop));
     Scenario scenario = download(drop);
@@ -59,7 +59,7 @@ TEST(Efficiency, SingleLossesAreRepairedOnceAndWithoutTheTimer) {
   }
 }
 
-TEST(Efficiency, ABurstOfLossesIsRepairedWithoutTheTimer) {
+TEST(Efficiency, ABurstOfLossesIsRetransmittedWithoutATimeout) {
   Scenario scenario = download(3);
   scenario.a_to_b.drop_first_data = 0b101101110100ULL << 12;
   Connection connection(scenario);
@@ -68,7 +68,7 @@ TEST(Efficiency, ABurstOfLossesIsRepairedWithoutTheTimer) {
   EXPECT_EQ(connection.a().counters().timeouts, 0);
 }
 
-TEST(Efficiency, ReorderingCostsNoWindow) {
+TEST(Efficiency, ReorderingDoesNotReduceTheWindow) {
   unsigned mistaken = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

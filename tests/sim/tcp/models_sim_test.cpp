@@ -13,7 +13,7 @@ using tcp::CongestionAlgorithm;
 
 constexpr double product = 2.5e6 * 0.04;  ///< of the link as it is by default, bytes
 
-class OnALink : public testing::TestWithParam<CongestionAlgorithm> {
+class ModelOnALink : public testing::TestWithParam<CongestionAlgorithm> {
  protected:
   [[nodiscard]] static bool copa() { return GetParam() == CongestionAlgorithm::copa; }
   /// One flow; `seed` decides what is lost, and its draws.
@@ -24,7 +24,7 @@ class OnALink : public testing::TestWithParam<CongestionAlgorithm> {
   }
 };
 
-TEST_P(OnALink, FillsItWithoutAStandingQueue) {
+TEST_P(ModelOnALink, FillsTheLinkWithoutAStandingQueue) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({}, seed);
     path.run_for(seconds(5));
@@ -34,7 +34,7 @@ TEST_P(OnALink, FillsItWithoutAStandingQueue) {
   }
 }
 
-TEST_P(OnALink, AShortBufferCostsLittleAndLosesLittle) {
+TEST_P(ModelOnALink, AShortBufferCostsLittleThroughputAndFewLosses) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.buffer = 0.25 * product}, seed);
     path.run_for(seconds(5));
@@ -46,7 +46,7 @@ TEST_P(OnALink, AShortBufferCostsLittleAndLosesLittle) {
 
 // BBR 3 gives way a little in each round that loses something, and probes for what is left every 62 rounds: the draft
 // tells of (1 - 0.01)^62 (section 5.3.3.8.3).
-TEST_P(OnALink, RandomLossCostsLittle) {
+TEST_P(ModelOnALink, RandomLossCostsLittle) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.loss = 0.01}, seed);
     path.run_for(seconds(5));
@@ -62,7 +62,7 @@ TEST_P(OnALink, RandomLossCostsLittle) {
 // A slower link takes longer for each segment, and so its least round-trip time is longer. Until Copa has seen that,
 // which takes ten seconds, the queue never looks empty to it: it takes its own for somebody else's and fills the
 // buffer.
-TEST_P(OnALink, FollowsItsRate) {
+TEST_P(ModelOnALink, FollowsTheLinkRate) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.buffer = 2 * product}, seed);
     path.run_for(seconds(5));
@@ -81,7 +81,7 @@ TEST_P(OnALink, FollowsItsRate) {
   }
 }
 
-TEST_P(OnALink, FindsALongerRoute) {
+TEST_P(ModelOnALink, FollowsALongerPath) {
   SharedLink path = one({}, 1);
   path.run_for(seconds(5));
   path.link().one_way += milliseconds(30);
@@ -91,7 +91,7 @@ TEST_P(OnALink, FindsALongerRoute) {
   EXPECT_LE(after.mean_queue, 0.25 * 0.1);
 }
 
-TEST_P(OnALink, TwoShareItFairly) {
+TEST_P(ModelOnALink, TwoFlowsShareTheLinkFairly) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.buffer = 2 * product}, seed);
     path.run_for(seconds(3));
@@ -103,7 +103,7 @@ TEST_P(OnALink, TwoShareItFairly) {
   }
 }
 
-TEST_P(OnALink, NeitherItNorCubicStarvesBesideTheOther) {
+TEST_P(ModelOnALink, NeitherItNorCubicStarvesTheOther) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.buffer = 2 * product}, seed);
     path.add(CongestionAlgorithm::cubic);
@@ -114,7 +114,7 @@ TEST_P(OnALink, NeitherItNorCubicStarvesBesideTheOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, OnALink, testing::Values(CongestionAlgorithm::bbr3, CongestionAlgorithm::copa),
+INSTANTIATE_TEST_SUITE_P(Models, ModelOnALink, testing::Values(CongestionAlgorithm::bbr3, CongestionAlgorithm::copa),
                          [](const auto& tested) {
                            return tested.param == CongestionAlgorithm::copa ? "Copa" : "Bbr3";
                          });

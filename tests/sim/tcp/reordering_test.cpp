@@ -34,7 +34,7 @@ void PrintTo(const Path& path, std::ostream* out) {
 
 class Reordering : public testing::TestWithParam<Path> {};
 
-TEST_P(Reordering, IsNotTakenForLoss) {
+TEST_P(Reordering, IsNotMistakenForLoss) {
   std::uint64_t sent = 0;
   std::uint64_t repeated = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// The worst moment to come at: late by just the first window, a quarter of the round trip, on a path whose
 /// acknowledgements scatter a little and whose losses leave few of them. A connection may learn it by one repetition,
 /// and once more in sixteen recoveries, when RFC 8985 section 6.2 step 4 forgets.
-TEST(ReorderingByTheWindow, IsLearnedByOneRepetition) {
+TEST(ReorderingByTheWindow, OneSpuriousRetransmissionAdaptsTheReorderingWindow) {
   std::uint64_t spurious = 0;
   std::uint64_t lessons = 0;
   for (std::uint64_t seed = 0; seed < 16; ++seed) {

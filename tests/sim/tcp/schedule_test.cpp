@@ -17,7 +17,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(Schedule, EveryByteAndEveryInvariantHold) {
+TEST(Schedule, EveryByteArrivesAndEveryInvariantHolds) {
   const std::uint64_t enough = from_environment("SLUICE_SCHEDULE_SEGMENTS", 2'000'000);
   const std::uint64_t first = from_environment("SLUICE_FIRST_SEED", 1'000'000);
   std::uint64_t segments = 0;

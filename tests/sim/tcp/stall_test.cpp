@@ -93,7 +93,7 @@ void PrintTo(const Kind& kind, std::ostream* out) {
 
 class Stall : public testing::TestWithParam<Kind> {};
 
-TEST_P(Stall, CostsTwoSegmentsAtMostAndNoWindow) {
+TEST_P(Stall, CostsAtMostTwoRetransmissionsAndNoWindow) {
   Scenario scenario = download(GetParam());
   scenario.a_to_b.stall_at = milliseconds(360);
   scenario.a_to_b.stall_for = GetParam().stall;
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Stall, testing::ValuesIn(kinds()), name);
 
 class LostWindow : public testing::TestWithParam<Kind> {};
 
-TEST_P(LostWindow, IsRepairedAndNothingIsTakenBack) {
+TEST_P(LostWindow, ALostWindowIsRetransmittedAndNothingIsUndone) {
   Scenario scenario = download(GetParam());
   scenario.a_to_b.spacing = {};
   scenario.a_to_b.drop_first_data = 0x3ffffULL << 10;  // nearly all of the second round

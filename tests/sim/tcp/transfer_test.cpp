@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(Marking, StandsForLoss) {
+TEST(EcnMarking, AMarkReducesTheWindowLikeALoss) {
   Scenario scenario;
   scenario.seed = 7;
   scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .ecn = true};
@@ -31,7 +31,7 @@ TEST(Marking, StandsForLoss) {
   EXPECT_GT(lossy.a().counters().retransmitted, 10U);
 }
 
-TEST(BlackHole, IsFoundWithoutAnyRoutersWord) {
+TEST(PathMtuBlackHole, IsDetectedWithoutAnIcmpError) {
   Scenario scenario;
   scenario.seed = 11;
   scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
@@ -48,7 +48,7 @@ TEST(BlackHole, IsFoundWithoutAnyRoutersWord) {
 
 /// 500 kB behind a hop of 1400 bytes that sends no ICMP took the kernel of Linux 6.5 s with tcp_mtu_probing=1. Without
 /// SACK nothing searches for the larger size again, so more timeouts are waited for.
-TEST(BlackHole, IsFoundNoLaterThanByLinux) {
+TEST(PathMtuBlackHole, IsDetectedNoLaterThanByLinux) {
   for (const bool sack : {true, false}) {
     Scenario scenario;
     scenario.seed = 12;

@@ -25,13 +25,13 @@ Answer answer_to(std::string_view line) {
   return result;
 }
 
-TEST(CommandTable, RunsACommandWithItsWords) {
+TEST(CommandTable, RunsACommandWithItsArguments) {
   const Answer answer = answer_to("  echo a\tb \r");
   EXPECT_TRUE(answer.ok);
   EXPECT_EQ(answer.value, (Json{"a", "b"}));
 }
 
-TEST(CommandTable, RefusesWhatItDoesNotKnow) {
+TEST(CommandTable, RefusesUnknownCommands) {
   EXPECT_THAT(answer_to("").value, "no command; try help");
   EXPECT_THAT(answer_to("  ").value, "no command; try help");
   EXPECT_THAT(answer_to("ech").value, "unknown command 'ech'; try help");
@@ -53,7 +53,7 @@ TEST(CommandTable, HelpListsEverything) {
   EXPECT_EQ(answer.value[2]["command"], "help");
 }
 
-TEST(Answer, SurvivesTheWire) {
+TEST(Answer, IsParsedFromItsLine) {
   for (const Answer& answer :
        {Answer::success({{"a", 1}}), Answer::success("text\nwith \"lines\""), Answer::failure("because")}) {
     const std::string line = answer.to_line();
@@ -64,7 +64,7 @@ TEST(Answer, SurvivesTheWire) {
   }
 }
 
-TEST(Answer, TextThatIsNotUtf8IsMended) {
+TEST(Answer, InvalidUtf8IsReplaced) {
   EXPECT_TRUE(Answer::from_line(Answer::success("a\xff"
                                                 "b")
                                     .to_line())
@@ -77,7 +77,7 @@ TEST(Answer, AMalformedLineIsAFailure) {
   }
 }
 
-TEST(ParseCount, TakesWholeNumbersInRange) {
+TEST(ParseCount, AcceptsWholeNumbersInRange) {
   EXPECT_EQ(parse_count("10", 1, 10), 10U);
   for (const char* text : {"", "0", "11", "-1", "1x", " 1", "99999999999999999999"}) {
     EXPECT_FALSE(parse_count(text, 1, 10)) << text;

@@ -29,7 +29,7 @@ TEST(ProxyCommands, EveryVerbHasItsActionAndItsText) {
   }
 }
 
-TEST(ProxyCommands, AVerbWithoutActionOrAnActionWithoutVerbIsAMistakeOfOurs) {
+TEST(ProxyCommands, VerbsWithoutActionsAndActionsWithoutVerbsAreRefused) {
   std::vector<Action> missing = actions();
   missing.pop_back();
   EXPECT_THROW(static_cast<void>(proxy_commands(missing)), std::logic_error);

@@ -142,7 +142,7 @@ TEST_F(AdminServer, AnswersCommands) {
   EXPECT_FALSE(ask(socket_, "nonsense", 5s).ok);
 }
 
-TEST_F(AdminServer, AnswersThatTakeTimeAndLongOnesArrive) {
+TEST_F(AdminServer, SlowAnswersAndLongAnswersArrive) {
   start();
   EXPECT_EQ(ask(socket_, "later", 5s).value, "now");
   EXPECT_EQ(ask(socket_, "long", 5s).value.get<std::string>().size(), std::size_t{4} << 20);
@@ -167,7 +167,7 @@ TEST_F(AdminServer, ALineWithoutEndIsRefused) {
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
 }
 
-TEST_F(AdminServer, SilentClientsAreClosedAndTheirNumberIsBounded) {
+TEST_F(AdminServer, SilentClientsAreClosedAndBounded) {
   start({.connections = 2, .line_bytes = 100, .idle = 150ms});
   boost::asio::io_context context;
   stream_protocol::socket first(context);
@@ -183,7 +183,7 @@ TEST_F(AdminServer, SilentClientsAreClosedAndTheirNumberIsBounded) {
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
 }
 
-TEST_F(AdminServer, AClientThatGoesAwayDuringItsCommandDoesNoHarm) {
+TEST_F(AdminServer, SurvivesClientsThatDisconnectDuringTheirCommand) {
   start();
   for (int i = 0; i < 20; ++i) {
     boost::asio::io_context context;
@@ -194,7 +194,7 @@ TEST_F(AdminServer, AClientThatGoesAwayDuringItsCommandDoesNoHarm) {
   EXPECT_TRUE(ask(socket_, "echo", 60s).ok);
 }
 
-TEST_F(AdminServer, AStreamFollowsItsAnswerUntilTheClientWantsNoMore) {
+TEST_F(AdminServer, AStreamFollowsItsAnswerUntilTheClientEndsIt) {
   start();
   boost::asio::io_context context;
   stream_protocol::socket client(context);
@@ -214,7 +214,7 @@ TEST_F(AdminServer, AStreamFollowsItsAnswerUntilTheClientWantsNoMore) {
   wait_for(script_.gone);
 }
 
-TEST_F(AdminServer, AStreamGoesWithItsClient) {
+TEST_F(AdminServer, AStreamEndsWhenItsClientDisconnects) {
   script_.endless = true;
   start();
   {
@@ -229,7 +229,7 @@ TEST_F(AdminServer, AStreamGoesWithItsClient) {
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
 }
 
-TEST_F(AdminServer, AStreamThatNobodyReadsIsNotAskedForMoreAndEndsInTheEnd) {
+TEST_F(AdminServer, AStreamWithoutAReaderIsThrottledAndTimesOut) {
   script_.endless = true;
   start({.connections = 2, .line_bytes = 100, .idle = 300ms});
   boost::asio::io_context context;
@@ -264,14 +264,14 @@ TEST_F(AdminServer, StopsWithClientsConnected) {
   EXPECT_FALSE(std::filesystem::exists(socket_));
 }
 
-TEST_F(AdminServer, TheSocketIsItsOwnersOnly) {
+TEST_F(AdminServer, TheSocketIsAccessibleToItsOwnerOnly) {
   start();
   struct stat status {};
   ASSERT_EQ(stat(socket_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(AdminServer, AGroupMayBeLetIn) {
+TEST_F(AdminServer, AGroupMayBeGivenAccess) {
   const std::string group = std::to_string(getgid());
   const Server server(context_, {socket_, group}, commands());
   struct stat status {};
@@ -280,7 +280,7 @@ TEST_F(AdminServer, AGroupMayBeLetIn) {
   EXPECT_EQ(status.st_gid, getgid());
 }
 
-TEST_F(AdminServer, AGroupThatThereIsNotIsExplainedAndLeavesNoSocket) {
+TEST_F(AdminServer, AnUnknownGroupIsRefusedAndLeavesNoSocket) {
   try {
     const Server server(context_, {socket_, "no-such-group"}, commands());
     FAIL();
@@ -290,7 +290,7 @@ TEST_F(AdminServer, AGroupThatThereIsNotIsExplainedAndLeavesNoSocket) {
   EXPECT_FALSE(std::filesystem::exists(socket_));
 }
 
-TEST_F(AdminServer, ItsFolderIsMadeAndNobodyElseMayWriteThere) {
+TEST_F(AdminServer, ItsFolderIsCreatedWritableByItsOwnerOnly) {
   socket_ = (folder_ / "run" / "s").string();
   start();
   struct stat status {};
@@ -299,7 +299,7 @@ TEST_F(AdminServer, ItsFolderIsMadeAndNobodyElseMayWriteThere) {
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
 }
 
-TEST_F(AdminServer, AFolderWhereAnybodyCouldReplaceItIsRefused) {
+TEST_F(AdminServer, AWorldWritableFolderIsRefused) {
   std::filesystem::permissions(folder_, std::filesystem::perms::all);
   try {
     const Server server(context_, {socket_}, commands());
@@ -309,14 +309,14 @@ TEST_F(AdminServer, AFolderWhereAnybodyCouldReplaceItIsRefused) {
   }
 }
 
-TEST_F(AdminServer, ALinkIsNotFollowed) {
+TEST_F(AdminServer, ASymbolicLinkIsNotFollowed) {
   const std::filesystem::path target = folder_ / "target";
   std::filesystem::create_symlink(target, socket_);
   EXPECT_THROW(Server(context_, {socket_}, commands()), std::runtime_error);
   EXPECT_FALSE(std::filesystem::exists(target));
 }
 
-TEST_F(AdminServer, ALeftoverSocketIsReplacedALiveOneIsNot) {
+TEST_F(AdminServer, AStaleSocketIsReplacedAndALiveOneIsNot) {
   {
     stream_protocol::acceptor leftover(context_);
     leftover.open(stream_protocol());
@@ -341,13 +341,13 @@ TEST_F(AdminServer, OtherFilesAreNotRemoved) {
   EXPECT_EQ(std::filesystem::file_size(socket_), 8U);
 }
 
-TEST_F(AdminServer, PathsThatCannotWorkAreExplained) {
+TEST_F(AdminServer, UnusablePathsAreRefusedWithAReason) {
   EXPECT_THROW(Server(context_, {"/nonexistent/folder/s"}, commands()), std::runtime_error);
   EXPECT_THROW(Server(context_, {std::string(200, 'x')}, commands()), std::runtime_error);
   EXPECT_THROW(Server(context_, {""}, commands()), std::runtime_error);
 }
 
-TEST_F(AdminServer, ASocketThatIsNoLongerOursIsLeftAlone) {
+TEST_F(AdminServer, ASocketThatAnotherProgramReplacedIsNotRemoved) {
   start();
   std::filesystem::remove(socket_);
   std::ofstream(socket_) << "somebody else's";
@@ -401,7 +401,7 @@ class AdminServerByHand : public AdminServer {
   stream_protocol::socket client_{at_client_};
 };
 
-TEST_F(AdminServerByHand, WithoutADescriptorForAClientItWaitsAndSaysSoOnce) {
+TEST_F(AdminServerByHand, WithoutAFreeDescriptorItWaitsAndWarnsOnce) {
   EXPECT_TRUE(settle()) << "a sanitizer that looks at types for the first time needs a descriptor, too";
   {
     const NoDescriptorLeft none;
@@ -426,7 +426,7 @@ TEST_F(AdminServerByHand, WithoutADescriptorForAClientItWaitsAndSaysSoOnce) {
   EXPECT_THAT(warnings_[1], HasSubstr("Too many open files")) << "of the next time";
 }
 
-TEST(AdminClient, SaysWhoDoesNotAnswer) {
+TEST(AdminClient, NamesTheSocketThatDoesNotAnswer) {
   try {
     (void)ask("/nonexistent/s", "status", 100ms);
     FAIL();
@@ -435,7 +435,7 @@ TEST(AdminClient, SaysWhoDoesNotAnswer) {
   }
 }
 
-TEST_F(AdminServer, TheClientDoesNotWaitForEver) {
+TEST_F(AdminServer, TheClientTimesOut) {
   start();
   EXPECT_THROW((void)ask(socket_, "never", 50ms), std::runtime_error);
 }

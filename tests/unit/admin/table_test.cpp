@@ -16,11 +16,11 @@ TEST(Table, AListOfObjectsBecomesATable) {
   EXPECT_EQ(to_table(list), "ue          flows\n10.0.0.1    3\n10.0.0.200  -\n");
 }
 
-TEST(Table, WidthCountsCharactersNotBytes) {
+TEST(Table, WidthCountsCharacters) {
   EXPECT_EQ(to_table({{"δ", 1}, {"ab", 2}}), "δ   1\nab  2\n");
 }
 
-TEST(Table, WhatATerminalWouldObeyIsShownInstead) {
+TEST(Table, ControlCharactersAreEscaped) {
   const std::string red = "\x1b[31mred\x07";
   EXPECT_EQ(to_table(red), "\\x1b[31mred\\x07\n");
   EXPECT_EQ(to_table({{red, 1}}), "\\x1b[31mred\\x07  1\n");
@@ -38,7 +38,7 @@ TEST(Table, NumbersHaveThreeDecimalsAtMost) {
             "ms     13260.92\nshare  0.5\nnone   0\nbelow  0\nbig    1000000000000000000\n");
 }
 
-TEST(Table, TheRestIsPrintedAsItIs) {
+TEST(Table, OtherValuesArePrintedUnchanged) {
   EXPECT_EQ(to_table("a\nb\n"), "a\nb\n");
   EXPECT_EQ(to_table("stopping"), "stopping\n");
   EXPECT_EQ(to_table(Json::array()), "none\n");

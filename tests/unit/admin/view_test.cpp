@@ -19,7 +19,7 @@ const Json bearer = {{"ue", "255.255.255.255"},
                      {"predicted_error_bytes", 1.25},
                      {"fallbacks", 1000}};
 
-TEST(View, ABearerHasItsDelayInTimeAndFitsATerminal) {
+TEST(View, ABearerShowsItsDelayAndFitsATerminal) {
   const Json rows = view_of("bearers", Json::array({bearer}));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["rate_Mbps"], 8.0);
@@ -30,7 +30,7 @@ TEST(View, ABearerHasItsDelayInTimeAndFitsATerminal) {
   EXPECT_LE(table.find('\n'), 120U) << table;
 }
 
-TEST(View, WithoutReportsNobodyKnowsTheQueue) {
+TEST(View, TheQueueIsUnknownWithoutReports) {
   Json unreported = bearer;
   unreported["steered_by"] = "acknowledgements";
   const Json rows = view_of("bearers", Json::array({unreported}));
@@ -38,7 +38,7 @@ TEST(View, WithoutReportsNobodyKnowsTheQueue) {
   EXPECT_TRUE(rows[0]["delay_ms"].is_null());
 }
 
-TEST(View, WithoutARateAQueueHasNoDelay) {
+TEST(View, TheDelayIsUnknownWithoutARate) {
   Json still = bearer;
   still["mean_rate_bps"] = 0;
   const Json rows = view_of("bearers", Json::array({still}));
@@ -57,7 +57,7 @@ TEST(View, AFlowFitsATerminal) {
   EXPECT_NE(table.find("1234.567"), std::string::npos) << table;
 }
 
-TEST(View, AFlowShowsWhyItWasReleasedOrIsReset) {
+TEST(View, AFlowShowsTheReasonOfItsReleaseOrReset) {
   const auto state_of = [](const char* phase, const char* reason) {
     const Json flow = {{"ue", "10.0.0.1 1"}, {"phase", phase}, {"radio_state", "established"}, {"reason", reason}};
     return view_of("flows", Json::array({flow}))[0]["state"];
@@ -68,12 +68,12 @@ TEST(View, AFlowShowsWhyItWasReleasedOrIsReset) {
   EXPECT_EQ(state_of("split", "reset_stalled"), "reset_stalled");
 }
 
-TEST(View, WhatAProgramDoesNotTellIsNull) {
+TEST(View, MissingValuesAreNull) {
   const Json rows = view_of("flows", Json::array({Json{{"ue", "10.0.0.1 1"}}}));
   EXPECT_TRUE(rows[0]["radio_ms"].is_null());
 }
 
-TEST(View, OtherAnswersStayAsTheyAre) {
+TEST(View, OtherAnswersAreUnchanged) {
   const Json list = Json::array({{{"group", "treated"}}});
   EXPECT_EQ(view_of("groups", list), list);
   EXPECT_EQ(view_of("bearers", Json::array()), Json::array());

@@ -49,7 +49,7 @@ class CapturesTest : public testing::Test {
                      {[this] { return now; }, [] { return std::uint64_t{1'700'000'000} * 1'000'000'000; }}}};
 };
 
-TEST_F(CapturesTest, BeginsWithAHeaderAndEndsWithTotalsWhenTheShardsHaveLetGo) {
+TEST_F(CapturesTest, BeginsWithAHeaderAndEndsWithTotals) {
   const auto stream = begin();
   look();
   EXPECT_NE(slots[0].current(), nullptr);
@@ -70,7 +70,7 @@ TEST_F(CapturesTest, BeginsWithAHeaderAndEndsWithTotalsWhenTheShardsHaveLetGo) {
   EXPECT_EQ(woken, 2);
 }
 
-TEST_F(CapturesTest, EndsByItselfWhenItsTimeIsOver) {
+TEST_F(CapturesTest, EndsAfterItsDuration) {
   const auto stream = begin({"--seconds", "2"});
   look();
   std::string bytes;
@@ -84,7 +84,7 @@ TEST_F(CapturesTest, EndsByItselfWhenItsTimeIsOver) {
   EXPECT_FALSE(stream->take(bytes, much));
 }
 
-TEST_F(CapturesTest, AShardThatStandsStillDelaysTheEndForASecondOnly) {
+TEST_F(CapturesTest, AStalledShardDelaysTheEndByOneSecond) {
   const auto stream = begin();
   stream->finish();
   std::string bytes;
@@ -93,7 +93,7 @@ TEST_F(CapturesTest, AShardThatStandsStillDelaysTheEndForASecondOnly) {
   EXPECT_FALSE(stream->take(bytes, much));
 }
 
-TEST_F(CapturesTest, AClientThatIsGoneEndsItsOwn) {
+TEST_F(CapturesTest, ACaptureEndsWhenItsClientDisconnects) {
   auto first = begin();
   const auto second = begin();
   look();
@@ -103,7 +103,7 @@ TEST_F(CapturesTest, AClientThatIsGoneEndsItsOwn) {
   EXPECT_NE(slots[1].current(), nullptr);
 }
 
-TEST_F(CapturesTest, OnlySoManyRunAtOnce) {
+TEST_F(CapturesTest, TheNumberOfCapturesIsBounded) {
   std::vector<std::shared_ptr<admin::ByteStream>> streams;
   for (std::size_t i = 0; i < most_captures; ++i) streams.push_back(begin());
   const admin::Answer refused = captures.begin({});
@@ -115,7 +115,7 @@ TEST_F(CapturesTest, OnlySoManyRunAtOnce) {
 }
 
 /// What keeps the last frames sees them always, and has its place beside as many captures as may run.
-TEST_F(CapturesTest, ARecorderLooksWhetherSomebodyElseDoesOrNot) {
+TEST_F(CapturesTest, ARecorderSeesFramesWithAndWithoutCaptures) {
   captures.record({std::make_shared<FrameTap>(Filter{}, much), std::make_shared<FrameTap>(Filter{}, much)});
   look();
   EXPECT_NE(slots[0].current(), nullptr);
@@ -130,7 +130,7 @@ TEST_F(CapturesTest, ARecorderLooksWhetherSomebodyElseDoesOrNot) {
 }
 
 /// Their rings stay as long as it may write to them, and the next thing to ask for would be more memory.
-TEST_F(CapturesTest, AShardThatStandsStillCannotMakeItKeepMoreAndMore) {
+TEST_F(CapturesTest, AStalledShardDoesNotLetMemoryGrow) {
   std::size_t begun = 0;
   for (; begun < 100 && captures.begin({}).ok; ++begun) {
   }
@@ -161,7 +161,7 @@ class StreamTest : public testing::Test {
   bool detached = false;
 };
 
-TEST_F(StreamTest, FramesOfAllShardsComeInTheOrderOfTime) {
+TEST_F(StreamTest, FramesOfAllShardsAreSortedByTime) {
   CaptureStream stream(parts(), taps, {});
   std::string header;
   EXPECT_TRUE(stream.take(header, 4096));
@@ -177,7 +177,7 @@ TEST_F(StreamTest, FramesOfAllShardsComeInTheOrderOfTime) {
   }
 }
 
-TEST_F(StreamTest, WhatIsTakenInSmallPartsIsWholeInTheEnd) {
+TEST_F(StreamTest, ReadingInSmallPartsLosesNothing) {
   CaptureStream stream(parts(), taps, {});
   for (int i = 0; i < 50; ++i) put(*taps.at(0), i, 'x');
   stream.finish();

@@ -9,7 +9,7 @@ using proxy::Counter;
 
 constexpr Decision handshake = static_cast<Decision>(Counter::forward_handshake);
 
-TEST(Decision, IsTheCounterThatRose) {
+TEST(Decision, EqualsTheCounterThatRose) {
   proxy::Counters before;
   before.add(Counter::optimised, 5);
   proxy::Counters now = before;
@@ -20,7 +20,7 @@ TEST(Decision, IsTheCounterThatRose) {
   EXPECT_EQ(decision_between(before, now), handshake);
 }
 
-TEST(Decision, OutcomesOfParsingAreSome) {
+TEST(Decision, ParseOutcomesAreDecisions) {
   proxy::Counters now;
   now.add(proxy::counter_of(packet::ParseResult::udp));
   const auto decision = decision_between({}, now);
@@ -29,7 +29,7 @@ TEST(Decision, OutcomesOfParsingAreSome) {
   EXPECT_EQ(reason_of(*decision), "udp");
 }
 
-TEST(Decision, HasTheNamesOfTheMetrics) {
+TEST(Decision, UsesTheNamesOfTheMetrics) {
   EXPECT_EQ(action_of(handshake), "forwarded");
   EXPECT_EQ(reason_of(handshake), "handshake");
   constexpr auto damaged = static_cast<Decision>(Counter::drop_tcp_checksum);
@@ -42,7 +42,7 @@ TEST(Decision, HasTheNamesOfTheMetrics) {
   EXPECT_EQ(reason_of(sent_own), "own");
 }
 
-TEST(Decision, AResetOfTheProxyHasItsReason) {
+TEST(Decision, AResetOfTheProxyHasAReason) {
   constexpr Decision stalled = sent_reset(proxy::ResetReason::reset_stalled);
   EXPECT_EQ(comment_of(stalled), "action=sent reason=reset_stalled");
   EXPECT_EQ(reset_reason(stalled), proxy::ResetReason::reset_stalled);
@@ -55,7 +55,7 @@ TEST(Decision, AResetOfTheProxyHasItsReason) {
   EXPECT_TRUE(Decisions::named("own")->contains(stalled)) << "resets are its own, too";
 }
 
-TEST(Decision, OnlyWhatIsForwardedGoesOn) {
+TEST(Decision, OnlyForwardedFramesGoOn) {
   EXPECT_TRUE(goes_on(handshake));
   EXPECT_FALSE(goes_on(static_cast<Decision>(Counter::optimised)));
   EXPECT_FALSE(goes_on(static_cast<Decision>(Counter::drop_tcp_checksum)));

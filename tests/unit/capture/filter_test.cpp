@@ -44,7 +44,7 @@ class CaptureFilter : public testing::Test {
   Filter filter;
 };
 
-TEST_F(CaptureFilter, TheUeIsTheSourceOfWhatComesFromTheRadioAndGoesToTheCore) {
+TEST_F(CaptureFilter, TheUeIsTheSourceTowardsTheCore) {
   filter.ue = hosts.ue_to_server.src;
   EXPECT_TRUE(filter.takes(Seen(data(true), {Side::radio, false}).frame()));
   EXPECT_TRUE(filter.takes(Seen(data(true), {Side::core, true}).frame()));
@@ -54,21 +54,21 @@ TEST_F(CaptureFilter, TheUeIsTheSourceOfWhatComesFromTheRadioAndGoesToTheCore) {
   EXPECT_FALSE(filter.takes(Seen(data(true), {Side::radio, false}).frame())) << "that is the server";
 }
 
-TEST_F(CaptureFilter, PortsAreThoseOfEitherEnd) {
+TEST_F(CaptureFilter, APortMatchesEitherEnd) {
   for (const auto& [port, taken] : {std::pair{80, true}, {40000, true}, {443, false}}) {
     filter.port = static_cast<std::uint16_t>(port);
     EXPECT_EQ(filter.takes(Seen(data(true), {Side::radio, false}).frame()), taken) << port;
   }
 }
 
-TEST_F(CaptureFilter, ALegIsBothItsDirections) {
+TEST_F(CaptureFilter, ALegMatchesBothDirections) {
   filter.leg = Side::core;
   EXPECT_TRUE(filter.takes(Seen(data(true), {Side::core, true}).frame()));
   EXPECT_TRUE(filter.takes(Seen(data(false), {Side::core, false}).frame()));
   EXPECT_FALSE(filter.takes(Seen(data(false), {Side::radio, true}).frame()));
 }
 
-TEST_F(CaptureFilter, ShowsHeadersOnlyUnlessToldHowMuch) {
+TEST_F(CaptureFilter, ShowsHeadersOnlyUnlessASnapLengthIsSet) {
   const Seen seen(data(false), {Side::core, false});
   EXPECT_EQ(filter.shown_bytes(seen.frame()), tcp_headers);
   filter.snap_length = 100;
@@ -78,7 +78,7 @@ TEST_F(CaptureFilter, ShowsHeadersOnlyUnlessToldHowMuch) {
 }
 
 /// Whoever may see no payload learns nothing of it by asking for what is in it either.
-TEST_F(CaptureFilter, AProgramSeesWhatIsShownAndNoMore) {
+TEST_F(CaptureFilter, ABpfProgramSeesOnlyTheShownBytes) {
   const auto at = [](std::uint32_t offset) {
     return *Program::checked({{BPF_LD | BPF_B | BPF_ABS, 0, 0, offset},
                               {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 'p'},
@@ -92,7 +92,7 @@ TEST_F(CaptureFilter, AProgramSeesWhatIsShownAndNoMore) {
   EXPECT_TRUE(filter.takes(seen.frame()));
 }
 
-TEST_F(CaptureFilter, HeadersOfOtherFramesHaveNoPayloadEither) {
+TEST_F(CaptureFilter, FramesWithoutTcpAreCutAfterTheirHeaders) {
   Octets udp(14 + 20 + 8 + 100, 0);
   udp[12] = 0x08;
   udp[14] = 0x45;

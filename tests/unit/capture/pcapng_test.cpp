@@ -46,7 +46,7 @@ std::vector<std::size_t> blocks_of(const std::string& text) {
   return begins;
 }
 
-TEST(Pcapng, EveryBlockSaysItsLengthAtBothEnds) {
+TEST(Pcapng, EveryBlockHasItsLengthAtBothEnds) {
   const std::string text = capture();
   const auto blocks = blocks_of(text);
   ASSERT_EQ(blocks.size(), 1U + wire_count + 2);
@@ -68,7 +68,7 @@ TEST(Pcapng, AFrameHasItsWireTimeLengthsDirectionAndComment) {
   EXPECT_THAT(frame, HasSubstr("action=forwarded reason=handshake"));
 }
 
-TEST(Pcapng, TheClientReadsItInWhateverPartsItComes) {
+TEST(Pcapng, TheClientReadsItInPartsOfAnySize) {
   const std::string text = capture();
   for (const std::size_t part : {std::size_t{1}, std::size_t{7}, text.size()}) {
     sluicectl::Blocks blocks;
@@ -88,7 +88,7 @@ TEST(Pcapng, TheClientReadsItInWhateverPartsItComes) {
   }
 }
 
-TEST(Pcapng, TheClientTakesNothingElse) {
+TEST(Pcapng, TheClientRefusesInvalidBlocks) {
   for (const std::uint32_t length : {0U, 8U, 13U, 1U << 31U}) {
     std::string block(32, '\0');
     std::memcpy(block.data() + 4, &length, sizeof length);

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-TEST(CaptureRequest, SaysWhoseFramesAndHowMuch) {
+TEST(CaptureRequest, ParsesFilterDurationAndSnapLength) {
   const auto parsed = Request::parse({"--ue", "10.45.0.2", "--port", "443", "--leg", "core", "--reason", "handshake",
                                       "--seconds", "1.5", "--snaplen", "128"});
   ASSERT_TRUE(std::holds_alternative<Request>(parsed)) << std::get<std::string>(parsed);
@@ -25,7 +25,7 @@ TEST(CaptureRequest, SaysWhoseFramesAndHowMuch) {
   EXPECT_EQ(request.filter.snap_length, 128);
 }
 
-TEST(CaptureRequest, OfNothingIsOfAllHeadersWithoutEnd) {
+TEST(CaptureRequest, WithoutOptionsItCapturesAllHeadersWithoutALimit) {
   const auto parsed = Request::parse({});
   const Request& request = std::get<Request>(parsed);
   EXPECT_FALSE(request.filter.ue || request.filter.port || request.filter.leg || request.filter.snap_length);
@@ -33,7 +33,7 @@ TEST(CaptureRequest, OfNothingIsOfAllHeadersWithoutEnd) {
   EXPECT_FALSE(request.duration);
 }
 
-TEST(CaptureRequest, WrongWordsAreSaid) {
+TEST(CaptureRequest, WrongOptionsAreNamed) {
   const std::vector<std::pair<Words, const char*>> wrong = {
       {{"more"}, "no argument more"},
       {{"--ue"}, "--ue needs a value"},
@@ -57,7 +57,7 @@ TEST(CaptureRequest, WrongWordsAreSaid) {
 }
 
 /// Hostile programs: what libpcap's own check lets through, and what it does not.
-TEST(CaptureProgram, OnlyWhatEndsAndStaysInsideIsTaken) {
+TEST(CaptureProgram, OnlyProgramsThatEndAndStayInBoundsAreAccepted) {
   const bpf_insn take = {BPF_RET | BPF_K, 0, 0, 1};
   EXPECT_TRUE(Program::checked({take}));
   EXPECT_FALSE(Program::checked({}));
@@ -75,7 +75,7 @@ TEST(CaptureProgram, OnlyWhatEndsAndStaysInsideIsTaken) {
 }
 
 /// The machine's memory lies on the poll thread's stack, and nobody clears it.
-TEST(CaptureProgram, NothingIsReadThatWasNotWrittenOnEveryWay) {
+TEST(CaptureProgram, MemoryThatAnyPathLeavesUnwrittenIsNotRead) {
   const bpf_insn take = {BPF_RET | BPF_A, 0, 0, 0};
   const bpf_insn store = {BPF_ST, 0, 0, 3};
   const bpf_insn load = {BPF_LD | BPF_MEM, 0, 0, 3};
@@ -92,7 +92,7 @@ TEST(CaptureProgram, NothingIsReadThatWasNotWrittenOnEveryWay) {
 }
 
 /// libpcap lets operations pass at which it then aborts the process.
-TEST(CaptureProgram, WhateverIsTakenCanBeRun) {
+TEST(CaptureProgram, EveryAcceptedOperationCanBeRun) {
   const std::vector<std::uint8_t> frame(60);
   int taken = 0;
   for (std::uint32_t code = 0; code <= UINT16_MAX; ++code) {
@@ -107,7 +107,7 @@ TEST(CaptureProgram, WhateverIsTakenCanBeRun) {
   EXPECT_EQ(taken, 49) << "the operations of the machine";
 }
 
-TEST(CaptureProgram, ReadsOutsideOfAFrameTakeNothing) {
+TEST(CaptureProgram, AReadOutsideTheFrameRejectsIt) {
   const auto program = Program::checked({{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0x7fffffff}, {BPF_RET | BPF_K, 0, 0, 1}});
   ASSERT_TRUE(program);
   const std::vector<std::uint8_t> frame(60);
@@ -115,7 +115,7 @@ TEST(CaptureProgram, ReadsOutsideOfAFrameTakeNothing) {
   EXPECT_FALSE(program->takes({}, 0));
 }
 
-TEST(CaptureProgram, IsTheSameBehindTheSocket) {
+TEST(CaptureProgram, IsWrittenAndParsedUnchanged) {
   const bpf_insn wide = {BPF_LD | BPF_W | BPF_ABS, 0, 0, 12};
   const bpf_insn choice = {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0x08004500};
   const std::vector<bpf_insn> instructions = {wide, choice, {BPF_RET | BPF_K, 0, 0, 1}, {BPF_RET | BPF_K, 0, 0, 0}};
@@ -140,7 +140,7 @@ TEST(CaptureProgram, ExpressionsAreCompiledByTheClient) {
   EXPECT_THROW((void)sluicectl::compile_filter("ip6 protochain 6"), std::invalid_argument);
 }
 
-TEST(CaptureCommand, SplitsWhatIsForUsFromWhatIsForTheProgram) {
+TEST(CaptureCommand, SeparatesItsOwnOptionsFromThoseForTheProxy) {
   const auto command = sluicectl::CaptureCommand::take({"--ue", "10.45.0.2", "-w", "a file", "--seconds", "3"});
   EXPECT_EQ(command.line, "capture --ue 10.45.0.2 --seconds 3");
   EXPECT_EQ(command.file, "a file");

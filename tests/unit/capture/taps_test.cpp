@@ -54,9 +54,9 @@ std::vector<std::string> texts_of(FrameTap& tap) {
 }
 
 /// A shard whose frames somebody sees, in and out, as its thread has it.
-class WatchedShard : public testing::Test, private proxy::Transmitter {
+class CapturedShard : public testing::Test, private proxy::Transmitter {
  protected:
-  explicit WatchedShard(const proxy::ShardConfig& config = test::shard_config())
+  explicit CapturedShard(const proxy::ShardConfig& config = test::shard_config())
       : shard_(config, test::pool(), *this, {42, 43}, Instant{}) {}
 
   std::shared_ptr<FrameTap> tap(const Filter& filter = {}, std::size_t bytes = room) {
@@ -103,7 +103,7 @@ class WatchedShard : public testing::Test, private proxy::Transmitter {
   Instant now_{std::chrono::seconds(100)};
 };
 
-TEST_F(WatchedShard, AHandshakePassesAndDataIsTakenAndSentAnew) {
+TEST_F(CapturedShard, AHandshakeIsForwardedAndDataIsSplit) {
   const auto tap = this->tap();
   open();
   EXPECT_THAT(texts_of(*tap), ElementsAre("radio-received: forwarded handshake", "core-sent: forwarded handshake",
@@ -116,7 +116,7 @@ TEST_F(WatchedShard, AHandshakePassesAndDataIsTakenAndSentAnew) {
   EXPECT_EQ(frames[1].text(), "radio-sent: sent own");
 }
 
-TEST_F(WatchedShard, WhatIsNotTcpAndWhatIsDamagedSayWhy) {
+TEST_F(CapturedShard, NonTcpAndDamagedFramesHaveAReason) {
   const auto tap = this->tap();
   packet::Packet runt = test::pool().allocate();
   std::memset(runt.append(5), 0, 5);
@@ -130,7 +130,7 @@ TEST_F(WatchedShard, WhatIsNotTcpAndWhatIsDamagedSayWhy) {
               ElementsAre("radio-received: dropped runt", "core-received: forwarded arp", "radio-sent: forwarded arp"));
 }
 
-TEST_F(WatchedShard, WhatWasReleasedSaysWhy) {
+TEST_F(CapturedShard, SegmentsOfAReleasedConnectionHaveAReason) {
   const auto tap = this->tap();
   open();
   release();
@@ -140,7 +140,7 @@ TEST_F(WatchedShard, WhatWasReleasedSaysWhy) {
               ElementsAre("core-received: forwarded released_command", "radio-sent: forwarded released_command"));
 }
 
-TEST_F(WatchedShard, AResetThatPassesASplitIsOurs) {
+TEST_F(CapturedShard, AResetThroughASplitIsSentByTheProxy) {
   const auto tap = this->tap();
   open();
   static_cast<void>(take_all(*tap));
@@ -148,7 +148,7 @@ TEST_F(WatchedShard, AResetThatPassesASplitIsOurs) {
   EXPECT_THAT(texts_of(*tap), ElementsAre("core-received: optimised split", "radio-sent: sent reset_relayed"));
 }
 
-TEST_F(WatchedShard, AResetOfTheProxySaysWhy) {
+TEST_F(CapturedShard, AResetOfTheProxyHasAReason) {
   const auto tap = this->tap();
   open();
   for (const std::uint32_t at : {5001U, 6001U})
@@ -160,7 +160,7 @@ TEST_F(WatchedShard, AResetOfTheProxySaysWhy) {
                                              testing::Not(testing::Contains("core-sent: sent own"))));
 }
 
-TEST_F(WatchedShard, ABufferThatCarriedAResetTellsNothingOfAnother) {
+TEST_F(CapturedShard, TheReasonOfAResetDoesNotOutliveItsBuffer) {
   packet::Packet reset = from_server(Flags::rst_bit, 5001, 0);
   packet::Parsed parsed;
   ASSERT_EQ(packet::parse(reset, parsed), packet::ParseResult::tcp);
@@ -173,7 +173,7 @@ TEST_F(WatchedShard, ABufferThatCarriedAResetTellsNothingOfAnother) {
   EXPECT_EQ(proxy::reset_reason_of(reset, parsed), proxy::ResetReason::none);
 }
 
-TEST_F(WatchedShard, ADamagedSegmentOfASplitConnectionIsShownAsItCame) {
+TEST_F(CapturedShard, ADamagedSegmentIsShownUnchanged) {
   Filter filter;
   filter.snap_length = 65535;
   filter.decisions = *Decisions::named("tcp_checksum");
@@ -191,7 +191,7 @@ TEST_F(WatchedShard, ADamagedSegmentOfASplitConnectionIsShownAsItCame) {
   EXPECT_EQ(frames[0].header.at, Duration(std::chrono::seconds(100)).count());
 }
 
-TEST_F(WatchedShard, ABurstIsDealtWithAsOneAndEachOfItIsTold) {
+TEST_F(CapturedShard, EachSegmentOfABurstIsShownWithItsDecision) {
   const auto tap = this->tap();
   open();
   take_all(*tap);
@@ -211,7 +211,7 @@ TEST_F(WatchedShard, ABurstIsDealtWithAsOneAndEachOfItIsTold) {
 }
 
 /// More than the transmit queue holds leaves while the burst is still being dealt with.
-TEST_F(WatchedShard, WhatPassesInABurstLargerThanTheTransmitQueueIsToldByItsReason) {
+TEST_F(CapturedShard, BurstsLargerThanTheTransmitQueueAreShownCompletely) {
   const auto tap = this->tap();
   std::vector<packet::Packet> burst;
   for (int i = 0; i < 200; ++i) {
@@ -232,7 +232,7 @@ TEST_F(WatchedShard, WhatPassesInABurstLargerThanTheTransmitQueueIsToldByItsReas
   EXPECT_EQ(out, 200);
 }
 
-TEST_F(WatchedShard, EachSeesWhatItAskedFor) {
+TEST_F(CapturedShard, EachTapSeesItsFilteredFrames) {
   Filter radio;
   radio.leg = Side::radio;
   Filter whole;
@@ -250,7 +250,7 @@ TEST_F(WatchedShard, EachSeesWhatItAskedFor) {
   }
 }
 
-TEST_F(WatchedShard, WhatFindsNoRoomIsLostAndCounted) {
+TEST_F(CapturedShard, FramesThatFindNoRoomAreCounted) {
   const auto small = tap({}, 200);  // two frames of 66 bytes
   open();
   std::uint64_t seen = 0;
@@ -268,7 +268,7 @@ TEST_F(WatchedShard, WhatFindsNoRoomIsLostAndCounted) {
 }
 
 /// Looked at or not, the same comes out.
-TEST_F(WatchedShard, NothingIsDealtWithInAnotherWay) {
+TEST_F(CapturedShard, ATapDoesNotChangeTheProxy) {
   test::ProxyLab unwatched(test::shard_config());
   test::ScriptedHosts hosts(unwatched);
   const auto tap = this->tap();
@@ -280,7 +280,7 @@ TEST_F(WatchedShard, NothingIsDealtWithInAnotherWay) {
     EXPECT_EQ(counters().at(i), unwatched.shard.counters().at(i)) << proxy::counter_text(i).name;
 }
 
-TEST(TapSlot, ShowsNobodyUntilSomebodyIsOfferedAndSaysWhoIsInUse) {
+TEST(TapSlot, IsEmptyUntilATapIsOfferedAndReportsTheTapInUse) {
   TapSlot slot;
   EXPECT_EQ(slot.current(), nullptr);
   EXPECT_EQ(slot.taken(), 0U);

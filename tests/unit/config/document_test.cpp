@@ -29,7 +29,7 @@ std::string only_error(const Parsed& parsed) {
   return parsed.errors.empty() ? std::string() : parsed.errors.front().to_string();
 }
 
-TEST(Document, KeepsKeysValuesAndTheirPlaces) {
+TEST(Document, KeepsKeysValuesAndTheirPositions) {
   const Parsed parsed = parse_text("a: 1\nb:\n  - x\n  - c: \"two words\"\n");
   ASSERT_THAT(parsed.errors, IsEmpty());
   const Entry* a = parsed.root.find("a");
@@ -53,7 +53,7 @@ TEST(Document, AnEmptyFileIsAnEmptyMap) {
   }
 }
 
-TEST(Document, DuplicateKeysAreRefusedWhereTheSecondStands) {
+TEST(Document, DuplicateKeysAreRefusedAtTheSecondOne) {
   EXPECT_EQ(only_error(parse_text("a: 1\nb: 2\n a : 3\n")).substr(0, 7), "f.yaml:");
   EXPECT_EQ(only_error(parse_text("a: 1\nb: 2\na: 3\n")),
             "f.yaml:3:1: duplicate key 'a', expected one (the first is in line 1)");
@@ -61,7 +61,7 @@ TEST(Document, DuplicateKeysAreRefusedWhereTheSecondStands) {
             "f.yaml:3:3: duplicate key 'a', expected one (the first is in line 2)");
 }
 
-TEST(Document, SyntaxErrorsHaveAPlace) {
+TEST(Document, SyntaxErrorsHaveAPosition) {
   EXPECT_THAT(only_error(parse_text("a: [1, 2\nb: 3\n")), HasSubstr("f.yaml:2:2: syntax error"));
   EXPECT_THAT(only_error(parse_text("a: }\n")), HasSubstr("f.yaml:1:4: syntax error"));
 }
@@ -84,7 +84,7 @@ TEST(Document, AnAliasBombIsRefusedAtItsFirstAnchor) {
   EXPECT_THAT(only_error(parse_text(bomb)), HasSubstr("f.yaml:1:5: anchors are not supported"));
 }
 
-TEST(Document, KeysAreNames) {
+TEST(Document, KeysMustBeNames) {
   EXPECT_EQ(only_error(parse_text("[1, 2]: x\n")), "f.yaml:1:1: bad key, expected a name, got a list");
 }
 
@@ -95,7 +95,7 @@ TEST(Document, DepthSizeAndCountAreBounded) {
   EXPECT_THAT(only_error(parse_text("a: 12345678", {.bytes = 10})), HasSubstr("file too long, expected at most 10"));
 }
 
-TEST(Document, ManyKeysAreNotSlow) {
+TEST(Document, ManyKeysAreParsedInLinearTime) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += "key" + std::to_string(i) + ": 1\n";
   EXPECT_EQ(parse_text(text).root.entries.size(), 20'000U);
@@ -111,7 +111,7 @@ TEST(ReadText, UnreadableFilesAreNamed) {
   EXPECT_EQ(to_string(errors), "/: cannot be read: Is a directory\n");
 }
 
-TEST(ReadText, EndlessFilesAreNotReadToTheirEnd) {
+TEST(ReadText, EndlessFilesAreRefused) {
   std::vector<Error> errors;
   EXPECT_EQ(read_text("/dev/zero", 1000, errors), "");
   EXPECT_EQ(to_string(errors), "/dev/zero: file too long, expected at most 1000 bytes\n");

@@ -43,7 +43,7 @@ class PageConfigTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(PageConfigTest, HasItsTokenFromAFile) {
+TEST_F(PageConfigTest, ReadsItsTokenFromAFile) {
   const auto config = parsed(with("listen: 127.0.0.1:9838"));
   ASSERT_TRUE(config) << to_string(config.errors);
   EXPECT_EQ(config->page->token, "0123456789abcdef0123456789abcdef");
@@ -51,13 +51,13 @@ TEST_F(PageConfigTest, HasItsTokenFromAFile) {
   EXPECT_THAT(print_config(*config), testing::Not(HasSubstr("0123456789abcdef")));
 }
 
-TEST_F(PageConfigTest, RefusesATokenThatEverybodyMayRead) {
+TEST_F(PageConfigTest, RefusesAWorldReadableToken) {
   std::filesystem::permissions(token_file(), std::filesystem::perms::others_read, std::filesystem::perm_options::add);
   EXPECT_THAT(errors_of(with("listen: 127.0.0.1:9838")),
               ElementsAre(HasSubstr("page.token_file, expected a file that only its owner and group may read")));
 }
 
-TEST_F(PageConfigTest, RefusesATokenThatCanBeGuessedOrIsNone) {
+TEST_F(PageConfigTest, RefusesAWeakOrMissingToken) {
   for (const char* const text : {"", "0123456789abcdef", "a token with blanks in it, which is long"}) {
     hold(text);
     EXPECT_THAT(errors_of(with("listen: 127.0.0.1:9838")),
@@ -66,12 +66,12 @@ TEST_F(PageConfigTest, RefusesATokenThatCanBeGuessedOrIsNone) {
   }
 }
 
-TEST_F(PageConfigTest, IsServedWhereMetricsAre) {
+TEST_F(PageConfigTest, NeedsAMetricsAddress) {
   EXPECT_THAT(errors_of(with("")),
               ElementsAre(HasSubstr("metrics.listen, expected an address, where there is a page")));
 }
 
-TEST_F(PageConfigTest, IsForThisMachineUnlessTold) {
+TEST_F(PageConfigTest, NeedsALoopbackAddressUnlessConfigured) {
   EXPECT_THAT(errors_of(with("listen: \"[::1]:9838\"")), IsEmpty());
   EXPECT_THAT(errors_of(with("listen: 0.0.0.0:9838")), IsEmpty());
   EXPECT_THAT(errors_of(with("listen: 192.0.2.1:9838")), ElementsAre(HasSubstr("expected an address of the loopback")));

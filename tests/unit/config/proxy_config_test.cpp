@@ -47,7 +47,7 @@ TEST(ProxyConfig, TwoPortsAreEnough) {
   EXPECT_EQ(config->admin.socket, "/run/sluice/sluice.sock");
 }
 
-TEST(ProxyConfig, ReadsWhatEachSectionHolds) {
+TEST(ProxyConfig, ReadsEverySection) {
   const auto config = parsed(std::string(ports) + R"(  partial_checksums: refuse
 mode: smvs
 eal: { hugepages: true, memory: 512MiB, arguments: ["--iova-mode", va] }
@@ -96,7 +96,7 @@ ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
   EXPECT_EQ(config->shard.ue_prefixes.size(), 2U);
 }
 
-TEST(ProxyConfig, UnfinishedChecksumsAreTakenWhereAKernelIsTheSenderUnlessSaidOtherwise) {
+TEST(ProxyConfig, PartialChecksumsAreAcceptedFromKernelPortsByDefault) {
   const auto accepted = [](const std::string& radio, const std::string& core, const std::string& setting = "") {
     const auto config =
         parsed("ports:\n  radio: { device: \"" + radio + "\" }\n  core: { device: \"" + core + "\" }\n" + setting);
@@ -112,7 +112,7 @@ TEST(ProxyConfig, UnfinishedChecksumsAreTakenWhereAKernelIsTheSenderUnlessSaidOt
   EXPECT_THAT(accepted("net_tap0", "net_tap1", "  partial_checksums: refuse\n"), ElementsAre(false, false));
 }
 
-TEST(ProxyConfig, EachPortHasAnInterfaceOfItsOwnWhoseNameIsAWholeArgument) {
+TEST(ProxyConfig, EachPortHasItsOwnInterfaceNamedByAWholeArgument) {
   const auto with = [](const std::string& radio, const std::string& core) {
     return errors_of("ports:\n  radio: { device: \"" + radio + "\" }\n  core: { device: \"" + core + "\" }\n");
   };
@@ -146,7 +146,7 @@ TEST(ProxyConfig, MissingPortsAreNamed) {
               ElementsAre("s.yaml:2:3: missing key 'ports.core', expected the port towards the servers"));
 }
 
-TEST(ProxyConfig, RulesAcrossKeys) {
+TEST(ProxyConfig, RulesAcrossKeysAreChecked) {
   const std::string p = ports;
   EXPECT_THAT(errors_of("ports:\n  radio: { device: net_null0 }\n  core: { device: net_null0 }\n"),
               ElementsAre("s.yaml:3:3: ports.core, expected another device than radio has, got \"net_null0\" twice"));
@@ -168,7 +168,7 @@ TEST(ProxyConfig, RulesAcrossKeys) {
   EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
 }
 
-TEST(ProxyConfig, MemoryIsReckonedForPoolsOfAnySize) {
+TEST(ProxyConfig, MemoryIsComputedForPoolsOfAnySize) {
   for (const char* const buffers : {"32768", "40001", "1000000", "16777216"}) {
     const auto config = parsed(std::string(ports) + "pool: { buffers: " + buffers + " }\n");
     ASSERT_TRUE(config) << to_string(config.errors);
@@ -183,7 +183,7 @@ TEST(ProxyConfig, ARenamedKeyIsRefusedWithItsNewName) {
       ElementsAre("s.yaml:4:11: unknown key 'limits.let_flows_go_at', expected its new name 'release_flows_at'"));
 }
 
-TEST(ProxyConfig, AStrongerRemedyForShortBuffersMustNotComeFirst) {
+TEST(ProxyConfig, ThresholdsForShortBuffersMustBeInOrder) {
   const std::string p = ports;
   EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.6, refuse_flows_at: 0.5 }\n"),
               ElementsAre("s.yaml:4:35: limits.refuse_flows_at, expected at least shrink_windows_at, 0.6, got 0.5"));
@@ -193,7 +193,7 @@ TEST(ProxyConfig, AStrongerRemedyForShortBuffersMustNotComeFirst) {
               IsEmpty());
 }
 
-TEST(ProxyConfig, PoliciesTakeWhatTheyLeaveOutFromTheTopLevel) {
+TEST(ProxyConfig, PoliciesInheritMissingKeysFromTheTopLevel) {
   const auto config = parsed(std::string(ports) + R"(mode: i-tcp
 longest_hold: 70ms
 control_group: 10%
@@ -211,7 +211,7 @@ policies:
   EXPECT_EQ(config->shard.policies[1].treatment.laws.gwa.decay, 0.5);
 }
 
-TEST(ProxyConfig, PoliciesAreHeldToTheSameRules) {
+TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
       errors_of(p + "policies:\n  - { mode: wrs }\n"),
@@ -221,7 +221,7 @@ TEST(ProxyConfig, PoliciesAreHeldToTheSameRules) {
 }
 
 // With the law at the Node-B its parameters are keys of that program's file. Here they would do nothing.
-TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithThePlaceWhereItHasOne) {
+TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithTheRightPlace) {
   const std::string p(ports);
   const std::string elsewhere = ", expected this key only when smvs.law is proxy or acks (nodeb: in the Node-B's file)";
   EXPECT_THAT(errors_of(p + "smvs:\n  law: nodeb\n  parameters:\n    reference: 80ms\n    one_way_delay: 25ms\n"),
@@ -232,7 +232,7 @@ TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithThePlaceWhereItHasOne) {
               Contains("s.yaml:6:3: smvs.acks, expected this key only when smvs.law or smvs.without_reports is acks"));
 }
 
-TEST(ProxyConfig, TheSlidingModeOfTheSecondLoopIsHeldToItsRules) {
+TEST(ProxyConfig, TheSlidingModeOfTheSecondLoopIsChecked) {
   const std::string window = std::string(ports) + "smvs: { receive_window: { ";
   EXPECT_THAT(errors_of(window + "law: sliding-mode, sliding: { step: 25ms, delta: 35 } } }\n"), IsEmpty());
   EXPECT_THAT(errors_of(window + "law: sliding-mode, sliding: { step: 25ms, delta: 50 } } }\n"),
@@ -240,7 +240,7 @@ TEST(ProxyConfig, TheSlidingModeOfTheSecondLoopIsHeldToItsRules) {
   EXPECT_THAT(errors_of(window + "sliding: { step: 25ms } } }\n"), Contains(HasSubstr("law is sliding-mode")));
 }
 
-TEST(ProxyConfig, AKeyWithAnEffectIsTaken) {
+TEST(ProxyConfig, AKeyWithAnEffectIsAccepted) {
   const std::string p(ports);
   for (const char* const law : {"proxy", "acks"}) {
     EXPECT_THAT(errors_of(p + "mode: i-tcp\nsmvs: { law: " + law + ", parameters: { reference: 80ms } }\n"), IsEmpty())
@@ -259,7 +259,7 @@ TEST(ProxyConfig, AKeyWithAnEffectIsTaken) {
       << "what a policy takes from the top level nobody wrote there";
 }
 
-TEST(ProxyConfig, AReloadTellsNoChangeOfWhatHasNoEffect) {
+TEST(ProxyConfig, AReloadReportsNoChangeOfKeysWithoutEffect) {
   const auto before =
       parsed(std::string(ports) + "mode: i-tcp\nsmvs: { law: proxy, parameters: { reference: 80ms } }\n");
   const auto after = parsed(std::string(ports) + "mode: i-tcp\nsmvs: { law: nodeb }\n");
@@ -272,7 +272,7 @@ TEST(ProxyConfig, AReloadTellsNoChangeOfWhatHasNoEffect) {
   }
 }
 
-TEST(ProxyConfig, DifferencesSayWhatARunningProxyCanTakeUp) {
+TEST(ProxyConfig, DifferencesStateWhatCanChangeAtRunTime) {
   const auto before = parsed(std::string(ports) + "mode: i-tcp\n");
   const auto after = parsed(std::string(ports) + "mode: bypass\nshards: { count: 2 }\npolicies: [{ports: [80]}]\n");
   ASSERT_TRUE(before && after);
@@ -289,7 +289,7 @@ TEST(ProxyConfig, DifferencesSayWhatARunningProxyCanTakeUp) {
   EXPECT_EQ(shards->after, "2");
 }
 
-TEST(ProxyConfig, WhatPoliciesAreMadeOfIsLive) {
+TEST(ProxyConfig, KeysOfPoliciesCanChangeAtRunTime) {
   EXPECT_THAT(
       config::live_keys<Config>(),
       testing::UnorderedElementsAre("mode", "intercept", "observed", "tcp", "smvs", "radio_buffer", "longest_hold",
@@ -307,7 +307,7 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
                        "observed, got acks"));
 }
 
-TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
+TEST(ProxyConfig, RulesOfControllersAreReportedAtTheirKey) {
   EXPECT_THAT(errors_of(std::string(ports) + "mode: i-tcp\nsmvs:\n  law: proxy\n  parameters:\n    delta: 300\n"),
               ElementsAre("s.yaml:8:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "
                           "the reference"));
@@ -321,14 +321,14 @@ TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
               ElementsAre("s.yaml:5:3: clamp_price.forgetting, expected forgetting > 0, got forgetting = 0 1/s"));
 }
 
-TEST(ProxyConfig, WhatOnlyWorksBadlyIsAWarning) {
+TEST(ProxyConfig, SettingsThatWorkBadlyAreWarnings) {
   const auto config = parsed(std::string(ports) + "mode: i-tcp\nsmvs:\n  law: proxy\n  parameters:\n    delta: 20\n");
   ASSERT_TRUE(config) << to_string(config.errors);
   ASSERT_EQ(config.warnings.size(), 1U);
   EXPECT_THAT(config.warnings[0].to_string(), HasSubstr("s.yaml:8:5: smvs.parameters.delta, expected δ·Ts → 1"));
 }
 
-TEST(ProxyConfig, KeysOfTheFeedbackProtocol) {
+TEST(ProxyConfig, KeysOfTheFeedbackProtocolAreRead) {
   const auto with_keys = [](const std::string& keys, const std::string& more = "") {
     return std::string(ports) + "feedback:\n  listen: 127.0.0.1:0\n" + more + "  keys: [" + keys + "]\n";
   };
@@ -392,7 +392,7 @@ TEST(ProxyConfig, ASecretMayLieInAFileBesideTheConfiguration) {
   std::filesystem::remove_all(path);
 }
 
-TEST(ProxyConfig, ASecretThatEverybodyMayReadIsRefusedUnlessThatIsMeant) {
+TEST(ProxyConfig, AWorldReadableSecretIsRefusedUnlessAllowed) {
   std::string folder = (std::filesystem::temp_directory_path() / "sluice-config-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::filesystem::path path = std::filesystem::path(folder) / "s.yaml";
@@ -416,12 +416,12 @@ TEST(ProxyConfig, ASecretThatEverybodyMayReadIsRefusedUnlessThatIsMeant) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ProxyConfig, AFileThatIsNotThereIsAnError) {
+TEST(ProxyConfig, AMissingFileIsAnError) {
   EXPECT_THAT(to_string(load_config("/nonexistent.yaml").errors),
               "/nonexistent.yaml: cannot be read: No such file or directory\n");
 }
 
-TEST(ProxyConfig, ThePrintedConfigurationReadsBackTheSame) {
+TEST(ProxyConfig, ThePrintedConfigurationIsReadBackUnchanged) {
   for (const auto& file : std::filesystem::directory_iterator(source_dir / "configs/inline")) {
     if (file.path().extension() != ".yaml") continue;
     const auto config = load_config(file.path().string());
@@ -442,7 +442,7 @@ TEST(ProxyConfig, PrintedSecretsAreHidden) {
   EXPECT_THAT(print_config(*config), testing::Not(HasSubstr("0011223344")));
 }
 
-TEST(ProxyConfig, TheReferenceInTheRepositoryIsTheProgramsOwn) {
+TEST(ProxyConfig, TheReferenceInTheRepositoryIsUpToDate) {
   EXPECT_EQ(read_file(source_dir / "proxy/config/REFERENCE.md"), config_reference())
       << "write it anew: sluice --help-config > proxy/config/REFERENCE.md";
 }
@@ -450,21 +450,21 @@ TEST(ProxyConfig, TheReferenceInTheRepositoryIsTheProgramsOwn) {
 /// One test per file of configs/inline.
 class Example : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(Example, Loads) {
+TEST_P(Example, LoadsWithoutErrors) {
   const auto config = load_config(GetParam().string());
   EXPECT_TRUE(config) << to_string(config.errors);
   EXPECT_THAT(config.warnings, IsEmpty());
 }
 
 // Everybody knows these keys.
-TEST_P(Example, WithAKeyInTheFileListensOnThisMachineOnly) {
+TEST_P(Example, ListensOnLoopbackOnlyIfItContainsAKey) {
   const auto config = load_config(GetParam().string());
   ASSERT_TRUE(config) << to_string(config.errors);
   if (!config->feedback || !config->feedback->keys.at(0).secret) return;
   EXPECT_EQ(config->feedback->listen.address, IpAddress::v4(127, 0, 0, 1));
 }
 
-TEST_P(Example, HasItsSocketWhereSluicectlLooksOrWhereNobodyElseWrites) {
+TEST_P(Example, ItsSocketIsNotInAWorldWritableFolder) {
   const auto config = load_config(GetParam().string());
   ASSERT_TRUE(config) << to_string(config.errors);
   EXPECT_EQ(config->admin.socket.find("/tmp/"), std::string::npos);

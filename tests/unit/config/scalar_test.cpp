@@ -25,7 +25,7 @@ void expect_refused(std::initializer_list<std::string_view> texts) {
   for (const std::string_view text : texts) EXPECT_FALSE(Scalar<T>::parse(text).has_value()) << text;
 }
 
-TEST(Scalar, Durations) {
+TEST(Scalar, DurationsAreParsed) {
   expect_reads<Duration>("20ms", 20ms);
   expect_reads<Duration>("1.5s", 1500ms);
   expect_reads<Duration>("250us", 250us);
@@ -39,7 +39,7 @@ TEST(Scalar, Durations) {
   expect_refused<Duration>({"", "20", "ms", "20 m s", "20msx", "1e400s", "nan s", "inf s", "0.5ns", "1e12h", "20MS"});
 }
 
-TEST(Scalar, SecondsThatSomebodyTypes) {
+TEST(Scalar, TypedSecondsAreParsed) {
   EXPECT_EQ(parse_seconds("2", 10s), 2s);
   EXPECT_EQ(parse_seconds("0.5", 10s), 500ms);
   EXPECT_EQ(parse_seconds("0.0001", 10s), 1ms) << "no less than asked for";
@@ -48,7 +48,7 @@ TEST(Scalar, SecondsThatSomebodyTypes) {
     EXPECT_FALSE(parse_seconds(text, 10s)) << text;
 }
 
-TEST(Scalar, Sizes) {
+TEST(Scalar, SizesAreParsed) {
   expect_reads<Bytes>("64KiB", Bytes(65536));
   expect_reads<Bytes>("4000B", Bytes(4000));
   expect_reads<Bytes>("1.5 MiB", Bytes(1572864));
@@ -59,7 +59,7 @@ TEST(Scalar, Sizes) {
   expect_refused<Bytes>({"", "64", "64K", "1.5B", "64 kib", "1e30GiB", "0x10B"});
 }
 
-TEST(Scalar, Rates) {
+TEST(Scalar, RatesAreParsed) {
   expect_reads<Rate>("10Mb/s", Rate::bits_per_second(10e6));
   expect_reads<Rate>("9600b/s", Rate::bits_per_second(9600));
   expect_reads<Rate>("1.2MB/s", Rate::bytes_per_second(1.2e6));
@@ -69,7 +69,7 @@ TEST(Scalar, Rates) {
   expect_refused<Rate>({"", "10", "10M", "10Mbps", "Mb/s", "10mb/s"});
 }
 
-TEST(Scalar, PercentagesNumbersAndSwitches) {
+TEST(Scalar, PercentagesNumbersAndSwitchesAreParsed) {
   expect_round_trip<Percentage>({0.05}, "5%");
   expect_round_trip<Percentage>({0.29}, "29%");
   expect_refused<Percentage>({"5", "0.05", "%"});
@@ -82,7 +82,7 @@ TEST(Scalar, PercentagesNumbersAndSwitches) {
   expect_round_trip<std::uint64_t>(UINT64_MAX, "18446744073709551615");
 }
 
-TEST(Scalar, Addresses) {
+TEST(Scalar, AddressesAreParsed) {
   expect_round_trip<IpAddress>(IpAddress::v4(10, 0, 0, 1), "10.0.0.1");
   expect_refused<IpAddress>({"10.0.0", "10.0.0.256", "localhost"});
   expect_round_trip<IpPrefix>(*IpPrefix::parse("10.45.0.0/16"), "10.45.0.0/16");
@@ -104,7 +104,7 @@ TEST(Scalar, QuantitiesNeedTheirUnit) {
   EXPECT_FALSE(parse_quantity("3dB", "dBm"));
 }
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, FindsTheMostSimilarName) {
   const std::vector<std::string> keys{"mode", "ports", "limits", "logging"};
   EXPECT_EQ(nearest("prots", keys), "ports");
   EXPECT_EQ(nearest("mod", keys), "mode");

@@ -76,7 +76,7 @@ TEST(Yaml, AFileWithoutKeysGivesTheDefaults) {
   EXPECT_EQ(car->engine.stroke, 20ms);
 }
 
-TEST(Yaml, ReadsEveryKind) {
+TEST(Yaml, ReadsEveryKindOfValue) {
   const auto car = parse<Car>(R"(
 name: "my car"
 shape: square
@@ -133,7 +133,7 @@ TEST(Yaml, ARuleAcrossKeysMayPointIntoAList) {
               HasSubstr("f.yaml:2:1: engines[7].stroke, expected an engine"));
 }
 
-TEST(Yaml, AMalformedValueIsReportedWhereItStands) {
+TEST(Yaml, AMalformedValueIsReportedAtItsPosition) {
   EXPECT_THAT(errors_of("doors: many\n"),
               ElementsAre("car.yaml:1:8: doors, expected a whole number, 1 … 9, got \"many\""));
   EXPECT_THAT(errors_of("name: x\ndoors: 10\n"),
@@ -190,7 +190,7 @@ TEST(Yaml, AllErrorsOfAFileAreReportedInItsOrder) {
                                   HasSubstr("car.yaml:8:1: duplicate key 'name'")));
 }
 
-TEST(Yaml, WhatIsPrintedReadsBackEqual) {
+TEST(Yaml, PrintedValuesAreReadBackEqual) {
   Car car;
   car.name = R"(a "quoted" \ name: # yes)";
   car.shape = Shape::square;

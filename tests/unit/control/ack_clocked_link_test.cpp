@@ -76,7 +76,7 @@ auto resting(double mean_bps, Milliseconds shortest, Milliseconds longest, std::
 
 // What waits at the reference is over in 10 to 15 ms of a burst. If the window did not grow in rests, it would be 17 to
 // 97 %.
-TEST(AckClockedLink, ALinkThatRestsIsUsedInItsBursts) {
+TEST(AckClockedLink, ABurstyLinkIsUsedInItsBursts) {
   for (const double bps : {4e6, 16e6, 64e6}) {
     for (const Milliseconds rest : {30, 40, 60}) {
       for (const Milliseconds way : {5, 10}) {
@@ -128,7 +128,7 @@ TEST(AckClockedLink, ACellularLinkIsUsedAtLowDelay) {
 }
 
 // What is under way beyond rate · base delay is what waits in the queue: on average over a second, to a fifth.
-TEST(AckClockedLink, WhatItBelievesOfTheQueueIsTrue) {
+TEST(AckClockedLink, TheQueueEstimateIsWithinAFifthOfTheQueue) {
   AckedLink link;
   link.capacity = constant(10e6);
   const auto result = link.run(20'000);
@@ -143,7 +143,7 @@ TEST(AckClockedLink, WhatItBelievesOfTheQueueIsTrue) {
 }
 
 // A queue that always stands must not become part of the base delay.
-TEST(AckClockedLink, TheBaseDelayDoesNotCreepInMinutes) {
+TEST(AckClockedLink, TheBaseDelayDoesNotRiseOverMinutes) {
   AckedLink link;
   link.capacity = constant(5e6);
   scheduled_uplink(link);
@@ -154,7 +154,7 @@ TEST(AckClockedLink, TheBaseDelayDoesNotCreepInMinutes) {
   EXPECT_LE(result.delay_p95_ms, 50);
 }
 
-TEST(AckClockedLink, ALongerWayIsFoundOutSoon) {
+TEST(AckClockedLink, ALongerPathIsDetectedSoon) {
   for (const Milliseconds after : {20, 40, 75}) {
     AckedLink link;
     link.capacity = constant(10e6);
@@ -169,7 +169,7 @@ TEST(AckClockedLink, ALongerWayIsFoundOutSoon) {
 
 // What is under way stands in the queue from then on, so no packet sees the new delay before the queue is drained.
 // With reports of the queue it is told from a queue, and where these are frequent nothing is drained to find out.
-TEST(AckClockedLink, ALongerWayIsToldByReports) {
+TEST(AckClockedLink, ReportsRevealALongerPathWithoutADrain) {
   for (const Milliseconds period : {5, 50, 250, 1000}) {
     SCOPED_TRACE(period);
     AckedLink link;
@@ -187,7 +187,7 @@ TEST(AckClockedLink, ALongerWayIsToldByReports) {
 }
 
 // What a report says of the queue spares the drain, not more.
-TEST(AckClockedLink, ReportsOfTheQueueDoNoHarm) {
+TEST(AckClockedLink, ReportsOfTheQueueLowerNeitherUseNorRaiseDelay) {
   for (const Milliseconds way : {10, 50}) {
     for (const Milliseconds period : {1, 10, 50, 100, 1000, 5000}) {
       SCOPED_TRACE(std::to_string(way) + " ms each way, a report every " + std::to_string(period) + " ms");
@@ -207,7 +207,7 @@ TEST(AckClockedLink, ReportsOfTheQueueDoNoHarm) {
 
 // What little comes during a drain is the window's doing. The rate is known after it as before, and what that allows
 // does not come to the empty queue at once.
-TEST(AckClockedLink, ADrainTakesNothingFromTheRateAndTheWayIsFilledByAndBy) {
+TEST(AckClockedLink, TheRateEstimateSurvivesADrainAndThePathRefillsGradually) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds) { return 50; };
@@ -218,7 +218,7 @@ TEST(AckClockedLink, ADrainTakesNothingFromTheRateAndTheWayIsFilledByAndBy) {
   EXPECT_GE(result.served_in(5'000, 40'000), 0.97 * 35'000 * 1250);
 }
 
-TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
+TEST(AckClockedLink, AShorterPathIsDetectedInSeconds) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds now) { return now < 10'000 ? 50 : 10; };
@@ -228,7 +228,7 @@ TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
 }
 
 // A drain that only confirms leaves most of the way filled, and one that finds something is followed by others.
-TEST(AckClockedLink, AWayThatWasConfirmedIsDrainedWithLessLoss) {
+TEST(AckClockedLink, DrainsOfAConfirmedPathCostLessThroughput) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds now) { return now < 100'000 ? 50 : 10; };
@@ -238,7 +238,7 @@ TEST(AckClockedLink, AWayThatWasConfirmedIsDrainedWithLessLoss) {
   EXPECT_LE(*std::max_element(result.queue.begin() + 107'000, result.queue.end()), 1250 * 40);
 }
 
-TEST(AckClockedLink, AWayThatIsTrulyLongIsUsed) {
+TEST(AckClockedLink, APathOf600MillisecondsIsUsed) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.down = link.up = [](Milliseconds) { return Milliseconds(300); };
@@ -247,7 +247,7 @@ TEST(AckClockedLink, AWayThatIsTrulyLongIsUsed) {
   EXPECT_GT(run.served_in(10'000, 30'000), 0.9 * 20 * 20e6 / 8);
 }
 
-TEST(AckClockedLink, ALinkThatReturnsIsUsedAgain) {
+TEST(AckClockedLink, ALinkIsUsedAgainAfterAnOutage) {
   for (const Milliseconds outage : {100, 1'000, 3'000, 30'000}) {
     AckedLink link;
     link.capacity = [=](Milliseconds now) { return now >= 5'000 && now < 5'000 + outage ? 0.0 : 1250.0; };
@@ -260,7 +260,7 @@ TEST(AckClockedLink, ALinkThatReturnsIsUsedAgain) {
   }
 }
 
-TEST(AckClockedLink, ARateThatFallsTenfoldDrainsAndOneThatRisesIsTaken) {
+TEST(AckClockedLink, ATenfoldFallOfTheRateDrainsAndARiseIsUsed) {
   AckedLink link;
   link.capacity = [](Milliseconds now) { return now < 5'000 || now >= 15'000 ? 1250.0 : 125.0; };
   const auto result = link.run(20'000);
@@ -268,7 +268,7 @@ TEST(AckClockedLink, ARateThatFallsTenfoldDrainsAndOneThatRisesIsTaken) {
   EXPECT_GE(result.served_in(16'000, 20'000), 0.95 * 4'000 * 1250);
 }
 
-TEST(AckClockedLink, BurstsAfterAPauseFindTheRateStillKnown) {
+TEST(AckClockedLink, BurstsAfterAPauseStartAtTheKnownRate) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.demand = [](Milliseconds now) { return now % 2'000 == 0 ? 100'500.0 : 0.0; };
@@ -277,7 +277,7 @@ TEST(AckClockedLink, BurstsAfterAPauseFindTheRateStillKnown) {
   EXPECT_GE(result.served_in(18'000, 18'100), 100'000);
 }
 
-TEST(AckClockedLink, ASourceWithLittleToSendIsNotTakenForASlowLink) {
+TEST(AckClockedLink, AnAppLimitedSourceIsNotMistakenForASlowLink) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.demand = [](Milliseconds now) { return now < 5'000 || now >= 10'000 ? 2600.0 : 125.0; };
@@ -296,7 +296,7 @@ TEST(AckClockedLink, LossCostsLittle) {
   EXPECT_LE(result.delay_p95_ms, 50);
 }
 
-TEST(AckClockedLink, AnUplinkThatStallsIsNotTakenForAQueue) {
+TEST(AckClockedLink, AStalledUplinkIsNotMistakenForAQueue) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.uplink_speaks = [](Milliseconds now) { return now % 3'000 >= 200; };
@@ -307,7 +307,7 @@ TEST(AckClockedLink, AnUplinkThatStallsIsNotTakenForAQueue) {
   EXPECT_LE(result.base_ms.back(), 25);
 }
 
-TEST(AckClockedLink, OthersThatFillTheQueueDoNotStarveIt) {
+TEST(AckClockedLink, CrossTrafficThatFillsTheQueueDoesNotStarveIt) {
   AckedLink link;
   link.capacity = constant(10e6);
   // Somebody holds 60 ms of the queue for half a minute: half of the link is his.
@@ -319,7 +319,7 @@ TEST(AckClockedLink, OthersThatFillTheQueueDoNotStarveIt) {
 }
 
 // A packet never waits for as long as would end the start-up: what does not fit is lost.
-TEST(AckClockedLink, AShortBufferEndsTheStartUp) {
+TEST(AckClockedLink, AShortBufferEndsSlowStart) {
   for (const Milliseconds way : {10, 25, 35}) {
     SCOPED_TRACE(way);
     AckedLink link;
@@ -342,7 +342,7 @@ AckedLink beside_a_rival(double bps) {
   return link;
 }
 
-TEST(AckClockedLink, ARivalThatFillsTheBufferLeavesItsShareToIt) {
+TEST(AckClockedLink, ACompetitorThatFillsTheBufferLeavesItAShare) {
   for (const double bps : {2e6, 10e6, 100e6}) {
     SCOPED_TRACE(bps);
     const auto result = beside_a_rival(bps).run(60'000);
@@ -352,7 +352,7 @@ TEST(AckClockedLink, ARivalThatFillsTheBufferLeavesItsShareToIt) {
   }
 }
 
-TEST(AckClockedLink, TheReferenceIsTakenBackWhenARivalLeaves) {
+TEST(AckClockedLink, TheReferenceFallsBackWhenACompetitorLeaves) {
   for (const double bps : {2e6, 10e6, 100e6}) {
     SCOPED_TRACE(bps);
     const auto result = beside_a_rival(bps).run(60'000);
@@ -382,7 +382,7 @@ struct Recorded {
 
 class RecordedLinks : public testing::TestWithParam<Recorded> {};
 
-TEST_P(RecordedLinks, AreUsedWithoutAnyReport) {
+TEST_P(RecordedLinks, AreUsedWithoutReports) {
   const char* const folder = std::getenv("SLUICE_TRACES");
   if (folder == nullptr) GTEST_SKIP() << "SLUICE_TRACES names no folder with recorded traces";
   std::ifstream in(std::string(folder) + '/' + GetParam().file);

@@ -99,7 +99,7 @@ int examine(std::uint64_t seed) {
 }
 
 // Nearly every link: one in which a queue of others cannot be told from a longer path may take two routine drains.
-TEST(AckClockedRobustness, LinksAreFoundAgainAndNoQueueStands) {
+TEST(AckClockedRobustness, RandomLinksAreUsedWithoutAStandingQueue) {
   const char* const first = std::getenv("SLUICE_SEED");
   const std::uint64_t from = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   const char* const many = std::getenv("SLUICE_SEEDS");

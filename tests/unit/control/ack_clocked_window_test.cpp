@@ -36,7 +36,7 @@ TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
 }
 
 // By hand: 1.25 · 1.25 MB/s · (20 + 10) ms + 3000 = 49 875.
-TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
+TEST(AckClockedWindow, EqualsRateTimesDelayPlusReference) {
   AckClockedParameters parameters;
   parameters.clumps = 0;
   AckClockedWindow law(parameters);
@@ -62,7 +62,7 @@ TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
 
 // The same with half of the reference: 1.25 · 1.25 MB/s · (20 + 5) ms + 3000 = 42 062, and all of it with the next
 // news.
-TEST(AckClockedWindow, HoldsNoMoreOfTheReferenceThanIsToWait) {
+TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
   AckClockedParameters parameters;
   parameters.clumps = 0;
   AckClockedWindow law(parameters);
@@ -95,7 +95,7 @@ TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
   EXPECT_GE(law.window(), Bytes(3000));
 }
 
-TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
+TEST(AckClockedWindow, OnlyAProbeIsSentWhileNoAckArrives) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
   for (int i = 1; i <= 1000; ++i) {
@@ -116,7 +116,7 @@ TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
   EXPECT_EQ(law.base_delay(), 20ms);
 }
 
-TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
+TEST(AckClockedWindow, ForgetsTheLinkAfterALongPause) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
   for (int i = 1; i <= 1000; ++i) {
@@ -136,7 +136,7 @@ TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
 }
 
 // All of the last second comes so much later as the uplink holds it up: the rate is that of before.
-TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
+TEST(AckClockedWindow, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
   const auto window_when = [](Duration late) {
     AckClockedWindow law;
     for (int i = 1; i < 300; ++i) {
@@ -161,7 +161,7 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
 }
 
 // An outage holds up the uplink and the link. What has come meanwhile is no more than what was under way.
-TEST(AckClockedWindow, ALatenessHoldsNoMoreThanWasUnderWay) {
+TEST(AckClockedWindow, AckDelayAddsAtMostTheBytesInFlight) {
   const auto window_after = [](Duration late) {
     AckClockedWindow law;
     for (int i = 1; i < 300; ++i) {
@@ -184,7 +184,7 @@ TEST(AckClockedWindow, ALatenessHoldsNoMoreThanWasUnderWay) {
 }
 
 // A burst of the port or a TTI of the uplink brings several at the same time of day.
-TEST(AckClockedWindow, AcknowledgementsOfOneMomentEachCount) {
+TEST(AckClockedWindow, AcksOfOneInstantAreAllCounted) {
   AckClockedWindow law;
   for (int i = 1; i <= 3000; ++i) {
     for (int n = 0; n < 4; ++n) {
@@ -199,7 +199,7 @@ TEST(AckClockedWindow, AcknowledgementsOfOneMomentEachCount) {
 }
 
 // Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
-TEST(AckClockedWindow, HoldsWhatOneAcknowledgementIsFor) {
+TEST(AckClockedWindow, AddsTheBytesOfOneAck) {
   const auto window_when = [](std::int64_t segments, std::uint32_t flows, Duration further = 0ms) {
     AckClockedWindow law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
@@ -240,7 +240,7 @@ AckClockedWindow after_late_acknowledgements(Duration late, const std::function<
 }
 
 // By hand: 0.9 · 1.25 MB/s in the silence, up to 10 ms that are usual and 15 ms, less the 10 ms of the newest.
-TEST(AckClockedWindow, GrowsInSilenceUntilTheNextAcknowledgementIsLaterThanUsual) {
+TEST(AckClockedWindow, GrowsInAnAckGapUntilTheNextAckIsOverdue) {
   const AckClockedWindow law = after_late_acknowledgements(10ms);
   const Instant last = at(4990ms);
   EXPECT_EQ(law.window(last), law.window());
@@ -249,7 +249,7 @@ TEST(AckClockedWindow, GrowsInSilenceUntilTheNextAcknowledgementIsLaterThanUsual
   EXPECT_EQ(law.window(last + 16ms), law.window(last + 190ms)) << "the link may stand still";
 }
 
-TEST(AckClockedWindow, TellsWhenASilenceMakesRoomForASegment) {
+TEST(AckClockedWindow, ReportsWhenAnAckGapAllowsASegment) {
   const AckClockedWindow law = after_late_acknowledgements(10ms);
   const Instant last = at(4990ms);
   const Instant room = law.room_at(last, law.window());
@@ -261,7 +261,7 @@ TEST(AckClockedWindow, TellsWhenASilenceMakesRoomForASegment) {
   EXPECT_EQ(law.room_at(last, Bytes(std::int64_t{1} << 62)), never) << "however much is said to be under way";
 }
 
-TEST(AckClockedWindow, GrowsInNoSilenceThatMayBeTheLinks) {
+TEST(AckClockedWindow, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   const Instant later = at(5s);
   const AckClockedWindow punctual = after_late_acknowledgements(0ms);
   EXPECT_EQ(punctual.window(later), punctual.window());
@@ -275,7 +275,7 @@ TEST(AckClockedWindow, GrowsInNoSilenceThatMayBeTheLinks) {
 }
 
 // 12 Mb/s over 40 ms: after 200 ms nothing is under way any more that will be acknowledged by itself.
-TEST(AckClockedWindow, AsksWithOneSegmentBeyondTheWindowWhereNewsIsOverdue) {
+TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
   const auto law_with = [](Bytes under_way) {
     AckClockedWindow law;
     for (int i = 1; i < 3000; ++i) {
@@ -309,7 +309,7 @@ TEST(AckClockedWindow, AsksWithOneSegmentBeyondTheWindowWhereNewsIsOverdue) {
 }
 
 // The connection whose clock told it has ended; the clocks of those that go on say nothing.
-TEST(AckClockedWindow, ALatenessThatIsNoLongerKnownIsForgotten) {
+TEST(AckClockedWindow, ForgetsAnAckDelayThatIsNoLongerKnown) {
   const auto window_after = [](Duration late) {
     AckClockedWindow law;
     for (int i = 1; i < 600; ++i) {
@@ -327,7 +327,7 @@ TEST(AckClockedWindow, ALatenessThatIsNoLongerKnownIsForgotten) {
 }
 
 // Acknowledgements of 100 ms wait for an upload and come at once. By the UE's clock they came evenly.
-TEST(AckClockedWindow, WhatTheUplinkHoldsUpIsNoOtherRate) {
+TEST(AckClockedWindow, AckDelayDoesNotChangeTheRate) {
   AckClockedWindow law;
   for (int i = 1; i < 500; ++i) {
     const Duration by = 10ms * (9 - i % 10);
@@ -367,18 +367,18 @@ AckClockedWindow settled(Duration further) {
 }
 
 // By hand: the reference is 0.35 · (20 + 60) = 28 ms; 1.25 · 1.25 MB/s · (20 + 28) ms + 3000 = 78 000.
-TEST(AckClockedWindow, ALoopThatHearsLaterHasALongerReference) {
+TEST(AckClockedWindow, ALongerControlLoopHasALargerReference) {
   EXPECT_NEAR(static_cast<double>(settled(0ms).window().count()), 49'875, 600);
   EXPECT_NEAR(static_cast<double>(settled(60ms).window().count()), 78'000, 900);
 }
 
-TEST(AckClockedWindow, AheadIsWhatTheLinkCarriesMeanwhile) {
+TEST(AckClockedWindow, AheadEqualsWhatTheLinkCarriesMeanwhile) {
   EXPECT_NEAR(static_cast<double>(settled(60ms).ahead(60ms).count()), 75'000, 900);
   EXPECT_EQ(settled(60ms).ahead(0ms), Bytes{});
 }
 
 // Behind a window that is used up nothing is under way until its answer comes; that is no pause.
-TEST(AckClockedWindow, AnAnswerFromFurtherAwayIsNoPause) {
+TEST(AckClockedWindow, ALongerControlLoopIsNotTakenForAPause) {
   AckClockedWindow law = settled(60ms);
   for (int i = 1; i <= 6000 && !law.draining(); ++i) {
     Acknowledged news{.now = at(2500ms + i * 1200us),
@@ -400,7 +400,7 @@ TEST(AckClockedWindow, AnAnswerFromFurtherAwayIsNoPause) {
   EXPECT_FALSE(law.draining());
 }
 
-TEST(AckClockedWindow, WhatIsTakenOverIsNotTakenBackWhileTheLinkIsBeingFound) {
+TEST(AckClockedWindow, AnInheritedWindowIsNotReducedDuringStartUp) {
   AckClockedWindow law;
   law.take_over(Bytes(80'000));
   EXPECT_EQ(law.window(), Bytes(80'000));
@@ -409,7 +409,7 @@ TEST(AckClockedWindow, WhatIsTakenOverIsNotTakenBackWhileTheLinkIsBeingFound) {
 }
 
 // 10 Mb/s of four connections. Of the lateness of one 20 ms are not known.
-TEST(AckClockedWindow, ConnectionsWhoseClocksDifferTellTheRateTogether) {
+TEST(AckClockedWindow, TheRateCombinesConnectionsWithDifferentAckDelays) {
   AckClockedWindow law;
   for (int i = 1; i < 2000; ++i) {
     const Duration late = i < 200 ? 0ms : 300ms;
@@ -428,7 +428,7 @@ TEST(AckClockedWindow, ConnectionsWhoseClocksDifferTellTheRateTogether) {
 }
 
 // Half of what is acknowledged is of connections whose clocks are not known yet.
-TEST(AckClockedWindow, ConnectionsOfUnknownLatenessDoNotCrowdTheOthersTogether) {
+TEST(AckClockedWindow, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
   AckClockedWindow law;
   for (int i = 1; i < 500; ++i) {
     const Duration late = i < 100 ? 0ms : 300ms;
@@ -447,7 +447,7 @@ TEST(AckClockedWindow, ConnectionsOfUnknownLatenessDoNotCrowdTheOthersTogether) 
 }
 
 /// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
-TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
+TEST(AckClockedWindow, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
   Duration now = 2s;
@@ -499,7 +499,7 @@ bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair)
 }
 
 /// 400 kb/s over a way of 20 ms: the first acknowledgement has the time of two segments in it, which is no way.
-TEST(AckClockedWindow, ASlowLinksOwnSegmentsAreTakenForNoWay) {
+TEST(AckClockedWindow, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
   AckClockedWindow law;
   ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
   EXPECT_EQ(law.base_delay(), 80ms);
@@ -515,7 +515,7 @@ TEST(AckClockedWindow, ASlowLinksOwnSegmentsAreTakenForNoWay) {
 }
 
 /// The first window takes 12 ms at 10 Mb/s. At 800 kb/s it takes 146 ms, but a way of 170 ms is longer.
-TEST(AckClockedWindow, AStartUpThatFindsTheWayIsFollowedByNoDrain) {
+TEST(AckClockedWindow, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
   AckClockedWindow fast;
   EXPECT_FALSE(drains_after_start_up(fast, 10ms, 2400us));
   AckClockedWindow far;
@@ -523,7 +523,7 @@ TEST(AckClockedWindow, AStartUpThatFindsTheWayIsFollowedByNoDrain) {
 }
 
 /// Four connections that pass end to end have two segments each under way, whatever the window is.
-TEST(AckClockedWindow, ADrainEndsWhereNoConnectionIsLetHaveLess) {
+TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   AckClockedWindow law;
   const auto hear = [&law](Duration now, Duration took, Bytes in_flight) {
     Acknowledged news{.now = at(now),

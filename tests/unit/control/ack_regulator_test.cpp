@@ -26,7 +26,7 @@ AckRegulatorParameters buffer_of(std::int64_t packets) {
   return parameters;
 }
 
-TEST(AckRegulator, SlowStartNeedsTwiceTheRoom) {
+TEST(AckRegulator, SlowStartReservesTwiceTheBufferSpace) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 6);
   // 6 arrived, 2 of them on the air, 4 queued: 6 free, and every ACK brings two.
@@ -36,7 +36,7 @@ TEST(AckRegulator, SlowStartNeedsTwiceTheRoom) {
 }
 
 /// The law takes over when 100 packets have gone by, 6 of them under way.
-TEST(AckRegulator, ASourceThatRunsAlreadyIsPastSlowStart) {
+TEST(AckRegulator, ASourceThatIsAlreadySendingIsPastSlowStart) {
   AckRegulator law(buffer_of(10));
   law.source_runs();
   law.on_released(packet * 94);
@@ -45,7 +45,7 @@ TEST(AckRegulator, ASourceThatRunsAlreadyIsPastSlowStart) {
       << "6 are free, for the 6 that all the ACKs bring: its window is not all that it has ever sent";
 }
 
-TEST(AckRegulator, AWindowThatGrowsBySingleSegmentsIsAvoidance) {
+TEST(AckRegulator, AWindowThatGrowsBySingleSegmentsIsInCongestionAvoidance) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 6);
   for (std::int64_t i = 1; i <= 7; ++i) {
@@ -57,7 +57,7 @@ TEST(AckRegulator, AWindowThatGrowsBySingleSegmentsIsAvoidance) {
   EXPECT_EQ(law.on_queue(packet * 4).up_to, packet * 13);
 }
 
-TEST(AckRegulator, WhatAReleasedAckBringsIsExpectedUntilItArrives) {
+TEST(AckRegulator, DataOfAReleasedAckIsReservedUntilItArrives) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 6);
   for (std::int64_t i = 1; i <= 7; ++i) {
@@ -86,7 +86,7 @@ TEST(AckRegulator, AnEmptyQueueReleasesTwoThenFour) {
   EXPECT_EQ(law.on_queue(0_B).up_to, Bytes::max()) << "nothing is left that would release them";
 }
 
-TEST(AckRegulator, ASourceThatSendsLessIsNoticedWhenTheQueueRunsEmpty) {
+TEST(AckRegulator, AnEmptyQueueRevealsThatTheSourceSendsLess) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 30);
   static_cast<void>(law.on_queue(packet * 2));
@@ -108,7 +108,7 @@ TEST(AckRegulator, ARetransmissionThatIsDroppedDoesNotProlongRecovery) {
   EXPECT_EQ(law.on_queue(packet * 10).up_to, packet * 30) << "its window is measured anew: one packet is under way";
 }
 
-TEST(AckRegulator, SlowStartIsProvidedForUntilABufferOfAcksIsHeld) {
+TEST(AckRegulator, SlowStartIsAssumedUntilABufferOfAcksIsHeld) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 30);
   static_cast<void>(law.on_queue(packet * 8));
@@ -222,7 +222,7 @@ TEST(AckRegulator, TheSourceHalvesForASingleDrop) {
   }
 }
 
-TEST(AckRegulatorRules, Ranges) {
+TEST(AckRegulatorRules, ParametersOutOfRangeAreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     AckRegulatorParameters parameters;

@@ -11,7 +11,7 @@
 namespace sluice::control {
 namespace {
 
-TEST(AdvertisedWindow, IsTheLawsRoundedDownAndNeverMoreThanTheReceivers) {
+TEST(AdvertisedWindow, IsTheControllersWindowRoundedDownAndAtMostTheReceivers) {
   AdvertisedWindow window(7);
   EXPECT_EQ(window.field(0_B, 500, 20'000_B), 156) << "20000/128 = 156.25";
   EXPECT_EQ(window.in_bytes(156), 19'968_B);
@@ -22,7 +22,7 @@ TEST(AdvertisedWindow, IsTheLawsRoundedDownAndNeverMoreThanTheReceivers) {
 }
 
 // Two segments of 1460 bytes: 2816 is one of 1448, and nothing is none.
-TEST(AdvertisedWindow, WhatIsRoundedUpIsNotRoundedDown) {
+TEST(AdvertisedWindow, RoundingUpKeepsTheBytesThroughTheField) {
   for (const std::uint8_t scale : {std::uint8_t{0}, std::uint8_t{7}, std::uint8_t{8}, std::uint8_t{12}}) {
     AdvertisedWindow window(scale);
     const Bytes least = window.rounded_up(2920_B);
@@ -31,7 +31,7 @@ TEST(AdvertisedWindow, WhatIsRoundedUpIsNotRoundedDown) {
   }
 }
 
-TEST(AdvertisedWindow, ASmallerWindowFreezesTheEdge) {
+TEST(AdvertisedWindow, ASmallerWindowKeepsTheRightEdge) {
   AdvertisedWindow window(0);
   EXPECT_EQ(window.field(0_B, 65'535, 20'000_B), 20'000);
   EXPECT_EQ(window.field(1448_B, 65'535, 10'000_B), 18'552) << "20000 − 1448";
@@ -42,7 +42,7 @@ TEST(AdvertisedWindow, ASmallerWindowFreezesTheEdge) {
 
 // RFC 7323 section 2.4: 19968 − 1448 = 18520 is no multiple of 128. What is written lies beyond the edge that is kept,
 // and the next time by another part of a unit.
-TEST(AdvertisedWindow, TheUnitOfTheScaleTakesLessThanAUnitBack) {
+TEST(AdvertisedWindow, RoundingMovesTheEdgeBackByLessThanAUnit) {
   AdvertisedWindow window(7);
   EXPECT_EQ(window.field(0_B, 500, 20'000_B), 156) << "up to 19968";
   EXPECT_EQ(window.field(1448_B, 500, 0_B), 145) << "40 bytes further";
@@ -53,7 +53,7 @@ TEST(AdvertisedWindow, TheUnitOfTheScaleTakesLessThanAUnitBack) {
 }
 
 // Ten packets of 948 bytes in units of 256: were what is rounded up kept, each ACK would move the edge on.
-TEST(AdvertisedWindow, AFrozenWindowDoesNotCreepOnByUnits) {
+TEST(AdvertisedWindow, AKeptEdgeDoesNotAdvanceByRounding) {
   for (const std::uint8_t scale : {std::uint8_t{8}, std::uint8_t{10}}) {
     AdvertisedWindow window(scale);
     const Bytes unit{1 << scale};
@@ -88,13 +88,13 @@ TEST(AdvertisedWindow, AClosedWindowOpens) {
   EXPECT_EQ(window.field(1000_B, 65'535, 3000_B), 3000) << "the answer to a window probe";
 }
 
-TEST(AdvertisedWindow, AReceiverThatTakesBackIsFollowed) {
+TEST(AdvertisedWindow, AWindowThatTheReceiverShrinksIsFollowed) {
   AdvertisedWindow window(0);
   EXPECT_EQ(window.field(0_B, 20'000, 20'000_B), 20'000);
   EXPECT_EQ(window.field(1000_B, 2000, 20'000_B), 2000);
 }
 
-TEST(AdvertisedWindow, WhatTheHandshakePromisedIsKept) {
+TEST(AdvertisedWindow, TheWindowOfTheHandshakeIsNotTakenBack) {
   AdvertisedWindow window(0);
   window.advertise(65'535_B);
   EXPECT_EQ(window.field(1000_B, 65'535, 5000_B), 64'535);
@@ -119,7 +119,7 @@ struct RandomAcks {
   }
 };
 
-TEST(AdvertisedWindow, TheEdgeStaysWithinAUnitOfTheFurthestThatWasWanted) {
+TEST(AdvertisedWindow, TheEdgeStaysWithinAUnitOfTheFurthestRequested) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto scale = static_cast<std::uint8_t>(seed % 15);
     RandomAcks acks{std::mt19937_64(seed), std::int64_t{1} << scale};
@@ -147,7 +147,7 @@ TEST(AdvertisedWindow, TheEdgeStaysWithinAUnitOfTheFurthestThatWasWanted) {
   }
 }
 
-TEST(AdvertisedWindow, AnAckThatWasOvertakenTakesNothingBack) {
+TEST(AdvertisedWindow, AReorderedAckDoesNotMoveTheEdgeBack) {
   AdvertisedWindow window(7);
   EXPECT_EQ(window.field(14'480_B, 1000, 12'800_B), 100);
   const Bytes edge = window.edge();

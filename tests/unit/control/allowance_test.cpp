@@ -25,7 +25,7 @@ TEST(Allowance, SmallGrantsAddUpToAPacket) {
   EXPECT_TRUE(allowance.take(1500_B));
 }
 
-TEST(Allowance, UnusedGrantsDoNotPileUp) {
+TEST(Allowance, UnusedGrantsDoNotAccumulate) {
   Allowance allowance(1500_B);
   for (int i = 0; i < 100; ++i) allowance.grant(10000_B);
   EXPECT_EQ(allowance.left(), 11500_B);

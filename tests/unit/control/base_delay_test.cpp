@@ -47,7 +47,7 @@ class Trips {
   BaseDelay base;
 };
 
-TEST(BaseDelay, IsTheLeastRoundTrip) {
+TEST(BaseDelay, EqualsTheSmallestRtt) {
   BaseDelay base;
   EXPECT_FALSE(base.known());
   base.note(30ms);
@@ -58,7 +58,7 @@ TEST(BaseDelay, IsTheLeastRoundTrip) {
   EXPECT_FALSE(base.is_near(24ms));
 }
 
-TEST(BaseDelay, IsDoubtedWhenASlotBegins) {
+TEST(BaseDelay, IsStaleAtTheBeginningOfASlot) {
   Trips trips;
   trips.wait_until(14900ms);
   EXPECT_FALSE(trips.doubted());
@@ -77,7 +77,7 @@ TEST(BaseDelay, IsDrainedOnceInASlot) {
   EXPECT_FALSE(trips.base.is_routine(trips.now));
 }
 
-TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyFindNothing) {
+TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyConfirmIt) {
   Trips trips;
   int drains = 0;
   for (int slot = 3; slot < 43; ++slot) {
@@ -90,7 +90,7 @@ TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyFindNothing) {
   EXPECT_GE(drains, 6);
 }
 
-TEST(BaseDelay, IsDrainedInEachSlotWhereNothingComesNearItForFiveSeconds) {
+TEST(BaseDelay, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   Trips trips;
   for (int slot = 3; slot < 11; ++slot) {
     trips.wait_until(slot * 5s);
@@ -105,7 +105,7 @@ TEST(BaseDelay, IsDrainedInEachSlotWhereNothingComesNearItForFiveSeconds) {
   EXPECT_FALSE(trips.doubted());
 }
 
-TEST(BaseDelay, IsDrainedAtOnceWhenAskedFor) {
+TEST(BaseDelay, ADrainBeginsAtOnceOnRequest) {
   Trips trips;
   trips.wait_until(12s);
   EXPECT_FALSE(trips.doubted());
@@ -116,7 +116,7 @@ TEST(BaseDelay, IsDrainedAtOnceWhenAskedFor) {
   EXPECT_FALSE(trips.doubted()) << "that was for nothing";
 }
 
-TEST(BaseDelay, ADrainTogetherWithOthersWaitsForTheirsWhereItsFirstPacketsAreLate) {
+TEST(BaseDelay, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   Trips trips;
   trips.wait_until(15s);
   trips.base.begin_drain(trips.now, 100ms);
@@ -131,7 +131,7 @@ TEST(BaseDelay, ADrainTogetherWithOthersWaitsForTheirsWhereItsFirstPacketsAreLat
   EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
 }
 
-TEST(BaseDelay, IsBeyondHopeAfterTwentySecondsOfLatePackets) {
+TEST(BaseDelay, IsReplacedAfterTwentySecondsOfLongerRtts) {
   Trips trips;
   trips.hear_for(19900ms, 60ms, 30ms);
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
@@ -142,7 +142,7 @@ TEST(BaseDelay, IsBeyondHopeAfterTwentySecondsOfLatePackets) {
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
 }
 
-TEST(BaseDelay, ADelayedAcknowledgementTellsNothingOfThePath) {
+TEST(BaseDelay, ADelayedAckIsNoSampleOfThePath) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
@@ -156,7 +156,7 @@ TEST(BaseDelay, ADelayedAcknowledgementTellsNothingOfThePath) {
   EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
 }
 
-TEST(BaseDelay, ADrainEndsWithoutAFindingWhereAllAcknowledgementsMayBeDelayed) {
+TEST(BaseDelay, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
@@ -168,7 +168,7 @@ TEST(BaseDelay, ADrainEndsWithoutAFindingWhereAllAcknowledgementsMayBeDelayed) {
   EXPECT_EQ(trips.base.longer(), Duration::zero());
 }
 
-TEST(BaseDelay, ADrainThatConfirmsItTakesWhatItIsNow) {
+TEST(BaseDelay, ADrainThatConfirmsItTakesTheMeasuredValue) {
   Trips trips;
   EXPECT_FALSE(trips.base.is_confirmed());
   EXPECT_EQ(trips.drain(21ms), BaseDelay::Finding::confirmed);
@@ -178,7 +178,7 @@ TEST(BaseDelay, ADrainThatConfirmsItTakesWhatItIsNow) {
   EXPECT_FALSE(trips.doubted());
 }
 
-TEST(BaseDelay, AShorterOneIsBelievedAtOnceAndDrainedForOnceMore) {
+TEST(BaseDelay, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
   Trips trips(60ms);
   EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
   EXPECT_EQ(trips.base.value(), 20ms);
@@ -188,7 +188,7 @@ TEST(BaseDelay, AShorterOneIsBelievedAtOnceAndDrainedForOnceMore) {
   EXPECT_TRUE(trips.doubted()) << "some of what was too much may still have stood";
 }
 
-TEST(BaseDelay, ALongerOneMustBeSeenInTwoSlots) {
+TEST(BaseDelay, ALongerRttMustBeMeasuredInTwoSlots) {
   Trips trips;
   trips.wait_until(15s);
   EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
@@ -200,7 +200,7 @@ TEST(BaseDelay, ALongerOneMustBeSeenInTwoSlots) {
   EXPECT_EQ(trips.base.longer(), 60ms) << "the lesser of the two";
 }
 
-TEST(BaseDelay, ALongerOneIsNotBelievedBetweenSlots) {
+TEST(BaseDelay, ALongerRttBetweenSlotsIsNotAccepted) {
   Trips trips;
   trips.wait_until(16s);
   EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
@@ -214,7 +214,7 @@ TEST(BaseDelay, ALongerOneIsNotBelievedBetweenSlots) {
   EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::longer);
 }
 
-TEST(BaseDelay, ADrainThatWasAskedForSaysWhetherItFindsWhatWasSuspected) {
+TEST(BaseDelay, ARequestedDrainReportsWhetherItMeasuresTheSuspectedRtt) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
@@ -224,7 +224,7 @@ TEST(BaseDelay, ADrainThatWasAskedForSaysWhetherItFindsWhatWasSuspected) {
   EXPECT_EQ(trips.drain(90ms), BaseDelay::Finding::unclear);
 }
 
-TEST(BaseDelay, ALongerOneIsBelievedAfterARoutineDrainAndOneThatFoundWhatWasSuspected) {
+TEST(BaseDelay, ALongerRttIsAcceptedAfterARoutineAndARequestedDrain) {
   Trips trips;
   trips.wait_until(17s);
   trips.base.suspect(trips.now, 60ms);
@@ -234,7 +234,7 @@ TEST(BaseDelay, ALongerOneIsBelievedAfterARoutineDrainAndOneThatFoundWhatWasSusp
   EXPECT_EQ(trips.base.longer(), 62ms);
 }
 
-TEST(BaseDelay, ADrainThatMeetsAnOutageIsGivenUp) {
+TEST(BaseDelay, ADrainIsCancelledInAnOutage) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 1050ms;
@@ -242,7 +242,7 @@ TEST(BaseDelay, ADrainThatMeetsAnOutageIsGivenUp) {
   EXPECT_FALSE(trips.base.draining());
 }
 
-TEST(BaseDelay, OneThatIsUnprovenIsDoubtedAtOnceAndDrainedForAsLongAsItTakes) {
+TEST(BaseDelay, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
   Trips trips;
   trips.base.prove(false);
   EXPECT_TRUE(trips.doubted());
@@ -252,7 +252,7 @@ TEST(BaseDelay, OneThatIsUnprovenIsDoubtedAtOnceAndDrainedForAsLongAsItTakes) {
   EXPECT_TRUE(trips.base.draining());
 }
 
-TEST(BaseDelay, IsLongerAtOnceAndSettledOnceItIsKnownWhatWasInIt) {
+TEST(BaseDelay, IsRaisedAtOnceAndReducedByTheQueueDelayThatItContained) {
   Trips trips;
   trips.base.lengthen(60ms);
   EXPECT_EQ(trips.base.value(), 60ms);
@@ -262,14 +262,14 @@ TEST(BaseDelay, IsLongerAtOnceAndSettledOnceItIsKnownWhatWasInIt) {
   EXPECT_FALSE(trips.base.was_lengthened());
 }
 
-TEST(BaseDelay, IsSettledNoShorterThanItWas) {
+TEST(BaseDelay, IsNotReducedBelowItsFormerValue) {
   Trips trips;
   trips.base.lengthen(60ms);
   trips.base.settle(2s);
   EXPECT_EQ(trips.base.value(), 20ms);
 }
 
-TEST(BaseDelay, IsNotLengthenedAnyMoreOnceItIsForgotten) {
+TEST(BaseDelay, ARaisedValueEndsWhenItIsForgotten) {
   Trips trips;
   trips.base.lengthen(60ms);
   trips.base.forget();
@@ -277,14 +277,14 @@ TEST(BaseDelay, IsNotLengthenedAnyMoreOnceItIsForgotten) {
   EXPECT_FALSE(trips.base.known());
 }
 
-TEST(BaseDelay, ADrainEndsWhereItIsLonger) {
+TEST(BaseDelay, ARaiseEndsTheDrain) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.base.lengthen(60ms);
   EXPECT_FALSE(trips.base.draining());
 }
 
-TEST(BaseDelay, ADrainThatIsGivenUpLeavesNothingToTheNextOne) {
+TEST(BaseDelay, ACancelledDrainDoesNotAffectTheNextOne) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
@@ -294,7 +294,7 @@ TEST(BaseDelay, ADrainThatIsGivenUpLeavesNothingToTheNextOne) {
   EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "nobody has asked for this one";
 }
 
-TEST(BaseDelay, ForgetsWhatWasSuspected) {
+TEST(BaseDelay, ForgetsTheSuspectedRtt) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);

@@ -79,7 +79,7 @@ class ClampedLink {
 };
 
 // Figure 2: a = 5500 B, τ = 500 B, 50 ms; the mean queue is k·τ + a for k flows.
-TEST(ClampLink, TheQueueSettlesAtKTimesTauPlusA) {
+TEST(ClampLink, TheQueueConvergesToKTauPlusA) {
   ClampedLink clamped({50ms, 50ms, 50ms});
   for (int flows = 1; flows <= 3; ++flows) {
     const Instant joined = Instant(20s * (flows - 1));
@@ -95,7 +95,7 @@ TEST(ClampLink, TheQueueSettlesAtKTimesTauPlusA) {
 
 // Section 3.2: every flow gets μc/k whatever its round trip. The short one swings a little about its half, since q̄ and
 // μ̂ look back much further than its round trip; so the queue is less exact than above.
-TEST(ClampLink, RoundTripsOf10And180MillisecondsShareEvenly) {
+TEST(ClampLink, FlowsWithRttsOf10And180MillisecondsShareEqually) {
   ClampedLink clamped({10ms, 180ms});
   const auto measured = clamped.measure(Instant(100s), Instant(160s));
   EXPECT_NEAR(measured.rates[0], 0.5, 0.03);

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 /// 10 Mb/s.
 const Rate link = Rate::bytes_per_second(1.25e6);
 
-TEST(ClampPrice, TheMeanQueueForgetsWithE2I) {
+TEST(ClampPrice, TheMeanQueueDecaysExponentially) {
   ClampPriceAgent agent;
   EXPECT_EQ(agent.price(link).mean_queue, 0_B);
   agent.on_arrival(Instant(1s), 10'000_B);
@@ -30,7 +30,7 @@ TEST(ClampPrice, TheMeanQueueForgetsWithE2I) {
   EXPECT_EQ(agent.price(link).mean_queue, 4002_B) << "3678.8·e^−0.02 + 20000·(1 − e^−0.02)";
 }
 
-TEST(ClampPrice, IsWhatExceedsTheTargetInSecondsOfOutput) {
+TEST(ClampPrice, IsTheQueueAboveTheTargetInSecondsOfOutput) {
   ClampPriceAgent agent;
   agent.on_arrival(Instant(1s), 6000_B);
   EXPECT_EQ(agent.price(link).price, 400us) << "(6000 − 5500)/1.25e6: eq. 13";
@@ -47,7 +47,7 @@ TEST(ClampPrice, ATargetInTimeFollowsTheRate) {
   EXPECT_EQ(agent.price(link).price, 2ms) << "12 ms of queue";
 }
 
-TEST(ClampPrice, AnOutageCostsTheLargestPriceAndNoMore) {
+TEST(ClampPrice, AnOutageCostsAtMostTheLargestPrice) {
   ClampPriceAgent agent;
   agent.on_arrival(Instant(1s), 100'000_B);
   EXPECT_EQ(agent.price(Rate()).price, 10s);
@@ -56,7 +56,7 @@ TEST(ClampPrice, AnOutageCostsTheLargestPriceAndNoMore) {
   EXPECT_EQ(empty.price(Rate()).price, 0s);
 }
 
-TEST(ClampPrice, AClockThatStandsStillChangesNothing) {
+TEST(ClampPrice, ArrivalsAtOneInstantChangeNothing) {
   ClampPriceAgent agent;
   agent.on_arrival(Instant(2s), 1000_B);
   agent.on_arrival(Instant(2s), 9000_B);
@@ -64,7 +64,7 @@ TEST(ClampPrice, AClockThatStandsStillChangesNothing) {
   EXPECT_EQ(agent.price(link).mean_queue, 1000_B);
 }
 
-TEST(ClampPriceRules, Theorem1AndRanges) {
+TEST(ClampPriceRules, ParametersOutOfRangeAndBeyondTheorem1AreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     ClampPriceParameters parameters;

@@ -38,7 +38,7 @@ TEST(ClampWindow, SlowStartAddsASegmentPerPacket) {
 }
 
 // Eq. 15 with the paper's example μ̂(t₁) = 0, μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁).
-TEST(ClampWindow, TheRateIsThatOfTheLastPackets) {
+TEST(ClampWindow, TheRateIsMeasuredOverTheLastPackets) {
   ClampWindowParameters parameters = paper();
   parameters.rate_packets = 3;
   ClampWindow window(parameters, 100ms);
@@ -72,7 +72,7 @@ TEST(ClampWindow, ALossEndsSlowStartOnce) {
   EXPECT_DOUBLE_EQ(window.state().window, 5000) << "later losses are TCP's affair";
 }
 
-TEST(ClampWindow, TakesOverAWindow) {
+TEST(ClampWindow, StartsFromASeededWindow) {
   ClampWindow window(paper(), 100ms);
   window.seed(50'000_B);
   EXPECT_EQ(window.on_data(Instant(1s), 1000_B, 0s, plenty), 50'000_B);
@@ -118,13 +118,13 @@ TEST(ClampWindow, TheChangeIsClipped) {
   EXPECT_DOUBLE_EQ(idle.state().window, 2000) << "never less than two segments";
 }
 
-TEST(ClampWindow, NeverMoreThanTheReceiverOffers) {
+TEST(ClampWindow, IsAtMostTheWindowOfTheReceiver) {
   ClampWindow window(paper(), 100ms);
   EXPECT_EQ(window.on_data(Instant(1s), 1000_B, 0s, 1500_B), 1500_B);
   EXPECT_EQ(window.on_data(Instant(1001ms), 1000_B, 0s, 0_B), 0_B);
 }
 
-TEST(ClampWindowRules, Ranges) {
+TEST(ClampWindowRules, ParametersOutOfRangeAreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     ClampWindowParameters parameters;

@@ -23,7 +23,7 @@ Instant feed(DeliveryEstimator& estimator, Instant from, double bps, std::int64_
   return now;
 }
 
-TEST(DeliveryEstimator, FindsARateOfAnySize) {
+TEST(DeliveryEstimator, MeasuresARateOfAnySize) {
   for (const double bps : {1e5, 1e6, 1e7, 1e8, 1e9}) {
     DeliveryEstimator estimator(80ms);
     feed(estimator, at(0s), bps, 1, 5s);
@@ -32,7 +32,7 @@ TEST(DeliveryEstimator, FindsARateOfAnySize) {
   }
 }
 
-TEST(DeliveryEstimator, ClumpsChangeTheMeanLittleAndAreSeen) {
+TEST(DeliveryEstimator, AckAggregationIsMeasuredAndHardlyChangesTheRate) {
   for (const std::int64_t packets : {1, 4, 8, 16}) {
     DeliveryEstimator estimator(80ms);
     feed(estimator, at(0s), 10e6, packets, 5s);
@@ -41,7 +41,7 @@ TEST(DeliveryEstimator, ClumpsChangeTheMeanLittleAndAreSeen) {
   }
 }
 
-TEST(DeliveryEstimator, FollowsALinkWithinAFewMemories) {
+TEST(DeliveryEstimator, FollowsALinkWithinAFewTimeConstants) {
   DeliveryEstimator estimator(80ms);
   Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
   now = feed(estimator, now, 2e6, 2, 300ms);
@@ -51,7 +51,7 @@ TEST(DeliveryEstimator, FollowsALinkWithinAFewMemories) {
   EXPECT_NEAR(estimator.peak().bps(), 20e6, 2e6);
 }
 
-TEST(DeliveryEstimator, WhatTheSourceHadToSendDoesNotLowerIt) {
+TEST(DeliveryEstimator, AnAppLimitedSampleDoesNotLowerTheRate) {
   DeliveryEstimator estimator(80ms);
   const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
   feed(estimator, now, 1e6, 1, 2s, false);
@@ -59,7 +59,7 @@ TEST(DeliveryEstimator, WhatTheSourceHadToSendDoesNotLowerIt) {
 }
 
 // What an uplink lets wait comes packet by packet, all within a millisecond, again and again.
-TEST(DeliveryEstimator, ClumpsOfWhatTheSourceHadToSendDoNotAddUp) {
+TEST(DeliveryEstimator, AppLimitedAckAggregationDoesNotAccumulate) {
   DeliveryEstimator estimator(80ms);
   for (int i = 0; i < 2000; ++i) {
     for (int k = 0; k < 10; ++k) estimator.on_delivered(at(i * 12ms + k * 100us), Bytes(1500), false);
@@ -67,7 +67,7 @@ TEST(DeliveryEstimator, ClumpsOfWhatTheSourceHadToSendDoNotAddUp) {
   EXPECT_LT(estimator.rate().bps(), 1.3 * 10e6);
 }
 
-TEST(DeliveryEstimator, ALinkThatGoesOnHasNoRests) {
+TEST(DeliveryEstimator, ASteadyLinkIsNotBursty) {
   for (const double bps : {0.3e6, 1e6, 10e6, 100e6}) {
     DeliveryEstimator estimator(80ms);
     feed(estimator, at(0s), bps, 1, 10s);
@@ -76,7 +76,7 @@ TEST(DeliveryEstimator, ALinkThatGoesOnHasNoRests) {
   }
 }
 
-TEST(DeliveryEstimator, ABurstAndARestAreToldApart) {
+TEST(DeliveryEstimator, MeasuresTheIdleGapOfABurstyLink) {
   DeliveryEstimator estimator(80ms);
   Instant now = at(0s);
   for (int i = 0; i < 100; ++i) now = feed(estimator, now, 6e6, 1, 20ms) + 38ms;
@@ -85,7 +85,7 @@ TEST(DeliveryEstimator, ABurstAndARestAreToldApart) {
   EXPECT_LT(estimator.gap(), 8ms);
 }
 
-TEST(DeliveryEstimator, AnOutageIsNoRest) {
+TEST(DeliveryEstimator, AnOutageIsNotAnIdleGap) {
   DeliveryEstimator estimator(80ms);
   Instant now = at(0s);
   for (int i = 0; i < 20; ++i) now = feed(estimator, now, 6e6, 1, 500ms) + 300ms;
@@ -93,7 +93,7 @@ TEST(DeliveryEstimator, AnOutageIsNoRest) {
   EXPECT_LT(estimator.rest(), 5ms);
 }
 
-TEST(DeliveryEstimator, APauseIsNotTheLinks) {
+TEST(DeliveryEstimator, APauseOfTheSourceDoesNotChangeTheRate) {
   DeliveryEstimator estimator(80ms);
   const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
   estimator.on_idle();
@@ -102,7 +102,7 @@ TEST(DeliveryEstimator, APauseIsNotTheLinks) {
 }
 
 // Ten acknowledgements within microseconds, again and again: an uplink that let them wait.
-TEST(DeliveryEstimator, WhatComesCompressedAfterAPauseIsNoRate) {
+TEST(DeliveryEstimator, CompressedAcksAfterAPauseAreNoRateSample) {
   DeliveryEstimator estimator(80ms);
   for (int i = 0; i < 50; ++i) {
     for (int k = 0; k < 10; ++k) estimator.on_delivered(at(i * 200ms + k * 10us), Bytes(1500), false);
@@ -111,7 +111,7 @@ TEST(DeliveryEstimator, WhatComesCompressedAfterAPauseIsNoRate) {
   EXPECT_FALSE(estimator.known()) << estimator.rate().bps();
 }
 
-TEST(DeliveryEstimator, AnOutageCountsForNoMoreThanTheMemory) {
+TEST(DeliveryEstimator, AnOutageIsWeightedByAtMostTheTimeConstant) {
   DeliveryEstimator estimator(80ms);
   const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
   estimator.on_delivered(now + 30s, Bytes(1500), true);

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 
-TEST(FairShare, IsTheBufferInWholePacketsOverTheFlows) {
+TEST(FairShare, IsTheBufferInWholePacketsDividedByTheFlows) {
   FairShare fair;
   std::array<ActiveFlows::Mark, 60> marks;
   EXPECT_EQ(fair.window(Instant(1s)), 150'000_B) << "nobody to share with";
@@ -30,7 +30,7 @@ TEST(FairShare, IsTheBufferInWholePacketsOverTheFlows) {
   EXPECT_EQ(with(60), 1) << "⌊100/60⌋";
 }
 
-TEST(FairShare, NeverLessThanAPacket) {
+TEST(FairShare, IsAtLeastOnePacket) {
   FairShareParameters parameters;
   parameters.buffer = 3000_B;
   FairShare fair(parameters);
@@ -41,7 +41,7 @@ TEST(FairShare, NeverLessThanAPacket) {
   EXPECT_EQ(FairShare(parameters).window(Instant(1s)), 1500_B) << "a buffer that holds no packet";
 }
 
-TEST(FairShare, IdleFlowsAgeOut) {
+TEST(FairShare, IdleFlowsExpire) {
   FairShare fair;
   std::array<ActiveFlows::Mark, 4> marks;
   for (auto& mark : marks) fair.seen(Instant(100s), mark);
@@ -54,7 +54,7 @@ TEST(FairShare, IdleFlowsAgeOut) {
   EXPECT_EQ(fair.flows(Instant(111s)), 1U);
 }
 
-TEST(FairShareRules, RangesAndTheDropOfThroughput) {
+TEST(FairShareRules, ParametersOutOfRangeAreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     FairShareParameters parameters;

@@ -25,7 +25,7 @@ TEST(Fallback, BeginsWithCongestionControl) {
   EXPECT_EQ(fallback.falls(), 0U);
 }
 
-TEST(Fallback, FallsAfterFivePeriodsOfSilenceAndComesBack) {
+TEST(Fallback, FallsBackAfterFivePeriodsWithoutReportsAndReturns) {
   Fallback fallback;
   EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::normal, rate), ControlSource::feedback);
   EXPECT_EQ(fallback.deadline(), at(1125ms));
@@ -47,13 +47,13 @@ TEST(Fallback, EachReportMovesTheDeadline) {
   EXPECT_EQ(fallback.falls(), 0U);
 }
 
-TEST(Fallback, AShortPeriodDoesNotMakeItNervous) {
+TEST(Fallback, AShortPeriodHasAMinimumDeadline) {
   Fallback fallback;
   fallback.on_report(at(1s), 2ms, RadioState::normal, rate);
   EXPECT_EQ(fallback.deadline(), at(1020ms));
 }
 
-TEST(Fallback, PatienceIsConfigurable) {
+TEST(Fallback, TheDeadlineIsConfigurable) {
   FallbackParameters parameters;
   parameters.periods = 2;
   parameters.minimum = 0ms;
@@ -62,7 +62,7 @@ TEST(Fallback, PatienceIsConfigurable) {
   EXPECT_EQ(fallback.deadline(), at(1006ms));
 }
 
-TEST(Fallback, AReleasedBearerFallsAtOnce) {
+TEST(Fallback, AReleasedBearerFallsBackAtOnce) {
   Fallback fallback;
   fallback.on_report(at(1s), 25ms, RadioState::normal, rate);
   EXPECT_EQ(fallback.on_report(at(1025ms), 25ms, RadioState::released, Rate()), ControlSource::congestion_control);
@@ -73,7 +73,7 @@ TEST(Fallback, AReleasedBearerFallsAtOnce) {
   EXPECT_EQ(fallback.falls(), 1U);
 }
 
-TEST(Fallback, OutageAndHandoverAreStillSteered) {
+TEST(Fallback, ReportsOfOutageAndHandoverStillSteer) {
   Fallback fallback;
   EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::outage, rate), ControlSource::feedback);
   EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::handover, rate), ControlSource::feedback);
@@ -89,7 +89,7 @@ TEST(Fallback, SeedsTheWindowWithRateTimesRoundTrip) {
   EXPECT_EQ(fallback.seed_window(100ms), 14480_B);
 }
 
-TEST(Fallback, AnAbsurdPeriodIsNoTrouble) {
+TEST(Fallback, AnAbsurdPeriodIsBounded) {
   Fallback fallback;
   fallback.on_report(at(1s), Duration::max(), RadioState::normal, rate);
   EXPECT_EQ(fallback.check(at(1000h)), ControlSource::congestion_control);

@@ -20,7 +20,7 @@ feedback::BearerStatus status(std::uint64_t applied, Bytes left) {
   return status;
 }
 
-TEST(GrantLedger, WithoutStatusesItKnowsTheGrantsOfARoundTrip) {
+TEST(GrantLedger, CountsTheGrantsOfARttWithoutStatuses) {
   GrantLedger ledger(10ms);
   EXPECT_EQ(ledger.in_flight(at(1s), 0), 0_B);
   for (int i = 0; i < 10; ++i) ledger.granted(at(1s + i * 5ms), 1U + static_cast<unsigned>(i), 1000_B);
@@ -29,7 +29,7 @@ TEST(GrantLedger, WithoutStatusesItKnowsTheGrantsOfARoundTrip) {
   EXPECT_EQ(ledger.in_flight(at(1066ms), 0), 0_B);
 }
 
-TEST(GrantLedger, AStatusReplacesGuessesByFacts) {
+TEST(GrantLedger, AStatusReplacesTheEstimate) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 7, 1000_B);
   ledger.granted(at(1005ms), 9, 2000_B);
@@ -42,7 +42,7 @@ TEST(GrantLedger, AStatusReplacesGuessesByFacts) {
 }
 
 // The next allowance replaces what is left, but for the part of a packet.
-TEST(GrantLedger, WhatWasNotSpentForWantOfDataIsNotUnderWay) {
+TEST(GrantLedger, GrantsUnusedForLackOfDataAreNotInFlight) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 20'000_B);
   ledger.granted(at(1005ms), 2, 4000_B);
@@ -51,7 +51,7 @@ TEST(GrantLedger, WhatWasNotSpentForWantOfDataIsNotUnderWay) {
   EXPECT_EQ(ledger.in_flight(at(1021ms), 1000), 4500_B) << "some data has come after all";
 }
 
-TEST(GrantLedger, AnIdleFlowLeavesNothingBehind) {
+TEST(GrantLedger, AnIdleFlowHasNothingInFlight) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 1000_B);
   ledger.on_status(at(1020ms), status(1, 1000_B), 0);
@@ -59,14 +59,14 @@ TEST(GrantLedger, AnIdleFlowLeavesNothingBehind) {
   EXPECT_EQ(ledger.in_flight(at(1041ms), 0), 0_B);
 }
 
-TEST(GrantLedger, WhatAStatusClaimsAddsUp) {
+TEST(GrantLedger, BytesReportedByStatusesAreSummed) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 1000_B);
   ledger.on_status(at(1005ms), status(0, Bytes::max()), 0);
   EXPECT_GT(ledger.in_flight(at(1005ms), 0), 1000_B);
 }
 
-TEST(GrantLedger, AnOldStatusIsPassedOver) {
+TEST(GrantLedger, AnOldStatusIsIgnored) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 1000_B);
   ledger.granted(at(1005ms), 2, 1000_B);
@@ -82,7 +82,7 @@ TEST(GrantLedger, CountersThatRunBackwardsLeaveOnlyTheGrants) {
   EXPECT_EQ(ledger.in_flight(at(1002ms), 0), 100_B);
 }
 
-TEST(GrantLedger, RemembersABoundedNumber) {
+TEST(GrantLedger, TheNumberOfGrantsIsBounded) {
   GrantLedger ledger(10s);
   for (unsigned i = 1; i <= 1000; ++i) ledger.granted(at(1s), i, 1_B);
   EXPECT_EQ(ledger.in_flight(at(1s), 0), 64_B);

@@ -37,14 +37,14 @@ GwaObservation sees(Bytes queue, double flows, Bytes upstream = Bytes::max()) {
   return seen;
 }
 
-TEST(Gwa, RoundRobinOffersWhatIsFreeOfTheFlowsShare) {
+TEST(Gwa, RoundRobinOffersTheFreePartOfTheFlowsShare) {
   const GwaParameters parameters = with(GwaPolicy::round_robin);
   EXPECT_EQ(gwa_window(parameters, sees(5000_B, 4)), 10'000_B) << "60000/4 − 5000";
   EXPECT_EQ(gwa_window(parameters, sees(5000_B, 3.7)), 11'216_B) << "16216.2 − 5000";
   EXPECT_EQ(gwa_window(parameters, sees(20'000_B, 4)), 0_B) << "flows have come since";
 }
 
-TEST(Gwa, FcfsOffersAShareOfWhatIsFree) {
+TEST(Gwa, FcfsOffersAShareOfTheFreeBuffer) {
   const GwaParameters parameters = with(GwaPolicy::fcfs);
   EXPECT_EQ(gwa_window(parameters, sees(20'000_B, 4)), 10'000_B) << "(60000 − 20000)/4";
   EXPECT_EQ(gwa_window(parameters, sees(61'000_B, 4)), 0_B);
@@ -60,7 +60,7 @@ TEST(Gwa, BandwidthAwareOffersBandwidthTimesDelay) {
   EXPECT_EQ(gwa_window(with(GwaPolicy::bandwidth_aware), seen), 10'000_B) << "eq. 10; the buffer does not matter";
 }
 
-TEST(Gwa, NeverIncreasesWhatCameFromUpstream) {
+TEST(Gwa, NeverRaisesTheWindowFromUpstream) {
   const GwaParameters parameters = with(GwaPolicy::fcfs);
   EXPECT_EQ(gwa_window(parameters, sees(0_B, 4, 9000_B)), 9000_B);
   EXPECT_EQ(gwa_window(parameters, sees(0_B, 4, 90'000_B)), 15'000_B);
@@ -92,7 +92,7 @@ TEST(GwaFlowCount, DecaysByEquation9) {
 }
 
 // Ten flows take what there is, ten send a packet now and then.
-TEST(GwaFlowCount, BandwidthIsDividedAmongThoseThatTakeIt) {
+TEST(GwaFlowCount, BandwidthIsDividedAmongFlowsThatUseIt) {
   for (const GwaPolicy policy : {GwaPolicy::bandwidth_aware, GwaPolicy::fcfs}) {
     SCOPED_TRACE(static_cast<int>(policy));
     GwaParameters parameters;
@@ -183,7 +183,7 @@ double sum(const std::vector<double>& parts) {
 
 // Eqs. 4 and 5: no loss at any buffer; full use from a bandwidth-delay product on, B/(C·RTT) below. The round trip is
 // 21.6 ms with a packet's time on both links; packets, unlike the fluid, cost a few percent.
-TEST(GwaLink, NoLossAtAnyBufferAndFullUseFromOneBandwidthDelayProduct) {
+TEST(GwaLink, NothingIsLostAndOneBandwidthDelayProductFillsTheLink) {
   for (const std::int64_t buffer : {5'000, 10'000, 20'000, 30'000, 40'000, 60'000}) {
     for (const GwaPolicy policy : {GwaPolicy::round_robin, GwaPolicy::fcfs}) {
       GwaLink gwa(with(policy, Bytes(buffer)), {20ms});
@@ -196,7 +196,7 @@ TEST(GwaLink, NoLossAtAnyBufferAndFullUseFromOneBandwidthDelayProduct) {
 }
 
 // u·RTT = B − q with u = C: outstanding C·RTT + q = B − q.
-TEST(GwaLink, TheQueueSettlesAtHalfOfWhatThePipeLeaves) {
+TEST(GwaLink, TheQueueConvergesToHalfOfTheBufferThatThePathLeaves) {
   GwaLink gwa(with(GwaPolicy::fcfs, 60'000_B), {20ms}, 10 * bytes_per_second);
   static_cast<void>(gwa.run());
   EXPECT_NEAR(gwa.link.mean_queue(), (60'000 - 25'000) / 2.0, 1750);
@@ -220,7 +220,7 @@ TEST(GwaLink, BandwidthAwareKeepsTheQueueEmptyAndTheLinkBusy) {
   EXPECT_LE(gwa.link.mean_queue(), 5'000);
 }
 
-TEST(GwaRules, RangesAndEquation8) {
+TEST(GwaRules, ParametersOutOfRangeAndBeyondEquation8AreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     GwaParameters parameters;

@@ -41,13 +41,13 @@ struct Path {
   }
 };
 
-TEST(InFlight, NothingSentIsNothingUnderWay) {
+TEST(InFlight, IsZeroIfNothingWasSent) {
   InFlight flight(20ms);
   EXPECT_EQ(flight.on_report(Instant(1s), 0), 0_B);
   EXPECT_EQ(flight.on_report(Instant(2s), 0), 0_B);
 }
 
-TEST(InFlight, CountsWhatHasNotArrived) {
+TEST(InFlight, CountsBytesThatHaveNotArrived) {
   Path path;
   path.run(1000, 100);
   EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 150);
@@ -76,21 +76,21 @@ TEST(InFlight, OriginsMayDiffer) {
   EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 150);
 }
 
-TEST(InFlight, WhatIsLostDoesNotAddUp) {
+TEST(InFlight, LossesDoNotAccumulate) {
   Path path;
   path.loss = 0.01;
   path.run(20000, 100);
   EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 600);
 }
 
-TEST(InFlight, WhatOthersSendDoesNotAddUp) {
+TEST(InFlight, CrossTrafficDoesNotAccumulate) {
   Path path;
   path.stray = 0.01;
   path.run(20000, 100);
   EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 600);
 }
 
-TEST(InFlight, ARestartedNodeBIsNoticed) {
+TEST(InFlight, ARestartOfTheNodeBIsDetected) {
   Path path;
   path.run(1000, 100);
   path.arrived = 0;
@@ -98,7 +98,7 @@ TEST(InFlight, ARestartedNodeBIsNoticed) {
   EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 300);
 }
 
-TEST(InFlight, ALateReportSeesWhatWasSentMeanwhile) {
+TEST(InFlight, ALateReportAccountsForBytesSentMeanwhile) {
   Path path;
   path.run(1000, 100);
   path.reports.clear();
@@ -107,7 +107,7 @@ TEST(InFlight, ALateReportSeesWhatWasSentMeanwhile) {
   EXPECT_GT(path.last, 2500_B) << "sent over 32 ms rather than 20";
 }
 
-TEST(InFlight, ADeadPathKeepsNoMoreThanALifetime) {
+TEST(InFlight, ADeadPathHoldsAtMostOneLifetime) {
   InFlight flight(20ms, 40ms);
   Instant now(1s);
   flight.on_report(now, 0);
@@ -117,7 +117,7 @@ TEST(InFlight, ADeadPathKeepsNoMoreThanALifetime) {
 }
 
 /// Its first report answers what was injected within the round trip, to a slice of time.
-TEST(InFlight, FindsWhatWasSentSinceWhetherOftenOrRarely) {
+TEST(InFlight, CountsBytesSentSinceAtAnyRateOfReports) {
   constexpr Duration round_trip = 40ms;
   constexpr Duration lifetime = 100ms;
   constexpr Duration slice = lifetime / 62 + Duration(1);
@@ -146,7 +146,7 @@ TEST(InFlight, FindsWhatWasSentSinceWhetherOftenOrRarely) {
   }
 }
 
-TEST(InFlight, SurvivesAnyCounters) {
+TEST(InFlight, AcceptsAnyCounters) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     std::mt19937_64 random(seed);
     InFlight flight(Duration(static_cast<std::int64_t>(random() % 50'000'000)));
@@ -160,7 +160,7 @@ TEST(InFlight, SurvivesAnyCounters) {
 }
 
 /// What is forgotten of a pause makes no difference afterwards: one that kept all of it answers the same.
-TEST(InFlight, AfterAPauseTheSumIsAllThatMatters) {
+TEST(InFlight, OnlyTheSumCountsAfterAPause) {
   std::mt19937_64 random(7);
   const auto below = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };
   for (int run = 0; run < 300; ++run) {

@@ -30,7 +30,7 @@ TEST(LossBoundLink, AShallowBufferIsUsedWithFewLosses) {
   }
 }
 
-TEST(LossBoundLink, RandomLossCostsItsShare) {
+TEST(LossBoundLink, RandomLossCostsOnlyItsShare) {
   for (const double loss : {0.001, 0.003, 0.01, 0.03}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       SCOPED_TRACE(testing::Message() << loss << ", seed " << seed);

@@ -33,7 +33,7 @@ struct Rounds {
   [[nodiscard]] double at(Duration later = 0s) const { return bound.at(now + later, beside); }
 };
 
-TEST(LossBound, IsUnboundedWhileNothingIsLost) {
+TEST(LossBound, IsUnboundedWithoutLosses) {
   Rounds path;
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(path.round(100, 0));
   EXPECT_EQ(path.at(), LossBound::unbounded);
@@ -49,7 +49,7 @@ TEST(LossBound, ToleratesOneRoundOfAFewLosses) {
 }
 
 // A sample that ends a round has in flight what was in flight before it, here twice 150 segments.
-TEST(LossBound, TwoRoundsOfLossesLeaveSevenTenths) {
+TEST(LossBound, TwoRoundsOfLossesLowerItToSevenTenths) {
   Rounds path;
   for (int i = 0; i < 5; ++i) path.round(150, 0, 200ms);
   EXPECT_FALSE(path.round(150, 5, 200ms));
@@ -57,7 +57,7 @@ TEST(LossBound, TwoRoundsOfLossesLeaveSevenTenths) {
   EXPECT_NEAR(path.at(), 0.7 * 300 * segment, segment);
 }
 
-TEST(LossBound, OneRoundThatLosesATenthIsEnough) {
+TEST(LossBound, OneRoundWithTenPercentLossLowersIt) {
   Rounds path;
   path.round(150, 0, 200ms);
   EXPECT_TRUE(path.round(150, 20, 200ms));
@@ -74,7 +74,7 @@ TEST(LossBound, GrowsWithTimeAsCubicDoes) {
   EXPECT_LT(path.at(1s), path.at(2s));
 }
 
-TEST(LossBound, WhatWasSentBeforeItWasLoweredCountsOnce) {
+TEST(LossBound, LossesOfDataSentBeforeTheReductionCountOnce) {
   Rounds path;
   path.round(150, 0, 200ms);
   EXPECT_TRUE(path.round(150, 40, 200ms));
@@ -82,7 +82,7 @@ TEST(LossBound, WhatWasSentBeforeItWasLoweredCountsOnce) {
   EXPECT_TRUE(path.round(150, 40, 200ms));
 }
 
-TEST(LossBound, IsNoLessThanWhatFillsThePath) {
+TEST(LossBound, IsAtLeastWhatFillsThePath) {
   Rounds path;
   for (int i = 0; i < 5; ++i) path.round(100, 0);
   path.round(110, 5);
@@ -91,7 +91,7 @@ TEST(LossBound, IsNoLessThanWhatFillsThePath) {
 }
 
 // At the floor a sender fills no queue, so its losses are not its own.
-TEST(LossBound, LossesAtTheFloorAreTakenForRandomOnes) {
+TEST(LossBound, LossesAtTheFloorCountAsRandomLoss) {
   LossBound bound(segment);
   Instant now(100s);
   int lowered = 0;
@@ -111,7 +111,7 @@ TEST(LossBound, LossesAtTheFloorAreTakenForRandomOnes) {
   EXPECT_NEAR(bound.random_loss(), 0.02, 0.005);
 }
 
-TEST(LossBound, RandomLossIsNeverTakenForMoreThanATwentieth) {
+TEST(LossBound, RandomLossIsAtMostFivePercent) {
   LossBound bound(segment);
   Instant now(100s);
   for (int i = 0; i < 20'000; ++i) {

@@ -14,7 +14,7 @@ constexpr Bytes segment{1000};
 constexpr Duration core = 40ms;
 constexpr Duration radio = 20ms;
 
-class PassingFlowTest : public testing::Test {
+class EndToEndEstimatorTest : public testing::Test {
  protected:
   PassingFlow flow{Instant{}, {}, core};
   Bytes passed;
@@ -24,7 +24,7 @@ class PassingFlowTest : public testing::Test {
   }
 };
 
-TEST_F(PassingFlowTest, DataIsUnderWayUntilItIsAcknowledged) {
+TEST_F(EndToEndEstimatorTest, DataIsInFlightUntilItIsAcknowledged) {
   data(Instant(1s), 3);
   EXPECT_EQ(flow.in_flight(), segment * 3);
   EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment * 2).delivered, segment * 2);
@@ -32,7 +32,7 @@ TEST_F(PassingFlowTest, DataIsUnderWayUntilItIsAcknowledged) {
   EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment * 2).delivered, Bytes{}) << "the same once more";
 }
 
-TEST_F(PassingFlowTest, WhatItTookIsToldOfTheDataThatIsAcknowledged) {
+TEST_F(EndToEndEstimatorTest, TheRttIsThatOfTheNewestAcknowledgedData) {
   data(Instant(1s));
   data(Instant(1s) + 7ms);
   data(Instant(1s) + 9ms);
@@ -40,7 +40,7 @@ TEST_F(PassingFlowTest, WhatItTookIsToldOfTheDataThatIsAcknowledged) {
   EXPECT_EQ(flow.on_ack(Instant(1s) + 9ms + radio, segment * 3).round_trip, radio);
 }
 
-TEST_F(PassingFlowTest, AfterAPauseTheTimeBeforeItDoesNotCount) {
+TEST_F(EndToEndEstimatorTest, TimeBeforeAPauseIsNotPartOfTheRtt) {
   data(Instant(1s));
   EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment).round_trip, radio);
   data(Instant(9s));
@@ -49,7 +49,7 @@ TEST_F(PassingFlowTest, AfterAPauseTheTimeBeforeItDoesNotCount) {
 
 // With 400 segments under way the instants of a few are kept. None is ever told to have taken less than it did, since
 // the least is what counts, nor much more.
-TEST_F(PassingFlowTest, WithMuchUnderWayNothingTakesLessThanItDid) {
+TEST_F(EndToEndEstimatorTest, TheRttIsNeverTooSmallWithManySegmentsInFlight) {
   constexpr Duration apart = 100us;
   constexpr int under_way = 400;
   int told = 0;
@@ -67,7 +67,7 @@ TEST_F(PassingFlowTest, WithMuchUnderWayNothingTakesLessThanItDid) {
 }
 
 // A queue that grows: ever more is under way, and what it took is told all the same.
-TEST_F(PassingFlowTest, WithEverMoreUnderWayItIsStillTold) {
+TEST_F(EndToEndEstimatorTest, TheRttIsMeasuredWhileTheFlightGrows) {
   int untold = 0;
   for (int i = 0; i < 20'000; ++i) {
     const Instant now = Instant(1s) + 1ms * i;
@@ -83,7 +83,7 @@ TEST_F(PassingFlowTest, WithEverMoreUnderWayItIsStillTold) {
   EXPECT_LT(untold, 500) << "of 10000";
 }
 
-TEST_F(PassingFlowTest, BetweenMarksThatLieFarApartNothingIsTold) {
+TEST_F(EndToEndEstimatorTest, NoRttIsMeasuredBetweenDistantMarks) {
   for (int i = 0; i < 100; ++i) data(Instant(1s) + 50ms * i);
   int told = 0;
   for (int i = 0; i < 100; ++i) {
@@ -95,7 +95,7 @@ TEST_F(PassingFlowTest, BetweenMarksThatLieFarApartNothingIsTold) {
   EXPECT_GT(told, 20);
 }
 
-TEST_F(PassingFlowTest, WhatPassedAgainIsNotTimed) {
+TEST_F(EndToEndEstimatorTest, ARetransmissionGivesNoRtt) {
   data(Instant(1s), 2);
   flow.on_repetition();
   EXPECT_EQ(flow.on_ack(Instant(2s), segment * 2).round_trip, Duration::zero()) << "Karn";
@@ -103,7 +103,7 @@ TEST_F(PassingFlowTest, WhatPassedAgainIsNotTimed) {
   EXPECT_EQ(flow.on_ack(Instant(3s) + radio, segment * 3).round_trip, radio);
 }
 
-TEST_F(PassingFlowTest, WhatComesOutOfTurnHasComeAndCountsOnce) {
+TEST_F(EndToEndEstimatorTest, OutOfOrderDataIsDeliveredAndCountedOnce) {
   data(Instant(1s), 5);
   Bytes delivered;
   for (int i = 0; i < 3; ++i) delivered += flow.on_duplicate(segment).delivered;
@@ -115,13 +115,13 @@ TEST_F(PassingFlowTest, WhatComesOutOfTurnHasComeAndCountsOnce) {
   EXPECT_EQ(flow.in_flight(), Bytes{});
 }
 
-TEST_F(PassingFlowTest, WhatIsAcknowledgedWithoutHavingPassedIsNotCounted) {
+TEST_F(EndToEndEstimatorTest, AnAckOfUnseenDataIsNotCounted) {
   data(Instant(1s), 2);
   EXPECT_EQ(flow.on_ack(Instant(2s), segment * 7).delivered, segment * 2);
   EXPECT_EQ(flow.in_flight(), Bytes{});
 }
 
-TEST_F(PassingFlowTest, ASenderThatUsesEachWindowAtOnceIsHeldBack) {
+TEST_F(EndToEndEstimatorTest, ASenderThatUsesEachWindowAtOnceIsWindowLimited) {
   flow.on_window(Instant(1s), segment * 2, segment);
   data(Instant(1s) + core, 2);
   EXPECT_FALSE(flow.held_back()) << "nothing needed a newer window yet";
@@ -131,7 +131,7 @@ TEST_F(PassingFlowTest, ASenderThatUsesEachWindowAtOnceIsHeldBack) {
   EXPECT_EQ(flow.further(), core);
 }
 
-TEST_F(PassingFlowTest, ASenderThatLeavesRoomIsNot) {
+TEST_F(EndToEndEstimatorTest, ASenderThatLeavesPartOfTheWindowIsNotWindowLimited) {
   for (int i = 1; i < 20; ++i) {
     const Instant now = Instant(1s) + 100ms * i;
     flow.on_window(now, segment * (2 * i + 2), segment);
@@ -140,7 +140,7 @@ TEST_F(PassingFlowTest, ASenderThatLeavesRoomIsNot) {
   EXPECT_FALSE(flow.held_back());
 }
 
-TEST_F(PassingFlowTest, OneLateAnswerDoesNotMakeItFree) {
+TEST_F(EndToEndEstimatorTest, OneLateResponseKeepsItWindowLimited) {
   flow.on_window(Instant(1s), segment * 2, segment);
   data(Instant(1s) + core, 2);
   flow.on_window(Instant(2s), segment * 4, segment);
@@ -154,7 +154,7 @@ TEST_F(PassingFlowTest, OneLateAnswerDoesNotMakeItFree) {
 }
 
 // A window that grows by less than a segment lets nothing more be sent: the answer comes to the one that does.
-TEST_F(PassingFlowTest, AWindowWithoutRoomForASegmentHasNoAnswer) {
+TEST_F(EndToEndEstimatorTest, AWindowIncreaseBelowASegmentGetsNoResponse) {
   flow.on_window(Instant(1s), segment * 2, segment);
   data(Instant(1s) + core, 2);
   flow.on_window(Instant(2s), segment * 2 + Bytes(600), segment);
@@ -164,7 +164,7 @@ TEST_F(PassingFlowTest, AWindowWithoutRoomForASegmentHasNoAnswer) {
   EXPECT_EQ(flow.further(), core) << "and not a second more";
 }
 
-TEST_F(PassingFlowTest, FromTheMiddleOnWhatIsUnderWayIsNotTimed) {
+TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
   PassingFlow running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
   EXPECT_EQ(running.in_flight(), Bytes(4000));
   EXPECT_EQ(running.further(), Duration::zero());
@@ -176,7 +176,7 @@ TEST_F(PassingFlowTest, FromTheMiddleOnWhatIsUnderWayIsNotTimed) {
 }
 
 // 2^32 bytes and 2^32 microseconds (72 minutes) later everything is as before.
-TEST_F(PassingFlowTest, NothingChangesWhereItsNumbersWrap) {
+TEST_F(EndToEndEstimatorTest, WrappedSequenceNumbersChangeNothing) {
   const Bytes first((std::int64_t{1} << 32) - 1500);
   const Instant when(std::chrono::microseconds((std::int64_t{1} << 32) - 5000));
   PassingFlow running(when, {first, first}, Duration::zero());

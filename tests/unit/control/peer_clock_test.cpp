@@ -25,24 +25,24 @@ Duration after(PeerClock& clock, Duration how_long, Duration tick, std::uint32_t
   return answer;
 }
 
-TEST(PeerClock, IsNotKnownBeforeItsRateWasSeen) {
+TEST(PeerClock, IsUnknownBeforeItsRateIsMeasured) {
   PeerClock clock;
   EXPECT_LT(after(clock, 500ms, 1ms, 7), 0ms);
 }
 
-TEST(PeerClock, TellsHowMuchLaterASegmentComesThanAtBest) {
+TEST(PeerClock, MeasuresTheDelayBeyondTheSmallest) {
   PeerClock punctual;
   EXPECT_EQ(after(punctual, 3s, 1ms, 7), 0ms);
   PeerClock late;
   EXPECT_NEAR(to_seconds(after(late, 3s, 1ms, 7, 17ms)), 0.017, 1e-4);
 }
 
-TEST(PeerClock, GoesOnWhereTheTicksWrap) {
+TEST(PeerClock, SurvivesWrappedTicks) {
   PeerClock clock;
   EXPECT_NEAR(to_seconds(after(clock, 3s, 1ms, UINT32_MAX - 1500, 17ms)), 0.017, 1e-4);
 }
 
-TEST(PeerClock, OfAnotherRateNothingIsSaid) {
+TEST(PeerClock, AnUnusualTickRateIsUnknown) {
   for (const Duration tick : {Duration(10ms), Duration(4ms), Duration(1us), Duration(2h)}) {
     PeerClock clock;
     EXPECT_LT(after(clock, 5s, tick, 7, 17ms), 0ms);
@@ -62,15 +62,15 @@ void expect_known_through_upload(int half, Duration step) {
   }
 }
 
-TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
+TEST(PeerClock, DelayByAnUploadIsNotAnotherClockRate) {
   expect_known_through_upload(100, 3ms);  // 300 ms within a second
 }
 
-TEST(PeerClock, ARateThatWasSeenOnceIsNotDoubtedForAnUpload) {
+TEST(PeerClock, AKnownRateSurvivesAnUpload) {
   expect_known_through_upload(75, 8ms);  // 128 KiB at 1.7 Mb/s, in three quarters of a second
 }
 
-TEST(PeerClock, AnAssumptionIsCorrectedByWhatARoundTripLeaves) {
+TEST(PeerClock, AnAssumedMinimumIsCorrectedByTheRtt) {
   PeerClock clock;
   Duration late{};
   for (Duration sent{}; sent <= 3s; sent += 10ms) {
@@ -81,7 +81,7 @@ TEST(PeerClock, AnAssumptionIsCorrectedByWhatARoundTripLeaves) {
 }
 
 // A base delay that is too long must not make what is late punctual.
-TEST(PeerClock, WhatWasSeenIsNotCorrected) {
+TEST(PeerClock, AMeasuredMinimumIsNotCorrected) {
   PeerClock clock;
   Duration late{};
   for (Duration sent{}; sent <= 3s; sent += 10ms) {
@@ -91,7 +91,7 @@ TEST(PeerClock, WhatWasSeenIsNotCorrected) {
   EXPECT_NEAR(to_seconds(late), 0.1, 0.003);
 }
 
-TEST(PeerClock, AConnectionThatBeginsBehindAnUploadIsLateFromItsFirstSegmentOn) {
+TEST(PeerClock, AConnectionThatBeginsBehindAnUploadIsLateFromItsFirstSegment) {
   PeerClock clock;
   Duration late{};
   for (Duration sent{}; sent <= 3s; sent += 10ms) {
@@ -101,7 +101,7 @@ TEST(PeerClock, AConnectionThatBeginsBehindAnUploadIsLateFromItsFirstSegmentOn) 
 }
 
 // … and keeps it full for a minute.
-TEST(PeerClock, WhatIsAlwaysLateIsNotSoonTakenForPunctual) {
+TEST(PeerClock, AConstantDelayStaysADelayForAMinute) {
   PeerClock clock;
   Duration sent{};
   Duration late{};
@@ -111,7 +111,7 @@ TEST(PeerClock, WhatIsAlwaysLateIsNotSoonTakenForPunctual) {
   EXPECT_GT(late, 230ms);
 }
 
-TEST(PeerClock, WhatWasTheLeastIsForgotten) {
+TEST(PeerClock, TheSmallestDelayExpires) {
   PeerClock clock;
   EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
   // The way is 40 ms longer from now on.
@@ -125,7 +125,7 @@ TEST(PeerClock, WhatWasTheLeastIsForgotten) {
   EXPECT_EQ(answer, 0ms);
 }
 
-TEST(PeerClock, AClockThatDriftsStaysKnown) {
+TEST(PeerClock, ADriftingClockStaysKnown) {
   PeerClock clock;
   Duration most{};
   for (Duration sent{}; sent < 600s; sent += 10ms) {
@@ -151,14 +151,14 @@ void expect_known_after_outage(Duration begins, Duration lasts) {
   }
 }
 
-TEST(PeerClock, WhatAnOutageKeepsIsNoOtherClock) {
+TEST(PeerClock, DelayByAnOutageIsNotAnotherClockRate) {
   for (const Duration begins : {4s, 5s, 6s, 7s, 8s}) {
     expect_known_after_outage(begins, 1500ms);
     expect_known_after_outage(begins, 2500ms);
   }
 }
 
-TEST(PeerClock, OneThatIsSetBackALittleIsLearnedAnewWithinSeconds) {
+TEST(PeerClock, AClockSetBackALittleIsRelearnedWithinSeconds) {
   PeerClock clock;
   EXPECT_EQ(after(clock, 3s, 1ms, 5000), 0ms);
   Duration answer{};
@@ -167,7 +167,7 @@ TEST(PeerClock, OneThatIsSetBackALittleIsLearnedAnewWithinSeconds) {
   EXPECT_EQ(answer, 0ms);
 }
 
-TEST(PeerClock, OneThatIsSetAnewIsLearnedAnew) {
+TEST(PeerClock, AClockThatJumpsIsRelearned) {
   PeerClock clock;
   EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
   EXPECT_LT(clock.late(Instant(1h) + 4s, 4'000'000'000U), 0ms);

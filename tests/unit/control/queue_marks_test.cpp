@@ -5,7 +5,7 @@
 namespace sluice::control {
 namespace {
 
-TEST(QueueMarks, AFlowAloneIsAsFarAsTheQueue) {
+TEST(QueueMarks, ASingleFlowAdvancesWithTheQueue) {
   QueueMarks marks;
   marks.sent(10'000, 10'000_B);
   EXPECT_EQ(marks.passed(0), 0_B);
@@ -14,7 +14,7 @@ TEST(QueueMarks, AFlowAloneIsAsFarAsTheQueue) {
   EXPECT_EQ(marks.passed(50'000), 10'000_B) << "no farther than it was sent";
 }
 
-TEST(QueueMarks, WhatOthersSentFirstComesFirst) {
+TEST(QueueMarks, BytesOfOthersSentBeforePassBefore) {
   QueueMarks marks(100'000);
   EXPECT_EQ(marks.passed(90'000), 0_B) << "before the flow began";
   marks.sent(130'000, 5'000_B);  // 25 kB of others, then 5 kB of this flow
@@ -30,7 +30,7 @@ TEST(QueueMarks, ARetransmissionChangesNothing) {
   EXPECT_EQ(marks.passed(5'000), 5'000_B);
 }
 
-TEST(QueueMarks, LookingDoesNotForget) {
+TEST(QueueMarks, AReadOnlyQueryForgetsNothing) {
   QueueMarks marks;
   marks.sent(8'000, 8'000_B);
   EXPECT_EQ(marks.passed(8'000, false), 8'000_B);
@@ -38,7 +38,7 @@ TEST(QueueMarks, LookingDoesNotForget) {
 }
 
 /// However much is under way, the position is right to within the spacing that the space allows.
-TEST(QueueMarks, AlternatingFlowsStayApart) {
+TEST(QueueMarks, AlternatingFlowsAreCountedSeparately) {
   QueueMarks marks;
   constexpr std::int64_t packet = 1500;
   constexpr std::int64_t packets = 400;

@@ -16,13 +16,13 @@ QueueSharers shared(double others) {
   return sharers;
 }
 
-TEST(QueueSharers, CountWhatEachSends) {
+TEST(QueueSharers, CountBytesOfEachSender) {
   const QueueSharers sharers = shared(0.3);
   EXPECT_NEAR(sharers.ours(), 7e5, 1e4);
   EXPECT_NEAR(sharers.all(), 1e6, 1e4);
 }
 
-TEST(QueueSharers, OfOneMomentCountInFull) {
+TEST(QueueSharers, SamplesOfOneInstantCountInFull) {
   QueueSharers once;
   QueueSharers twice;
   for (int i = 0; i < 500; ++i) {
@@ -33,13 +33,13 @@ TEST(QueueSharers, OfOneMomentCountInFull) {
   EXPECT_NEAR(once.ours(), twice.ours(), 1e-6);
 }
 
-TEST(QueueSharers, ContestItFromAFifthOn) {
+TEST(QueueSharers, ReportCompetitionFromAFifthOfTheRateOn) {
   EXPECT_FALSE(shared(0).contested());
   EXPECT_FALSE(shared(0.18).contested());
   EXPECT_TRUE(shared(0.22).contested());
 }
 
-TEST(QueueSharers, LeaveEachConnectionItsPart) {
+TEST(QueueSharers, LeaveEachConnectionItsShare) {
   QueueSharers sharers = shared(0.5);
   EXPECT_EQ(sharers.fair_part(1), 0) << "no round trip is known";
   for (int i = 0; i < 50; ++i) sharers.on_round_trip(200ms);
@@ -49,7 +49,7 @@ TEST(QueueSharers, LeaveEachConnectionItsPart) {
 }
 
 // Datagrams at a fixed rate do not yield, and a fair part of a queue without bound would be without bound.
-TEST(QueueSharers, AQueueOfMoreThanHalfASecondIsNotMadeLonger) {
+TEST(QueueSharers, DoNotExtendAQueueAboveHalfASecond) {
   QueueSharers sharers = shared(0.5);
   for (int i = 0; i < 200; ++i) sharers.on_round_trip(4s);
   EXPECT_NEAR(sharers.fair_part(1), 0.9 * 0.5 * 1e6 * 0.5, 5e3);

@@ -79,7 +79,7 @@ TEST(ReceiveWindowLoop, StartsWithTheInitialWindow) {
       4536_B);
 }
 
-TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
+TEST(ReceiveWindowLoop, ConvergesToDelayTimesDrainPlusReference) {
   ReceiveWindowLoop loop;
   const OnWire drain(Rate::bytes_per_second(1e6));
   const Bytes more =
@@ -96,7 +96,7 @@ TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
       << "an edge is never taken back";
 }
 
-TEST(ReceiveWindowLoop, TheReferenceIsForHalfOfTheBestRateOfLate) {
+TEST(ReceiveWindowLoop, TheReferenceUsesAtLeastHalfOfTheBestRecentRate) {
   const auto reference = [](double best) {
     ReceiveWindowLoop loop;
     loop.advance({.buffered = 0_B,
@@ -114,7 +114,7 @@ TEST(ReceiveWindowLoop, TheReferenceIsForHalfOfTheBestRateOfLate) {
 }
 
 // Slow for a second, eight times as fast for 100 ms: what waits must last until the server has heard of it.
-TEST(ReceiveWindowLoop, MoreWaitsForALinkThatSwings) {
+TEST(ReceiveWindowLoop, AVaryingLinkHasALargerReference) {
   const auto use = [](double best) {
     Relay relay;
     relay.best = best;
@@ -128,7 +128,7 @@ TEST(ReceiveWindowLoop, MoreWaitsForALinkThatSwings) {
 }
 
 // What is too much at the radio is withheld from the server at once, what is missing there is sent for.
-TEST(ReceiveWindowLoop, WhatTheRadioHasTooMuchOrTooLittleOfCounts) {
+TEST(ReceiveWindowLoop, TheErrorOfTheRadioQueueIsAdded) {
   const OnWire drain(Rate::bytes_per_second(1e6));
   const auto advance = [&](Bytes error) {
     ReceiveWindowLoop loop;
@@ -141,7 +141,7 @@ TEST(ReceiveWindowLoop, WhatTheRadioHasTooMuchOrTooLittleOfCounts) {
 }
 
 // A queue and a rate of small segments are a tenth headers; what is promised is not.
-TEST(ReceiveWindowLoop, WhatIsPromisedFillsTheRadioWithItsHeaders) {
+TEST(ReceiveWindowLoop, TheWindowAccountsForHeadersOnTheRadio) {
   ReceiveWindowObservation seen{0_B,   0_B,           OnWire(11040_B), OnWire(Rate::bytes_per_second(1.104e6)),
                                 100ms, /*framing=*/{}};
   EXPECT_EQ(ReceiveWindowLoop().advance(seen), 132480_B) << "nothing is known of the packets yet";
@@ -149,7 +149,7 @@ TEST(ReceiveWindowLoop, WhatIsPromisedFillsTheRadioWithItsHeaders) {
   EXPECT_EQ(ReceiveWindowLoop().advance(seen), 120000_B) << "240 segments, with their headers 132480 bytes";
 }
 
-TEST(Framing, IsThatOfThePacketsOfLate) {
+TEST(Framing, FollowsRecentPackets) {
   Framing framing;
   EXPECT_EQ(framing.share(), 1);
   for (int packet = 0; packet < 1000; ++packet) framing.sent(1448_B, OnWire(1500_B));
@@ -161,7 +161,7 @@ TEST(Framing, IsThatOfThePacketsOfLate) {
 
 // After an outage so long that the first loop has forgotten its rate, servers must not be promised the first window
 // again.
-TEST(ReceiveWindowLoop, ALinkThatStandsStillIsNotANewOne) {
+TEST(ReceiveWindowLoop, AStalledLinkDoesNotRestoreTheInitialWindow) {
   ReceiveWindowLoop loop;
   loop.advance({.buffered = 0_B,
                 .advertised = 0_B,
@@ -175,7 +175,7 @@ TEST(ReceiveWindowLoop, ALinkThatStandsStillIsNotANewOne) {
       << "only what finds out whether it moves again";
 }
 
-TEST(ReceiveWindowLoop, NeverHoldsMoreThanTheMaximum) {
+TEST(ReceiveWindowLoop, NeverExceedsTheMaximum) {
   ReceiveWindowParameters parameters;
   parameters.maximum = Bytes(200000);
   ReceiveWindowLoop loop(parameters);
@@ -225,7 +225,7 @@ TEST(ReceiveWindowLoop, KeepsAVaryingRadioLegBusy) {
 }
 
 // The drain seen while starved is the server's rate and not the radio's: the window still has to find 50 Mb/s.
-TEST(ReceiveWindowLoop, FindsTheRateOfARadioLegThatItOnlySeesDrain) {
+TEST(ReceiveWindowLoop, FindsTheRateOfARadioLegFromItsDrain) {
   Relay relay;
   relay.told_capacity = false;
   relay.capacity = [](std::int64_t) { return 6250.0; };
@@ -235,7 +235,7 @@ TEST(ReceiveWindowLoop, FindsTheRateOfARadioLegThatItOnlySeesDrain) {
   EXPECT_GE(relay.drained / relay.offered, 0.99);
 }
 
-TEST(ReceiveWindowLoop, ASlowServerIsNotPromisedTheWorld) {
+TEST(ReceiveWindowLoop, ASlowServerKeepsTheInitialWindow) {
   Relay relay;
   relay.told_capacity = false;
   relay.server_limit = 100;  // 0.8 Mb/s into a radio leg of 50
@@ -244,7 +244,7 @@ TEST(ReceiveWindowLoop, ASlowServerIsNotPromisedTheWorld) {
   EXPECT_LE(relay.edge - relay.received, 70'000) << "the initial window and no more";
 }
 
-TEST(ReceiveWindowLoop, AnOutageFillsNoMoreThanWasPromised) {
+TEST(ReceiveWindowLoop, AnOutageFillsAtMostTheAdvertisedWindow) {
   Relay relay;
   relay.capacity = [](std::int64_t now) { return now >= 5000 && now < 10'000 ? 0.0 : 1000.0; };
   relay.run(0, 5000);

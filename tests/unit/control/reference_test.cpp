@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Reference, ReadsFramesBytesAndTime) {
+TEST(Reference, ParsesFramesBytesAndTime) {
   EXPECT_EQ(Reference::parse("100 frames"), Reference::frames(100));
   EXPECT_EQ(Reference::parse("1 frame"), Reference::frames(1));
   EXPECT_EQ(Reference::parse("4000B"), Reference::bytes(Bytes(4000)));
@@ -38,7 +38,7 @@ TEST(Reference, CountsInBytes) {
   EXPECT_DOUBLE_EQ(Reference::time(20ms).in_bytes(Bytes(40), Rate()), 0);
 }
 
-TEST(Reference, PrintsWhatItReads) {
+TEST(Reference, PrintsWhatItParses) {
   for (const Reference& reference : {Reference(), Reference::frames(12.5), Reference::bytes(Bytes(123456789)),
                                      Reference::time(20ms), Reference::time(1us), Reference::frames(1e11)}) {
     EXPECT_EQ(Reference::parse(reference.to_string()), reference) << reference.to_string();

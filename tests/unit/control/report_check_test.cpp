@@ -31,12 +31,12 @@ class ReportsOfAUe : public testing::Test {
   std::uint64_t transmitted_ = 5'000'000;
 };
 
-TEST_F(ReportsOfAUe, AreTrustedWhereTheyAgree) {
+TEST_F(ReportsOfAUe, AreTrustedIfTheyAgreeWithAcks) {
   go_on(60s, 1);
   EXPECT_TRUE(check_.trusted());
 }
 
-TEST_F(ReportsOfAUe, MayTellOfMoreThanTheConnectionsThatAreSeen) {
+TEST_F(ReportsOfAUe, MayCountMoreThanTheObservedConnections) {
   go_on(60s, 5);
   EXPECT_TRUE(check_.trusted());
 }
@@ -48,12 +48,12 @@ TEST_F(ReportsOfAUe, AreDistrustedWhenLessWasTransmittedThanArrived) {
   EXPECT_FALSE(check_.trusted());
 }
 
-TEST_F(ReportsOfAUe, AreDistrustedWhenTheQueueIsLongerThanAnythingWaited) {
+TEST_F(ReportsOfAUe, AreDistrustedIfTheQueueExceedsEveryRtt) {
   go_on(6s, 1, 500ms);
   EXPECT_FALSE(check_.trusted());
 }
 
-TEST_F(ReportsOfAUe, OfALongQueueAreBelievedWhenOneOfThemCouldBe) {
+TEST_F(ReportsOfAUe, AreTrustedIfOneOfTheLongQueuesIsPossible) {
   for (int i = 0; i < 20; ++i) {
     go_on(900ms, 1, 500ms);
     go_on(100ms, 1, 20ms);
@@ -61,7 +61,7 @@ TEST_F(ReportsOfAUe, OfALongQueueAreBelievedWhenOneOfThemCouldBe) {
   EXPECT_TRUE(check_.trusted());
 }
 
-TEST_F(ReportsOfAUe, AreTrustedAgainWhenTheyHaveAgreedForAWhile) {
+TEST_F(ReportsOfAUe, AreTrustedAgainAfterAgreeingForSomeTime) {
   go_on(6s, 0.1);
   ASSERT_FALSE(check_.trusted());
   go_on(6s, 1);
@@ -70,13 +70,13 @@ TEST_F(ReportsOfAUe, AreTrustedAgainWhenTheyHaveAgreedForAWhile) {
   EXPECT_TRUE(check_.trusted());
 }
 
-TEST_F(ReportsOfAUe, OfAnotherNodeBBeginAnew) {
+TEST_F(ReportsOfAUe, OfAnotherNodeBAreTrustedAtFirst) {
   go_on(6s, 0.1);
   check_.restart();
   EXPECT_TRUE(check_.trusted());
 }
 
-TEST(ReportCheck, ACounterThatRunsBackwardsBeginsAnew) {
+TEST(ReportCheck, ACounterThatRunsBackwardsRestartsTheCheck) {
   ReportCheck check;
   Instant now(1h);
   for (int i = 0; i < 100; ++i, now += 1s) {

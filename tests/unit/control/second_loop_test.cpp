@@ -23,7 +23,7 @@ SecondLoopParameters of_the_paper() {
   return parameters;
 }
 
-TEST(SecondLoop, TheSlidingModeIsSmvsAroundTheRelaysBuffer) {
+TEST(SecondLoop, TheSlidingModeEqualsSmvsOnTheRelayBuffer) {
   SecondLoopParameters parameters = of_the_paper();
   parameters.minimum_reference = 4000_B;
   parameters.frame = 100_B;
@@ -38,7 +38,7 @@ TEST(SecondLoop, TheSlidingModeIsSmvsAroundTheRelaysBuffer) {
 }
 
 // Eqs. 22 to 36 with b̄·RTT for what drains before a new edge can act.
-TEST(SecondLoop, TheServersRoundTripIsTheDelayOfTheLoop) {
+TEST(SecondLoop, TheRttOfTheServerIsTheDelayOfTheLoop) {
   SmvsParameters parameters = sliding_mode(of_the_paper());
   parameters.boundary_layer = Reference::time(40ms);
   parameters.epsilon = 1e-6;

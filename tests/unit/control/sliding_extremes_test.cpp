@@ -17,12 +17,12 @@ Instant at(Duration time) {
   return Instant(time);
 }
 
-TEST(SlidingExtremes, KnowsNothingAtFirst) {
+TEST(SlidingExtremes, IsEmptyAtFirst) {
   const SlidingExtremes extremes(100ms);
   EXPECT_FALSE(extremes.range(at(1s)).has_value());
 }
 
-TEST(SlidingExtremes, ForgetsWithTheWindow) {
+TEST(SlidingExtremes, ForgetsSamplesOlderThanTheWindow) {
   SlidingExtremes extremes(160ms);
   extremes.add(at(1000ms), 5);
   extremes.add(at(1100ms), -3);

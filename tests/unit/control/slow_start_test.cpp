@@ -24,14 +24,14 @@ std::vector<bool> rounds(SlowStart& start, const std::vector<double>& rates) {
   return ended;
 }
 
-TEST(SlowStart, GrowsByWhatIsDelivered) {
+TEST(SlowStart, GrowsByTheDeliveredBytes) {
   SlowStart start(3000);
   start.on_delivered(Bytes(1500));
   EXPECT_EQ(start.window(), 4500);
   EXPECT_TRUE(start.searching());
 }
 
-TEST(SlowStart, IsNoLessThanWhatAConnectionBrings) {
+TEST(SlowStart, StartsAtLeastAtTheInheritedWindow) {
   SlowStart start(3000);
   start.let_have(Bytes(9000));
   EXPECT_EQ(start.window(), 9000);
@@ -39,12 +39,12 @@ TEST(SlowStart, IsNoLessThanWhatAConnectionBrings) {
   EXPECT_EQ(start.window(), 9000);
 }
 
-TEST(SlowStart, EndsWhereTheRateGrowsNoMoreInThreeRounds) {
+TEST(SlowStart, EndsAfterThreeRoundsWithoutGrowth) {
   SlowStart start(3000);
   EXPECT_EQ(rounds(start, {1, 1.2, 1.2, 1.2}), (std::vector<bool>{false, false, false, true}));
 }
 
-TEST(SlowStart, GoesOnWhereTheRateGrowsByAQuarter) {
+TEST(SlowStart, ContinuesWhileTheRateGrowsByAQuarter) {
   SlowStart start(3000);
   EXPECT_EQ(rounds(start, {1, 1.1, 1.1, 1.25, 1.3, 1.3}), std::vector<bool>(6, false));
 }
@@ -58,14 +58,14 @@ TEST(SlowStart, CountsARoundOnce) {
   EXPECT_TRUE(start.grows_no_more(begin + 300ms, rate, 100ms, true));
 }
 
-TEST(SlowStart, LearnsNothingWhereTheWindowIsNotUsed) {
+TEST(SlowStart, IgnoresRoundsThatDoNotUseTheWindow) {
   SlowStart start(3000);
   for (int round = 0; round < 8; ++round) {
     EXPECT_FALSE(start.grows_no_more(begin + round * 100ms, rate, 100ms, false));
   }
 }
 
-TEST(SlowStart, ASearchForgetsTheRateOfTheOneBefore) {
+TEST(SlowStart, ASearchForgetsTheRateOfTheLastSearch) {
   SlowStart start(3000);
   EXPECT_EQ(rounds(start, {4, 4, 4}), std::vector<bool>(3, false));
   start.search(6000);
@@ -86,7 +86,7 @@ TEST(SlowStart, RefillsWithoutASearch) {
   EXPECT_FALSE(start.refilling());
 }
 
-TEST(SlowStart, ASearchGoesOnWhereARefillIsGivenUp) {
+TEST(SlowStart, ASearchContinuesWhenARefillIsCancelled) {
   SlowStart start(3000);
   start.stop_refilling();
   EXPECT_TRUE(start.searching());

@@ -139,7 +139,7 @@ TEST(SmvsLink, LostReportsCostLittle) {
   EXPECT_LE(result.delay_p95_ms, 60);
 }
 
-TEST(SmvsLink, LossOnTheWireIsNotMistakenForDataUnderWay) {
+TEST(SmvsLink, LossOnTheWireIsNotCountedAsInFlight) {
   for (const auto law : {IdealLink::Law::at_proxy, IdealLink::Law::at_node_b}) {
     IdealLink link;
     link.law = law;
@@ -185,7 +185,7 @@ std::int64_t burst_time(EmptyQueue empty_queue) {
 
 // Why a step with an empty queue does not lower b̄ by default: with pauses between bursts the paper's form starts each
 // from nothing.
-TEST(SmvsLink, BurstsAfterAPauseFindTheRateStillKnown) {
+TEST(SmvsLink, BurstsAfterAPauseStartAtTheKnownRate) {
   EXPECT_LE(burst_time(EmptyQueue::hold), 65);
   EXPECT_GE(burst_time(EmptyQueue::follow), 100);
 }

@@ -38,12 +38,12 @@ auto rule(const char* name) {
   return Field(&Violation::rule, name);
 }
 
-TEST(SmvsRules, ThePapersSettingAndTheDefaultsAreClean) {
+TEST(SmvsRules, ThePaperAndDefaultParametersViolateNoRule) {
   EXPECT_THAT(validate(paper(), ue3, 200ms), IsEmpty());
   EXPECT_THAT(validate(SmvsParameters{}), IsEmpty());
 }
 
-TEST(SmvsRules, TheBandHasToFitBelowTheReference) {
+TEST(SmvsRules, TheBoundaryLayerMustFitBelowTheReference) {
   SmvsParameters parameters = paper();
   parameters.minimum_reference = 0_B;
   parameters.reference = Reference::frames(5);
@@ -55,7 +55,7 @@ TEST(SmvsRules, TheBandHasToFitBelowTheReference) {
   EXPECT_EQ(found[0].severity, Violation::Severity::error);
 }
 
-TEST(SmvsRules, TheBandHasToFitBelowTheBuffer) {
+TEST(SmvsRules, TheBoundaryLayerMustFitBelowTheBuffer) {
   SmvsParameters parameters = paper();
   parameters.epsilon = 499;
   EXPECT_THAT(validate(parameters), IsEmpty()) << "band 99.8 frames, 100 are free above q0";
@@ -66,7 +66,7 @@ TEST(SmvsRules, TheBandHasToFitBelowTheBuffer) {
 }
 
 // However much is asked for, half of the buffer is what the law holds.
-TEST(SmvsRules, TheBandIsJudgedAtTheReferenceThatIsHeld) {
+TEST(SmvsRules, TheBoundaryLayerIsCheckedAtTheEffectiveReference) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::frames(196);
   EXPECT_THAT(validate(parameters), ElementsAre(rule("q0 ≤ Bmax/2"))) << "a band of 4 frames has 100 on either side";
@@ -74,7 +74,7 @@ TEST(SmvsRules, TheBandIsJudgedAtTheReferenceThatIsHeld) {
   EXPECT_THAT(validate(parameters), Contains(rule("ε·Ts/(1−δ·Ts) < q0"))) << "3.5 frames are held";
 }
 
-TEST(SmvsRules, MoreThanHalfOfTheBufferIsNotHeldAndThatIsSaid) {
+TEST(SmvsRules, AReferenceAboveHalfOfTheBufferIsLimitedWithAWarning) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::frames(120);
   const auto found = validate(parameters);
@@ -83,7 +83,7 @@ TEST(SmvsRules, MoreThanHalfOfTheBufferIsNotHeldAndThatIsSaid) {
   EXPECT_EQ(smvs_reference(parameters, ue3), 100 * 40);
 }
 
-TEST(SmvsRules, AReferenceInTimeIsJudgedAtTheMeanRate) {
+TEST(SmvsRules, AReferenceInTimeIsCheckedAtTheMeanRate) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::time(200ms);  // 232 frames at 1160 frames/s, more than the buffer
   EXPECT_THAT(validate(parameters), IsEmpty());
@@ -106,14 +106,14 @@ TEST(SmvsRules, AFullBufferMustLastLongerThanAStep) {
   EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("δ·Ts → 1")));
 }
 
-TEST(SmvsRules, SlowVariationIsNeeded) {
+TEST(SmvsRules, FastVariationViolatesARule) {
   const auto found = validate(paper(), ue3, 40ms);
   ASSERT_THAT(found, ElementsAre(rule("Ts < Tb/2")));
   EXPECT_EQ(found[0].severity, Violation::Severity::warning);
 }
 
 // Fig. 16: δ = 20 settles only after about 20 s.
-TEST(SmvsRules, ASmallDeltaIsSlow) {
+TEST(SmvsRules, ASmallDeltaIsAWarning) {
   SmvsParameters parameters = paper();
   parameters.delta = 20;
   const auto found = validate(parameters, ue3);
@@ -150,12 +150,12 @@ TEST(SmvsRules, EveryRangeIsChecked) {
   EXPECT_THAT(broken([](auto& p) { p.one_way_delay = 24h; }), Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096")));
 }
 
-TEST(SmvsRules, InStepsThatBreakThemThereIsNoLaw) {
+TEST(SmvsRules, NoControllerExistsForStepsThatViolateThem) {
   EXPECT_FALSE(in_steps_of(SmvsParameters{}, 1ns)) << "millions of steps on the way";
   EXPECT_FALSE(in_steps_of(SmvsParameters{}, 0ns));
 }
 
-TEST(SmvsRules, TheLawInOtherStepsKeepsTheRules) {
+TEST(SmvsRules, TheControllerInOtherStepsObeysTheRules) {
   const SmvsParameters usual;
   for (const Duration period : {1ms, 5ms, 10ms, 20ms, 50ms, 250ms}) {
     const SmvsParameters fitted = in_steps_of(usual, period).value();

@@ -50,7 +50,7 @@ class Script {
   SmvsObservation seen_{Instant(1s), {}, 0, 0, {}};
 };
 
-TEST(Smvs, ComputesEquation36) {
+TEST(Smvs, EqualsEquation36) {
   Script script(paper());
   script.step(25ms, 4000_B, 4000_B, 0_B);
   // b(1) = 1000 B / 25 ms = 40000 B/s is the first sample and becomes b̄.
@@ -72,7 +72,7 @@ TEST(Smvs, ComputesEquation36) {
   EXPECT_NEAR(script.smvs.state().predicted_error, 1045, 1e-9);
 }
 
-TEST(Smvs, HoldsNoMoreOfTheReferenceThanIsToWait) {
+TEST(Smvs, AShortFlowLowersTheShareOfTheReference) {
   SmvsParameters parameters = paper();
   parameters.minimum_reference = 1000_B;
   Smvs smvs(parameters);
@@ -108,7 +108,7 @@ TEST(Smvs, BoundaryLayerScalesTheSwitching) {
   EXPECT_EQ(script.step(25ms, 5000_B, 4000_B, 2000_B, 600_B), 2622_B);
 }
 
-TEST(Smvs, CarriesFractionsOfBytes) {
+TEST(Smvs, KeepsFractionsOfBytes) {
   Script script(paper());
   script.step(25ms, 4000_B, 4000_B, 0_B);
   script.step(25ms, 4000_B, 1000_B, 1000_B, 2000_B);
@@ -126,7 +126,7 @@ TEST(Smvs, InfersTheRateFromTheQueueWhenServedIsUnknown) {
   EXPECT_DOUBLE_EQ(smvs.state().rate.bytes_per_second(), (4000 - 3500 + 1500) / 0.025);
 }
 
-TEST(Smvs, CommandedPredictionSumsTheLast2dAllowances) {
+TEST(Smvs, ThePredictionSumsTheAllowancesOfTheLastRtt) {
   SmvsParameters parameters = paper();
   parameters.prediction = Prediction::commanded;
   parameters.one_way_delay = 40ms;  // d = ⌈40/25⌉ = 2
@@ -138,7 +138,7 @@ TEST(Smvs, CommandedPredictionSumsTheLast2dAllowances) {
   EXPECT_NEAR(script.smvs.state().predicted_error, 4000 + sum - 40000 * 0.1 - 4000, 1e-6);
 }
 
-TEST(Smvs, ACommandCutShortByAnEarlyReportCountsInPart) {
+TEST(Smvs, AnAllowanceCutShortByAnEarlyReportCountsInPart) {
   SmvsParameters parameters = paper();
   parameters.prediction = Prediction::commanded;
   Script script(parameters);
@@ -161,7 +161,7 @@ TEST(Smvs, StartsWithTheInitialWindow) {
   EXPECT_DOUBLE_EQ(script.mean(), 100000);
 }
 
-TEST(Smvs, BytesAreCountedOverTheTimeThatReallyPassed) {
+TEST(Smvs, RatesUseTheElapsedTime) {
   Script script(paper());
   script.step(25ms, 90000_B, 90000_B, 0_B);
   script.step(25ms, 89000_B, 0_B, 1000_B);
@@ -183,7 +183,7 @@ TEST(Smvs, ThreeStepsAtOnceMoveTheMeanLikeThree) {
   EXPECT_NEAR(one.mean(), three.mean(), 1e-6);
 }
 
-TEST(Smvs, AnObservationFromThePastChangesNothing) {
+TEST(Smvs, AnOlderObservationChangesNothing) {
   Script script(paper());
   script.step(25ms, 4000_B, 4000_B, 0_B);
   const Bytes allowance = script.step(25ms, 3000_B, 0_B, 1000_B);
@@ -192,7 +192,7 @@ TEST(Smvs, AnObservationFromThePastChangesNothing) {
   EXPECT_EQ(script.smvs.state().steps, 2U);
 }
 
-TEST(Smvs, AClockThatIsSetBackDoesNotFreezeTheLaw) {
+TEST(Smvs, AClockThatIsSetBackDoesNotFreezeTheController) {
   Smvs smvs(paper());
   smvs.step({.now = Instant(1h), .queue = 4000_B, .arrived = 4000, .served = 0, .in_flight = 0_B});
   smvs.step({.now = Instant(1h) + 25ms, .queue = 4000_B, .arrived = 5000, .served = 1000, .in_flight = 0_B});
@@ -207,7 +207,7 @@ TEST(Smvs, AClockThatIsSetBackDoesNotFreezeTheLaw) {
   EXPECT_NEAR(smvs.state().mean_rate.bytes_per_second(), 46000, 1e-6);
 }
 
-TEST(Smvs, AClockNearItsEndIsAClock) {
+TEST(Smvs, ACounterNearItsMaximumIsHandled) {
   Smvs smvs(paper());
   const Instant late = Instant::max() - 500ms;
   smvs.step({.now = late, .queue = 4000_B, .arrived = 4000, .served = 0, .in_flight = 0_B});
@@ -215,7 +215,7 @@ TEST(Smvs, AClockNearItsEndIsAClock) {
   EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), 40000);
 }
 
-TEST(Smvs, NoLinkIsFasterThanCanBeCounted) {
+TEST(Smvs, RatesAreBounded) {
   Smvs smvs(paper());
   smvs.step({.now = Instant(1s), .queue = 4000_B, .arrived = 0, .served = 0, .in_flight = 0_B});
   smvs.step({.now = Instant(1s) + 1ns,
@@ -301,7 +301,7 @@ TEST(Smvs, ASeededMeanIsUsedAtOnce) {
   EXPECT_EQ(script.step(25ms, 0_B, 0_B, 0_B, 10000_B), 8520_B);
 }
 
-TEST(Smvs, APredictedQueueIsNeverShorterThanNothing) {
+TEST(Smvs, APredictedQueueIsNeverNegative) {
   Script script(paper());
   script.smvs.seed(Rate::bytes_per_second(200000));
   // The link could drain 10000 bytes before a grant arrives, but there are none to drain: ŝ = −q0, as above.
@@ -309,7 +309,7 @@ TEST(Smvs, APredictedQueueIsNeverShorterThanNothing) {
   EXPECT_DOUBLE_EQ(script.smvs.state().predicted_error, -4000);
 }
 
-TEST(Smvs, EtaIsOfOneStepHoweverLateAReportIs) {
+TEST(Smvs, EtaCoversOneStepEvenForALateReport) {
   Script script(paper());
   script.smvs.seed(Rate::bytes_per_second(40000));
   script.step(25ms, 9000_B, 9000_B, 0_B);
@@ -328,14 +328,14 @@ TEST(Smvs, TheReferenceStaysWithinTheBuffer) {
   EXPECT_DOUBLE_EQ(script.smvs.state().reference, 4000);
 }
 
-TEST(Smvs, RefusesParametersThatCannotWork) {
+TEST(Smvs, RefusesInvalidParameters) {
   SmvsParameters parameters = paper();
   parameters.delta = 41;
   EXPECT_THROW(Smvs{parameters}, std::invalid_argument);
 }
 
 // Whatever an authenticated but mad Node-B says, the allowance is a number and never negative.
-TEST(Smvs, SurvivesAnyObservation) {
+TEST(Smvs, AcceptsAnyObservation) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);
     SmvsParameters parameters = paper();

@@ -13,14 +13,14 @@ Rate frames_per_second(double frames) {
 }
 
 // Figures 13 and 14 of the SMVS paper: 200 frames are emptied in 0.17 s at 1160 frames/s.
-TEST(StepWatch, AStepInWhichTheFullBufferIsEmptiedIsTooLong) {
+TEST(StepWatch, AStepThatEmptiesAFullBufferIsTooLong) {
   StepWatch watch;
   EXPECT_FALSE(watch.look(100ms, 8000_B, frames_per_second(1160)));
   EXPECT_TRUE(watch.look(200ms, 8000_B, frames_per_second(1160)));
   EXPECT_TRUE(watch.broken());
 }
 
-TEST(StepWatch, ItIsSaidOnceForEachTimeThatTheRuleBreaks) {
+TEST(StepWatch, EachViolationIsReportedOnce) {
   StepWatch watch;
   EXPECT_FALSE(watch.look(100ms, 8000_B, frames_per_second(1999)));
   EXPECT_TRUE(watch.look(100ms, 8000_B, frames_per_second(2000)));
@@ -32,7 +32,7 @@ TEST(StepWatch, ItIsSaidOnceForEachTimeThatTheRuleBreaks) {
   EXPECT_TRUE(watch.look(100ms, 8000_B, frames_per_second(2000))) << "it held again meanwhile";
 }
 
-TEST(StepWatch, WhatIsUnknownBreaksNothing) {
+TEST(StepWatch, UnknownValuesViolateNothing) {
   StepWatch watch;
   EXPECT_FALSE(watch.look(10s, 0_B, frames_per_second(1e6)));
   EXPECT_FALSE(watch.look(10s, 8000_B, Rate()));

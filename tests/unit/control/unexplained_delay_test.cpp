@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant start{10s};
 
-TEST(UnexplainedDelay, IsALongerWayOnceThreeReportsAgreeForLongEnough) {
+TEST(UnexplainedDelay, IsALongerPathOnceThreeReportsAgreeForLongEnough) {
   UnexplainedDelay delay;
   EXPECT_EQ(delay.on_report(start, 50ms, 400ms), std::nullopt);
   EXPECT_EQ(delay.on_report(start + 450ms, 40ms, 400ms), std::nullopt) << "two may be chance";
@@ -19,13 +19,13 @@ TEST(UnexplainedDelay, IsALongerWayOnceThreeReportsAgreeForLongEnough) {
   EXPECT_EQ(delay.on_report(start + 550ms, 40ms, 0ms), std::nullopt) << "it begins anew";
 }
 
-TEST(UnexplainedDelay, WaitsHoweverManyReportsThereAre) {
+TEST(UnexplainedDelay, WaitsForItsTimeWithAnyNumberOfReports) {
   UnexplainedDelay delay;
   for (int i = 0; i < 40; ++i) ASSERT_EQ(delay.on_report(start + i * 10ms, 30ms, 400ms), std::nullopt);
   EXPECT_EQ(delay.on_report(start + 400ms, 30ms, 400ms), 30ms);
 }
 
-TEST(UnexplainedDelay, OneReportThatExplainsEverythingEndsIt) {
+TEST(UnexplainedDelay, OneReportThatExplainsTheDelayEndsIt) {
   UnexplainedDelay delay;
   delay.on_report(start, 50ms, 0ms);
   delay.on_report(start + 10ms, 50ms, 0ms);
@@ -33,7 +33,7 @@ TEST(UnexplainedDelay, OneReportThatExplainsEverythingEndsIt) {
   EXPECT_EQ(delay.on_report(start + 20ms, 50ms, 0ms), std::nullopt);
 }
 
-TEST(UnexplainedDelay, FollowsAMeanThatHadNotReachedItYet) {
+TEST(UnexplainedDelay, FollowsAMeanThatStillConverges) {
   UnexplainedDelay delay;
   delay.on_report(start, 8ms, 0ms);
   delay.on_report(start + 10ms, 80ms, 0ms);

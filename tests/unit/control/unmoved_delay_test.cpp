@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr Instant begin{10s};
 constexpr double rate = 1e6;
 
-TEST(UnmovedDelay, IsFoundOnceASegmentSentAfterTheFlightWasHalvedTakesAsLong) {
+TEST(UnmovedDelay, IsDetectedIfTheRttStaysAfterTheFlightWasHalved) {
   UnmovedDelay delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
@@ -34,7 +34,7 @@ TEST(UnmovedDelay, IsFoundOnceASegmentSentAfterTheFlightWasHalvedTakesAsLong) {
       << "it begins again";
 }
 
-TEST(UnmovedDelay, IsNotFoundBeforeRoundTripsHaveBeenLongForAWhile) {
+TEST(UnmovedDelay, IsNotDetectedBeforeRttsHaveBeenLongForSomeTime) {
   UnmovedDelay delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 0ms}));
@@ -46,7 +46,7 @@ TEST(UnmovedDelay, IsNotFoundBeforeRoundTripsHaveBeenLongForAWhile) {
       {.now = begin + 400ms, .round_trip = 60ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 400ms}));
 }
 
-TEST(UnmovedDelay, IsNotFoundWhereTheQueueShrinksWithTheFlight) {
+TEST(UnmovedDelay, IsNotDetectedIfTheQueueShrinksWithTheFlight) {
   UnmovedDelay delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 100ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
@@ -56,7 +56,7 @@ TEST(UnmovedDelay, IsNotFoundWhereTheQueueShrinksWithTheFlight) {
       {.now = begin + 120ms, .round_trip = 55ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 1s}));
 }
 
-TEST(UnmovedDelay, ComparesWithTheLeastRoundTripBeforeTheFlightWasHalved) {
+TEST(UnmovedDelay, ComparesWithTheSmallestRttBeforeTheFlightWasHalved) {
   UnmovedDelay delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 300ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}))
@@ -69,7 +69,7 @@ TEST(UnmovedDelay, ComparesWithTheLeastRoundTripBeforeTheFlightWasHalved) {
       {.now = begin + 120ms, .round_trip = 60ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 1s}));
 }
 
-TEST(UnmovedDelay, BeginsAgainWithMoreInFlightOrAfterAShortRoundTrip) {
+TEST(UnmovedDelay, RestartsWithMoreInFlightOrAfterAShortRtt) {
   UnmovedDelay delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
@@ -100,7 +100,7 @@ UnmovedDelay held() {
   return delay;
 }
 
-TEST(UnmovedDelay, WhatIsHeldGrowsWhileRoundTripsDoNot) {
+TEST(UnmovedDelay, HeldBytesGrowWhileRttsDoNot) {
   UnmovedDelay delay = held();
   delay.adapt(63ms, 60ms, Bytes(4000));
   EXPECT_DOUBLE_EQ(delay.held(), 61'000);
@@ -108,7 +108,7 @@ TEST(UnmovedDelay, WhatIsHeldGrowsWhileRoundTripsDoNot) {
   EXPECT_DOUBLE_EQ(delay.held(), 61'000) << "a queue begins to stand";
 }
 
-TEST(UnmovedDelay, HoldsNothingWhereRoundTripsGrowOrAreExplained) {
+TEST(UnmovedDelay, HoldsNothingIfRttsGrowOrAreExplained) {
   UnmovedDelay delay = held();
   delay.adapt(91ms, 60ms, Bytes(4000));
   EXPECT_EQ(delay.held(), 0) << "others fill a queue, or the link fades";

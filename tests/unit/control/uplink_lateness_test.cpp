@@ -31,20 +31,20 @@ class Uplink {
 
 constexpr Duration unknown{-1};
 
-TEST(UplinkLateness, IsNoPartOfTheRoundTrip) {
+TEST(UplinkLateness, IsNotPartOfTheRtt) {
   Uplink uplink;
   EXPECT_EQ(uplink.hear(0ms), 60ms);
   EXPECT_EQ(uplink.hear(25ms), 35ms);
   EXPECT_EQ(uplink.lateness().newest(), 25ms);
 }
 
-TEST(UplinkLateness, OfAClockThatWasSetBackLeavesNothing) {
+TEST(UplinkLateness, AClockThatIsSetBackDoesNotMakeTheRttNegative) {
   Uplink uplink;
   EXPECT_EQ(uplink.hear(2s), 0ms);
   EXPECT_EQ(uplink.lateness().newest(), 1s) << "no acknowledgement is believed to be later";
 }
 
-TEST(UplinkLateness, IsNotableOnceItIsUsual) {
+TEST(UplinkLateness, IsNotableOnceItIsFrequent) {
   Uplink uplink;
   uplink.hear(8ms);
   EXPECT_FALSE(uplink.lateness().is_notable());
@@ -55,7 +55,7 @@ TEST(UplinkLateness, IsNotableOnceItIsUsual) {
   EXPECT_FALSE(uplink.lateness().is_notable());
 }
 
-TEST(UplinkLateness, GreatestIsForgottenLittleByLittle) {
+TEST(UplinkLateness, TheLargestValueDecays) {
   Uplink uplink;
   uplink.hear(100ms);
   EXPECT_EQ(uplink.lateness().greatest(), 100ms);
@@ -64,7 +64,7 @@ TEST(UplinkLateness, GreatestIsForgottenLittleByLittle) {
   EXPECT_LT(uplink.lateness().greatest(), 45ms);
 }
 
-TEST(UplinkLateness, HoldsForASecondWhereItIsUnknown) {
+TEST(UplinkLateness, IsKeptForASecondWhileUnknown) {
   Uplink uplink;
   uplink.hear_for(1s, 20ms);
   EXPECT_EQ(uplink.hear(unknown), 0ms) << "as late as the others, about: the rest of its round trip is unknown";

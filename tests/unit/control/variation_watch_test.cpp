@@ -39,7 +39,7 @@ int times_broken(DrawnLink link, int steps, VariationWatch& watch) {
   return times;
 }
 
-TEST(VariationWatch, ALinkThatHoldsItsRateForLongKeepsTheRule) {
+TEST(VariationWatch, ALinkThatHoldsItsRateObeysTheRule) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     for (const double holds : {3.0, 3.7, 4.0, 10.0, 40.0}) {
       VariationWatch watch;
@@ -48,7 +48,7 @@ TEST(VariationWatch, ALinkThatHoldsItsRateForLongKeepsTheRule) {
   }
 }
 
-TEST(VariationWatch, ALinkThatChangesWithinAStepBreaksIt) {
+TEST(VariationWatch, ALinkThatChangesWithinAStepViolatesTheRule) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     for (const double holds : {0.3, 0.5, 0.7, 1.0}) {
       VariationWatch watch;
@@ -58,7 +58,7 @@ TEST(VariationWatch, ALinkThatChangesWithinAStepBreaksIt) {
   }
 }
 
-TEST(VariationWatch, ALinkThatHardlyVariesBreaksNothing) {
+TEST(VariationWatch, ALinkThatHardlyVariesObeysTheRule) {
   VariationWatch watch;
   EXPECT_EQ(times_broken({std::mt19937_64(1), 0.5, 9e5, 1.1e6}, 2000, watch), 0);
   VariationWatch constant;
@@ -67,14 +67,14 @@ TEST(VariationWatch, ALinkThatHardlyVariesBreaksNothing) {
   for (int i = 0; i < 2000; ++i) EXPECT_FALSE(silent.look(Rate(), true));
 }
 
-TEST(VariationWatch, StepsWithAnEmptyQueueSayNothingOfTheLink) {
+TEST(VariationWatch, StepsWithAnEmptyQueueAreIgnored) {
   VariationWatch watch;
   for (int i = 0; i < 4000; ++i) EXPECT_FALSE(watch.look(Rate::bytes_per_second(i % 2 == 0 ? 2e6 : 1e5), false));
   DrawnLink link{std::mt19937_64(3), 10.0};
   for (int i = 0; i < 4000; ++i) EXPECT_FALSE(watch.look(i % 4 == 3 ? Rate() : link.step(), i % 4 != 3)) << i;
 }
 
-TEST(VariationWatch, ItIsSaidOnceForEachTimeThatTheRuleBreaks) {
+TEST(VariationWatch, EachViolationIsReportedOnce) {
   VariationWatch watch;
   EXPECT_EQ(times_broken({std::mt19937_64(5), 0.5}, 2000, watch), 1);
   EXPECT_EQ(times_broken({std::mt19937_64(6), 20.0}, 2000, watch), 0);

@@ -38,7 +38,7 @@ Bytes window_of(WindowLaw which) {
   return law.window(10'000_B, queue(), flow());
 }
 
-TEST(WindowLaws, EachWordOnce) {
+TEST(WindowLaws, EveryNameIsUnique) {
   std::set<std::string_view> words;
   for (const WindowLawText& text : window_law_table) {
     EXPECT_TRUE(words.insert(text.word).second) << text.word;
@@ -48,14 +48,14 @@ TEST(WindowLaws, EachWordOnce) {
   EXPECT_FALSE(text_of(WindowLaw::ack_regulator).split);
 }
 
-TEST(WindowLaws, EachLineMakesItsLaw) {
+TEST(WindowLaws, EachTableRowCreatesItsController) {
   for (std::size_t i = 0; i < window_law_table.size(); ++i) {
     const auto which = static_cast<WindowLaw>(i);
     EXPECT_EQ(FlowLaw(which, {}, {}).which(), which);
   }
 }
 
-TEST(WindowLaws, TheWindowsFromTheSameReport) {
+TEST(WindowLaws, EachControllerComputesItsWindowFromOneReport) {
   EXPECT_EQ(window_of(WindowLaw::wrs), 30'000_B) << "B/n";
   EXPECT_EQ(window_of(WindowLaw::wrd), 35'000_B) << "B/n and the 5 kB on the air";
   EXPECT_EQ(window_of(WindowLaw::wrb), 35'000_B);
@@ -66,7 +66,7 @@ TEST(WindowLaws, TheWindowsFromTheSameReport) {
   EXPECT_EQ(window_of(WindowLaw::ack_regulator), Bytes::max()) << "it rewrites nothing";
 }
 
-TEST(WindowLaws, OnlyTheFairShareHoldsBothWaysAndNeedsTheBufferAlone) {
+TEST(WindowLaws, OnlyTheFairShareLimitsBothDirectionsAndNeedsOnlyTheBuffer) {
   for (std::size_t i = 0; i < window_law_table.size(); ++i) {
     const bool fair_share = static_cast<WindowLaw>(i) == WindowLaw::fair_share;
     EXPECT_EQ(window_law_table[i].both_ways, fair_share) << window_law_table[i].word;
@@ -102,7 +102,7 @@ TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
   EXPECT_LT(law.window(ack.ack, view, flow()), without_price / 2);
 }
 
-TEST(WindowLaws, AWindowThatIsNotUsedDoesNotGrow) {
+TEST(WindowLaws, AnUnusedWindowDoesNotGrow) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   law.seed(30'000_B, queue());
   AckView ack{
@@ -115,7 +115,7 @@ TEST(WindowLaws, AWindowThatIsNotUsedDoesNotGrow) {
 }
 
 /// A law that takes over hears for seconds a price for the queue of the law before.
-TEST(WindowLaws, ClampTakingOverIsNotClosedByThePriceOfAQueueThatIsGone) {
+TEST(WindowLaws, ClampIgnoresThePriceOfADrainedQueueAfterASwitch) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.flows = 1;
@@ -142,7 +142,7 @@ TEST(WindowLaws, ClampTakingOverIsNotClosedByThePriceOfAQueueThatIsGone) {
   EXPECT_LT(pass(50), opened) << "a queue that is there closes it";
 }
 
-TEST(WindowLaws, AQueueThatDoesNotDrainIsTheNewLawsOwn) {
+TEST(WindowLaws, AQueueThatStopsDrainingReducesTheNewWindow) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.queue = 60'000_B;
@@ -157,7 +157,7 @@ TEST(WindowLaws, AQueueThatDoesNotDrainIsTheNewLawsOwn) {
   EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
-TEST(WindowLaws, AQueueThatNeverDrainsIsTheNewLawsOwnToo) {
+TEST(WindowLaws, AQueueThatNeverDrainsReducesTheNewWindow) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.price = 50ms;
@@ -173,7 +173,7 @@ TEST(WindowLaws, AQueueThatNeverDrainsIsTheNewLawsOwnToo) {
   EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
-TEST(WindowLaws, FlowsAreCountedAsTheirPaperCounts) {
+TEST(WindowLaws, FlowsAreCountedLikeInTheirPaper) {
   LawParameters parameters;
   parameters.gwa.decay = 0.8;
   parameters.fair_share.idle = 7s;

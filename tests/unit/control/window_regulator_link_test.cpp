@@ -76,7 +76,7 @@ class Cell {
 constexpr std::array forms{WindowRegulation::fixed, WindowRegulation::dynamic, WindowRegulation::ack_buffer};
 
 // Eq. 3, no overflow, holds for each form at any buffer; eq. 2, no underflow, best for WRB and worst for WRS.
-TEST(WindowRegulatorLink, NoOverflowAndWrbCarriesMostWrsLeast) {
+TEST(WindowRegulatorLink, NothingOverflowsAndWrbCarriesMostAndWrsLeast) {
   for (const std::int64_t buffer : {5, 10, 20}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       std::array<double, forms.size()> carried{};
@@ -97,7 +97,7 @@ TEST(WindowRegulatorLink, NoOverflowAndWrbCarriesMostWrsLeast) {
 
 // What is written is rounded to the scale's unit (RFC 7323 section 2.4) and the edge does not creep on by that, so that
 // eq. 3 holds but for a packet where the unit is larger than one.
-TEST(WindowRegulatorLink, AScaledWindowLetsNoPacketsMoreIn) {
+TEST(WindowRegulatorLink, AScaledWindowAdmitsNoMorePackets) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     for (const WindowRegulation form : forms) {
       for (const std::uint8_t scale : {std::uint8_t{7}, std::uint8_t{10}}) {

@@ -53,7 +53,7 @@ struct Script {
   }
 };
 
-TEST(WindowRegulator, StaticWritesTheBuffer) {
+TEST(WindowRegulator, TheStaticFormWritesTheBuffer) {
   Script wrs{regulator(WindowRegulation::fixed)};
   EXPECT_THAT(wrs.dequeue(5), IsEmpty());
   EXPECT_THAT(wrs.ack(1), ElementsAre(10));
@@ -61,7 +61,7 @@ TEST(WindowRegulator, StaticWritesTheBuffer) {
 }
 
 // Figure 4.
-TEST(WindowRegulator, DynamicAddsWhatIsOnTheAir) {
+TEST(WindowRegulator, TheDynamicFormAddsTheBytesOnTheAir) {
   Script wrd{regulator(WindowRegulation::dynamic)};
   wrd.dequeue(5);
   EXPECT_EQ(wrd.law.on_air(), packet * 5);
@@ -77,7 +77,7 @@ TEST(WindowRegulator, DelayedAcksCountAllTheyCover) {
   EXPECT_THAT(wrd.ack(3), ElementsAre(12)) << "Y = 2";
 }
 
-TEST(WindowRegulator, RetransmissionsAndDuplicatesCountNothing) {
+TEST(WindowRegulator, RetransmissionsAndDuplicatesAreNotCounted) {
   Script wrd{regulator(WindowRegulation::dynamic)};
   wrd.dequeue(5);
   wrd.ack(2);
@@ -108,7 +108,7 @@ TEST(WindowRegulator, AcksThatWouldShrinkTheWindowWaitForADequeue) {
 }
 
 /// Another law has promised 30 packets, of which 5 have left the queue and 1 is acknowledged.
-TEST(WindowRegulator, ForWhatAnotherLawHasPromisedNoAckWaits) {
+TEST(WindowRegulator, NoAckIsHeldForAWindowOfAFormerController) {
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.law.on_released(packet, packet * 29);
   wrb.dequeue(5);
@@ -122,7 +122,7 @@ TEST(WindowRegulator, ForWhatAnotherLawHasPromisedNoAckWaits) {
 
 // The figure to the letter, where Ba is never lowered, and the reading that is implemented: an ACK and a dequeue in
 // turn.
-TEST(WindowRegulator, TheFigureToTheLetterNeverConverges) {
+TEST(WindowRegulator, TheLiteralFigureNeverConverges) {
   std::int64_t on_air = 5, ack_buffer = 0, stored = 0, last = 15;
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.dequeue(6);
@@ -144,7 +144,7 @@ TEST(WindowRegulator, TheFigureToTheLetterNeverConverges) {
   }
 }
 
-TEST(WindowRegulator, ADelayedAckWaitsForAllItsRoom) {
+TEST(WindowRegulator, ADelayedAckWaitsForSpaceForAllItsSegments) {
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.dequeue(6);
   EXPECT_THAT(wrb.ack(2), ElementsAre(14));
@@ -155,7 +155,7 @@ TEST(WindowRegulator, ADelayedAckWaitsForAllItsRoom) {
   EXPECT_THAT(wrb.dequeue(10), ElementsAre(14));
 }
 
-TEST(WindowRegulator, ADuplicateTakesEverythingWithIt) {
+TEST(WindowRegulator, ADuplicateAckReleasesAllHeldAcks) {
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.dequeue(5);
   wrb.ack(1);
@@ -177,7 +177,7 @@ TEST(WindowRegulator, AnEmptyQueueReleasesTwoThenFourThenEight) {
   EXPECT_EQ(wrb.ack(36, true).size(), 8U);
 }
 
-TEST(WindowRegulator, WithNothingOnTheWayNothingIsHeld) {
+TEST(WindowRegulator, NothingIsHeldWithoutDataInFlight) {
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.dequeue(20);
   wrb.ack(1);
@@ -231,7 +231,7 @@ TEST(WindowRegulator, RandomEventsNeverOverflowTheBufferAndNothingStaysHeld) {
   }
 }
 
-TEST(WindowRegulatorRules, Ranges) {
+TEST(WindowRegulatorRules, ParametersOutOfRangeAreRefused) {
   const auto rule = [](const char* name) { return Field(&Violation::rule, name); };
   const auto broken = [](auto change) {
     WindowRegulatorParameters parameters;

@@ -25,7 +25,7 @@ std::uint32_t device_hash(const std::vector<std::uint8_t>& input) {
   return rte_softrss(words.data(), static_cast<std::uint32_t>(words.size()), rss_key().data());
 }
 
-TEST(AddressHash, IsWhatADeviceComputesWhereverTheAddressStands) {
+TEST(AddressHash, EqualsTheHashThatADeviceComputes) {
   std::mt19937 random(11);
   for (int round = 0; round < 1000; ++round) {
     IpAddress v4 = IpAddress::v4(static_cast<std::uint8_t>(random()), static_cast<std::uint8_t>(random()),
@@ -42,7 +42,7 @@ TEST(AddressHash, IsWhatADeviceComputesWhereverTheAddressStands) {
   }
 }
 
-TEST(AddressHash, BothDirectionsOfAUeMeet) {
+TEST(AddressHash, BothDirectionsOfAUeHaveTheSameHash) {
   for (unsigned number = 0; number < 500; ++number) {
     const packet::Packet up = datagram(ue(number), server(), "up");
     const packet::Packet down = datagram(server(), ue(number), "down");
@@ -55,7 +55,7 @@ TEST(AddressHash, BothDirectionsOfAUeMeet) {
   EXPECT_EQ(ue_address_hash(datagram(v6_server, v6, "down"), Facing::core), address_hash(v6));
 }
 
-TEST(AddressHash, TagsDoNotMatter) {
+TEST(AddressHash, VlanTagsDoNotChangeIt) {
   packet::Packet frame = datagram(ue(7), server(), "tagged");
   for (int tags = 0; tags < 2; ++tags) {
     std::uint8_t* const start = frame.prepend(4);
@@ -66,7 +66,7 @@ TEST(AddressHash, TagsDoNotMatter) {
   }
 }
 
-TEST(AddressHash, WhatHasNoAddressHashesToZero) {
+TEST(AddressHash, AFrameWithoutAnAddressHashesToZero) {
   packet::Packet frame = datagram(ue(7), server(), "short");
   for (std::uint16_t size = frame.size(); size > 0; --size) {
     frame.truncate(static_cast<std::uint16_t>(size - 1));

@@ -36,7 +36,7 @@ TEST(DeviceArguments, DriversAreKnownByTheirNames) {
   EXPECT_EQ(driver_traits("0000:03:00.0").prefix, "");
 }
 
-TEST(DeviceArguments, OnlyAKernelNearbyLeavesChecksumsUnfinished) {
+TEST(DeviceArguments, OnlyKernelInterfacesHavePartialChecksums) {
   for (const char* device : {"net_af_packet0,iface=x", "net_af_xdp0,iface=x", "net_tap0", "net_pcap0,iface=x",
                              "net_pcap1,rx_iface=x,tx_pcap=out.pcap", "net_virtio_user0,path=/dev/vhost-net"}) {
     EXPECT_TRUE(carries_partial_checksums(device)) << device;
@@ -63,20 +63,20 @@ TEST(DeviceArguments, AfPacketRingsSuitDriverAndKernel) {
   }
 }
 
-TEST(DeviceArguments, AfXdpLendsTheKernelWhatItsFillRingTakes) {
+TEST(DeviceArguments, AfXdpHoldsTheBuffersOfItsFillRing) {
   EXPECT_EQ(buffers_held("net_af_xdp0,iface=veth0", 1024), 2048U);
   EXPECT_EQ(buffers_held("net_af_xdp0,iface=veth0", 4096), 4096U);
   EXPECT_EQ(buffers_held("0000:03:00.0", 1024), 1024U);
 }
 
-TEST(DeviceArguments, WhatIsGivenIsKept) {
+TEST(DeviceArguments, ExplicitArgumentsAreKept) {
   const std::string given = "net_af_packet0,iface=x,qdisc_bypass=0,blocksz=4096,framesz=2048,framecnt=64";
   EXPECT_EQ(complete_device_arguments(given, 1500), given);
   EXPECT_EQ(complete_device_arguments("net_null0", 1500), "net_null0");
   EXPECT_EQ(complete_device_arguments("0000:03:00.0", 1500), "0000:03:00.0");
 }
 
-TEST(DeviceArguments, AfPacketGetsAsManyQueuesAsAreWantedOrPossible) {
+TEST(DeviceArguments, AfPacketGetsTheWantedQueuesUpToItsLimit) {
   const auto queues = [](const std::string& device, std::uint16_t wanted) {
     return device_argument(complete_device_arguments(device, 1500, wanted), "qpairs").value_or("");
   };
@@ -111,21 +111,21 @@ class StaleSocket : public testing::Test {
   std::string path_;
 };
 
-TEST_F(StaleSocket, OneThatNobodyListensOnIsRemoved) {
+TEST_F(StaleSocket, ASocketWithoutAListenerIsRemoved) {
   close(listen_there());
   ASSERT_TRUE(std::filesystem::exists(path_));
   remove_stale_socket(path_);
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-TEST_F(StaleSocket, OneInUseStays) {
+TEST_F(StaleSocket, ASocketInUseIsKept) {
   const int listener = listen_there();
   remove_stale_socket(path_);
   EXPECT_TRUE(std::filesystem::exists(path_));
   close(listener);
 }
 
-TEST_F(StaleSocket, AnOrdinaryFileStays) {
+TEST_F(StaleSocket, AnOrdinaryFileIsKept) {
   std::ofstream(path_) << "precious";
   remove_stale_socket(path_);
   EXPECT_TRUE(std::filesystem::exists(path_));

@@ -93,7 +93,7 @@ TEST_F(EalTest, LogLinesArriveWholeAndByLevel) {
   EXPECT_EQ(lines()[1].text, "next line");
 }
 
-TEST_F(EalTest, ThreadsRegisterAndLeave) {
+TEST_F(EalTest, ThreadsRegisterAndUnregister) {
   std::thread([] {
     EXPECT_EQ(rte_lcore_id(), LCORE_ID_ANY);
     {
@@ -105,7 +105,7 @@ TEST_F(EalTest, ThreadsRegisterAndLeave) {
   }).join();
 }
 
-TEST_F(EalTest, APollThreadGoesBeforeOrdinaryOnesWhereThatIsAllowedAndItsChildrenDoNot) {
+TEST_F(EalTest, APollThreadGetsRealTimePriorityIfAllowedAndItsChildrenDoNot) {
   std::thread([] {
     const auto own_policy = [] { return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; };
     rlimit limit{};
@@ -117,7 +117,7 @@ TEST_F(EalTest, APollThreadGoesBeforeOrdinaryOnesWhereThatIsAllowedAndItsChildre
   }).join();
 }
 
-TEST_F(EalTest, PinningToAProcessorThatIsNotThereFails) {
+TEST_F(EalTest, PinningToAMissingProcessorFails) {
   std::thread([] {
     EXPECT_FALSE(pin_to_cpu(1023));
     EXPECT_FALSE(pin_to_cpu(100000));
@@ -125,7 +125,7 @@ TEST_F(EalTest, PinningToAProcessorThatIsNotThereFails) {
   }).join();
 }
 
-TEST_F(EalTest, EveryVirtualDriverIsThere) {
+TEST_F(EalTest, EveryVirtualDriverIsAvailable) {
   // What the deployments use without hardware; af_packet, af_xdp and tap are tried where there is a kernel interface.
   packet::PacketPool pool("drivers", 4096);
   for (const char* const device :
@@ -150,7 +150,7 @@ TEST_F(EalTest, EveryVirtualDriverIsThere) {
   std::_Exit(0);
 }
 
-TEST(EalEnd, APortClosedJustBeforeDoesNotCrashIt) {
+TEST(EalEnd, APortClosedJustBeforeTheEndIsHarmless) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a process of its own
   for (int i = 0; i < 20; ++i) EXPECT_EXIT(start_and_end_at_once(), testing::ExitedWithCode(0), "");
 }

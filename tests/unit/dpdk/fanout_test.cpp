@@ -51,7 +51,7 @@ std::vector<packet::Packet> poll_queue(Port& port, std::uint16_t queue) {
   return got;
 }
 
-TEST_F(Interfaces, SeveralQueuesAreSpreadByTheUesAddress) {
+TEST_F(Interfaces, SeveralQueuesAreHashedByTheUeAddress) {
   if (IsSkipped()) return;
   constexpr std::uint16_t queues = 3;
   constexpr unsigned ues = 40;
@@ -88,7 +88,7 @@ TEST_F(Interfaces, SeveralQueuesAreSpreadByTheUesAddress) {
   }
 }
 
-TEST_F(Interfaces, EachOfSeveralQueuesTellsWhenSomethingHasArrived) {
+TEST_F(Interfaces, EachOfSeveralQueuesSignalsWhenAFrameHasArrived) {
   if (IsSkipped()) return;
   Port sender(on("net_af_packet0", a_), sluice::test::pool());
   PortConfig config = on("net_af_packet1", b_);
@@ -106,7 +106,7 @@ TEST_F(Interfaces, EachOfSeveralQueuesTellsWhenSomethingHasArrived) {
   }
 }
 
-TEST_F(Interfaces, SeveralQueuesGetFragmentsAsTheyAreAndAreNotBoundAgain) {
+TEST_F(Interfaces, SeveralQueuesReceiveFragmentsUnchanged) {
   if (IsSkipped()) return;
   PortConfig config = on("net_af_packet0", b_);
   config.queues = 2;
@@ -132,7 +132,7 @@ TEST_F(Interfaces, SeveralQueuesGetFragmentsAsTheyAreAndAreNotBoundAgain) {
   }
 }
 
-TEST_F(Interfaces, OneQueueWhereOneIsAskedForOfTheDevice) {
+TEST_F(Interfaces, AnExplicitQueueArgumentLimitsTheQueues) {
   if (IsSkipped()) return;
   PortConfig config = on("net_af_packet0", b_);
   config.device += ",qpairs=1";

@@ -29,7 +29,7 @@ TEST(FaultGuard, ACallWithoutFaultRunsToItsEnd) {
   EXPECT_EQ(value, 7);
 }
 
-TEST(FaultGuard, AFaultEndsTheCallTimeAndAgain) {
+TEST(FaultGuard, EveryFaultEndsItsCall) {
   FaultGuard::install();
   const ForbiddenPage page;
   for (int i = 0; i < 100; ++i) {
@@ -43,7 +43,7 @@ TEST(FaultGuard, AFaultEndsTheCallTimeAndAgain) {
   }
 }
 
-TEST(FaultGuard, ThreadsAreGuardedApart) {
+TEST(FaultGuard, ThreadsAreGuardedSeparately) {
   FaultGuard::install();
   const ForbiddenPage page;
   const auto work = [&] {
@@ -57,7 +57,7 @@ TEST(FaultGuard, ThreadsAreGuardedApart) {
   other.join();
 }
 
-TEST(FaultGuardDeathTest, AFaultOutsideStillKills) {
+TEST(FaultGuardDeathTest, AFaultOutsideTheGuardEndsTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -68,7 +68,7 @@ std::vector<packet::Packet> collect(Port& port, std::size_t count, bool (*wanted
   return got;
 }
 
-TEST_F(Interfaces, AreDescribed) {
+TEST_F(Interfaces, AreDescribedFromSysfs) {
   const auto state = interface_state(a_);
   ASSERT_TRUE(state);
   EXPECT_EQ(state->driver, "veth");
@@ -83,7 +83,7 @@ TEST_F(Interfaces, AreDescribed) {
   EXPECT_THAT(interface_problems(a_, 1500), testing::IsEmpty());
 }
 
-TEST_F(Interfaces, MergingIsRefusedWithTheCommandThatEndsIt) {
+TEST_F(Interfaces, ReceiveMergingIsRefusedWithTheCommandThatEndsIt) {
   if (!shell("ethtool -K " + a_ + " gro on") || !interface_state(a_)->gro)
     GTEST_SKIP() << "this kernel's veth has no GRO";
   EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ethtool -K " + a_ + " gro off"));
@@ -93,7 +93,7 @@ TEST_F(Interfaces, MergingIsRefusedWithTheCommandThatEndsIt) {
   EXPECT_FALSE(interface_state(a_)->gro);
 }
 
-TEST_F(Interfaces, TheOtherEndOfAVethSegmentsForItselfAsLongAsThePortIsThere) {
+TEST_F(Interfaces, TheVethPeerSegmentsInSoftwareWhileThePortIsOpen) {
   const auto leaves_it_to_a_device = [&] {
     return shell("ethtool -k " + b_ + " | grep 'tcp-segmentation-offload: on'");
   };
@@ -114,14 +114,14 @@ TEST_F(Interfaces, TheOtherEndOfAVethSegmentsForItselfAsLongAsThePortIsThere) {
   EXPECT_TRUE(leaves_it_to_a_device());
 }
 
-TEST_F(Interfaces, OneThatIsDownIsRefusedOrRaised) {
+TEST_F(Interfaces, AnInterfaceThatIsDownIsRefusedOrBroughtUp) {
   shell("ip link set dev " + a_ + " down");
   EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ip link set dev " + a_ + " up"));
   EXPECT_THAT(repair_interface(a_, 1500), testing::IsEmpty());
   EXPECT_TRUE(interface_state(a_)->up);
 }
 
-TEST_F(Interfaces, OneWithoutEthernetFramesIsRefused) {
+TEST_F(Interfaces, AnInterfaceWithoutEthernetFramesIsRefused) {
   const std::string tun = "slu" + std::to_string(getpid() % 100000);
   if (!shell("ip tuntap add dev " + tun + " mode tun")) GTEST_SKIP() << "no TUN devices here";
   shell("ip link set dev " + tun + " up");
@@ -131,7 +131,7 @@ TEST_F(Interfaces, OneWithoutEthernetFramesIsRefused) {
   shell("ip link del " + tun);
 }
 
-TEST_F(Interfaces, AMemberOfABridgeIsRefusedUnlessTheBridgeStandsBy) {
+TEST_F(Interfaces, AMemberOfABridgeIsRefusedUnlessTheBridgeIsStandby) {
   const std::string bridge = "slm" + std::to_string(getpid() % 100000);
   if (!shell("ip link add " + bridge + " type bridge")) GTEST_SKIP() << "no bridges here";
   ASSERT_TRUE(shell("ip link set dev " + a_ + " master " + bridge));
@@ -145,7 +145,7 @@ TEST_F(Interfaces, AMemberOfABridgeIsRefusedUnlessTheBridgeStandsBy) {
   EXPECT_NO_THROW(Port(config, sluice::test::pool()));
 }
 
-TEST_F(Interfaces, AMemberOfABondIsRefusedWhoeverStandsBy) {
+TEST_F(Interfaces, AMemberOfABondIsAlwaysRefused) {
   const std::string bond = "slo" + std::to_string(getpid() % 100000);
   if (!shell("ip link add " + bond + " type bond")) GTEST_SKIP() << "no bonds here";
   shell("ip link set dev " + a_ + " down");
@@ -159,7 +159,7 @@ TEST_F(Interfaces, AMemberOfABondIsRefusedWhoeverStandsBy) {
   EXPECT_THAT(why, testing::HasSubstr(a_ + " is a member of " + bond + " (bond)"));
 }
 
-TEST_F(Interfaces, AVrfOnlyChoosesRoutes) {
+TEST_F(Interfaces, AMemberOfAVrfIsAccepted) {
   const std::string vrf = "slv" + std::to_string(getpid() % 100000);
   if (!shell("ip link add " + vrf + " type vrf table 4711")) GTEST_SKIP() << "no VRFs here";
   shell("ip link set dev " + a_ + " master " + vrf);
@@ -169,7 +169,7 @@ TEST_F(Interfaces, AVrfOnlyChoosesRoutes) {
   shell("ip link del " + vrf);
 }
 
-TEST_F(Interfaces, EachIsServedOnce) {
+TEST_F(Interfaces, AnInterfaceIsOpenedOnce) {
   {
     const Port first(on("net_af_packet0", a_), sluice::test::pool());
     EXPECT_THAT(refusal(on("net_af_packet1", a_)), testing::HasSubstr(a_ + " is served already"));
@@ -181,7 +181,7 @@ TEST_F(Interfaces, EachIsServedOnce) {
   EXPECT_NO_THROW(Port(on("net_af_packet1", a_), sluice::test::pool())) << "whoever served it is gone";
 }
 
-TEST(InterfaceState, AWireNeverHasUnfinishedChecksums) {
+TEST(InterfaceState, AWireNeverHasPartialChecksums) {
   const auto carries = [](const std::string& driver, const std::string& device) {
     InterfaceState state;
     state.driver = driver;
@@ -232,7 +232,7 @@ class LoopbackTraffic {
 };
 
 // The driver's socket hears every interface until it is bound to its own.
-TEST_F(Interfaces, NothingOfOtherInterfacesComesIn) {
+TEST_F(Interfaces, FramesOfOtherInterfacesAreNotReceived) {
   const LoopbackTraffic elsewhere;
   for (int i = 0; i < 25; ++i) {
     Port port(on("net_af_packet" + std::to_string(i), a_), sluice::test::pool());
@@ -316,7 +316,7 @@ TEST_P(InterfacePorts, KeepVlanTags) {
   EXPECT_THAT(got[0].bytes(), testing::ElementsAreArray(sent));
 }
 
-TEST_P(InterfacePorts, TellWhenSomethingHasArrived) {
+TEST_P(InterfacePorts, SignalWhenAFrameHasArrived) {
   if (IsSkipped()) return;
   const auto left = open(0, a_);
   const auto right = left ? open(1, b_) : nullptr;
@@ -346,7 +346,7 @@ packet::Packet receive_datagram(Port& port) {
   return {};
 }
 
-TEST_F(Interfaces, WhatTheKernelSendsCarriesPartialChecksumsAndCanBeCompleted) {
+TEST_F(Interfaces, FramesOfTheKernelHavePartialChecksumsThatCanBeCompleted) {
   if (IsSkipped()) return;
   Port port(on("net_af_packet0", b_), sluice::test::pool());
   send_from_kernel(a_, "from the kernel");
@@ -359,7 +359,7 @@ TEST_F(Interfaces, WhatTheKernelSendsCarriesPartialChecksumsAndCanBeCompleted) {
   EXPECT_EQ(text_of(packet), "from the kernel");
 }
 
-TEST_F(Interfaces, FramesLongerThanTheMtuAreCountedWithARemedy) {
+TEST_F(Interfaces, FramesLongerThanTheMtuAreCountedAndTheWarningNamesTheRemedy) {
   ASSERT_TRUE(shell("ip link set dev " + a_ + " mtu 2000") && shell("ip link set dev " + b_ + " mtu 2000"));
   Port port(on("net_af_packet0", b_), sluice::test::pool());
   send_from_kernel(a_, std::string(1600, 'l'));
@@ -368,7 +368,7 @@ TEST_F(Interfaces, FramesLongerThanTheMtuAreCountedWithARemedy) {
   EXPECT_THAT(port.oversized_remedy(), testing::HasSubstr("the other end of " + b_));
 }
 
-TEST_F(Interfaces, FragmentsArriveAsTheyAre) {
+TEST_F(Interfaces, FragmentsArriveUnchanged) {
   if (IsSkipped()) return;
   Port port(on("net_af_packet0", b_), sluice::test::pool());
   send_from_kernel(a_, std::string(2500, 'f'));

@@ -96,7 +96,7 @@ TEST_F(Memif, CarriesFramesBothWays) {
   EXPECT_TRUE(crosses(*client_port, *server_port));
 }
 
-TEST_F(Memif, WithoutAPeerNothingComesAndWhatIsSentIsDropped) {
+TEST_F(Memif, SentPacketsAreDroppedWithoutAPeer) {
   const auto port = open(0, "server");
   EXPECT_EQ(swallow(*port), 0U);
   packet::Packet packet = datagram(ue(1), server(), "nobody there");
@@ -118,7 +118,7 @@ TEST_F(Memif, AClientWaitsForItsServer) {
   kill_peer(peer);
 }
 
-TEST_F(Memif, AServerTakesAClientThatComesBack) {
+TEST_F(Memif, AServerAcceptsAReconnectingClient) {
   const auto server_port = open(0, "server");
   for (int round = 0; round < 2; ++round) {
     const auto client_port = open(1, "client");
@@ -127,7 +127,7 @@ TEST_F(Memif, AServerTakesAClientThatComesBack) {
   }
 }
 
-TEST_F(Memif, AServersLeftoverSocketIsNoObstacle) {
+TEST_F(Memif, AStaleSocketOfAServerIsReplaced) {
   const pid_t dead = spawn_peer("server");
   EXPECT_TRUE(poll_until([&] { return std::filesystem::exists(socket_); }));
   kill_peer(dead);
@@ -137,7 +137,7 @@ TEST_F(Memif, AServersLeftoverSocketIsNoObstacle) {
   EXPECT_TRUE(crosses(*client_port, *server_port));
 }
 
-TEST_F(Memif, WhoConnectsAndLeavesUngreetedHarmsNobody) {
+TEST_F(Memif, AClientThatLeavesWithoutAHandshakeIsHarmless) {
   const auto server_port = open(0, "server");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -166,7 +166,7 @@ TEST_F(Memif, AProgramThatEndsRightAfterItsPortsEndsCleanly) {
 
 class MemifUnderFire : public Memif, public testing::WithParamInterface<const char*> {};
 
-TEST_P(MemifUnderFire, APeerKilledInMidTrafficHarmsNobody) {
+TEST_P(MemifUnderFire, APeerKilledUnderTrafficIsHarmless) {
   const std::string theirs = GetParam();
   const std::string ours = theirs == "client" ? "server" : "client";
   const auto port = open(1, ours);

@@ -23,7 +23,7 @@ TEST(PollPolicy, BusyNeverSleeps) {
   EXPECT_EQ(policy.sleeps(), 0U);
 }
 
-TEST(PollPolicy, AdaptiveSpinsAfterWorkLooksOnceMoreThenSleeps) {
+TEST(PollPolicy, AdaptiveSpinsAfterWorkPollsOnceMoreAndSleeps) {
   PollPolicy policy(PollMode::adaptive, microseconds(50), microseconds(30));
   policy.watch(-1);
   policy.prepare_thread();
@@ -38,7 +38,7 @@ TEST(PollPolicy, AdaptiveSpinsAfterWorkLooksOnceMoreThenSleeps) {
   EXPECT_EQ(policy.sleeps(), 2U);
 }
 
-TEST(PollPolicy, ATimerAboutToBeDueKeepsItAwake) {
+TEST(PollPolicy, ATimerThatExpiresSoonKeepsItAwake) {
   PollPolicy policy(PollMode::adaptive, microseconds(50), microseconds(30));
   policy.watch(-1);
   const Instant now = start + microseconds(1000);
@@ -48,7 +48,7 @@ TEST(PollPolicy, ATimerAboutToBeDueKeepsItAwake) {
   EXPECT_TRUE(policy.rest(false, now, now + microseconds(20)));
 }
 
-TEST(PollPolicy, SleepsStayShortHoweverLongTheSilence) {
+TEST(PollPolicy, SleepsStayShortDuringLongIdleTimes) {
   PollPolicy policy(PollMode::adaptive);
   policy.watch(-1);
   policy.prepare_thread();
@@ -87,11 +87,11 @@ class WatchedPolicy : public testing::Test {
   PollPolicy policy_{PollMode::adaptive};
 };
 
-TEST_F(WatchedPolicy, SleepsLongWhenEveryPortCanWakeIt) {
+TEST_F(WatchedPolicy, SleepsLongIfEveryPortCanWakeIt) {
   EXPECT_GE(timed_rest(), std::chrono::milliseconds(9));
 }
 
-TEST_F(WatchedPolicy, OneBlindPortKeepsTheStepsShort) {
+TEST_F(WatchedPolicy, OnePortWithoutADescriptorKeepsSleepsShort) {
   policy_.watch(-1);
   policy_.watch(-1);
   Duration shortest = timed_rest();
@@ -117,7 +117,7 @@ TEST_F(WatchedPolicy, AWakeUpEndsOneSleep) {
   EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "woken once, not for good";
 }
 
-TEST_F(WatchedPolicy, WhoeverHandsSomethingOverEndsASleepButDisturbsNobodyAwake) {
+TEST_F(WatchedPolicy, WakingEndsASleepButDoesNotAffectAnAwakeThread) {
   for (int i = 0; i < 50; ++i) policy_.wake_if_asleep();
   EXPECT_FALSE(policy_.rest(false, start, never)) << "drowsy, but looks once more";
   EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "nobody said anything since";
@@ -132,7 +132,7 @@ TEST_F(WatchedPolicy, WhoeverHandsSomethingOverEndsASleepButDisturbsNobodyAwake)
   EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "work kept it awake when it was called";
 }
 
-TEST_F(WatchedPolicy, WaitingForPortsCostsNoSteps) {
+TEST_F(WatchedPolicy, WaitingForPortsTakesNoShortSleeps) {
   EXPECT_EQ(policy_.idle_share(), 0);
 }
 

@@ -42,7 +42,7 @@ std::string refusal(const PortConfig& config) {
   return "no exception";
 }
 
-TEST(Port, RefusalsSayWhatIsWrong) {
+TEST(Port, RefusalsNameTheError) {
   EXPECT_THAT(refusal(device("eth0")), testing::HasSubstr("neither a PCI address"));
   EXPECT_THAT(refusal(device("net_nosuchdriver0")), testing::HasSubstr("cannot be added"));
   EXPECT_THAT(refusal(device("net_af_packet0")), testing::HasSubstr("iface= is missing"));
@@ -67,7 +67,7 @@ TEST(Port, ARefusedDeviceCanBeOpenedLater) {
   EXPECT_NO_THROW(Port(config, sluice::test::pool())) << "and once more";
 }
 
-TEST(Port, NullSwallowsAndProduces) {
+TEST(Port, ANullDeviceDropsAndProducesPackets) {
   Port port(device("net_null0,size=100"), sluice::test::pool());
   std::array<packet::Packet, 32> burst;
   ASSERT_EQ(port.receive(0, burst), 32U);
@@ -105,7 +105,7 @@ TEST(Port, RingsCarryPacketsInOrder) {
   EXPECT_TRUE(drain(left).empty());
 }
 
-TEST(Port, ReceivedPacketsHaveEmptyNotes) {
+TEST(Port, ReceivedPacketsHaveEmptyMetadata) {
   const RingPair rings("notes");
   Port left(device(rings.a()), sluice::test::pool());
   Port right(device(rings.b()), sluice::test::pool());
@@ -137,7 +137,7 @@ TEST(Port, ASharedPacketReachesThePeerAsACopy) {
   EXPECT_EQ(text_of(original), "kept for retransmission");
 }
 
-TEST(Port, WhatTheDeviceDoesNotTakeIsDroppedAndCounted) {
+TEST(Port, PacketsThatTheDeviceRefusesAreDroppedAndCounted) {
   const RingPair rings("full", 64);  // holds 63
   Port left(device(rings.a()), sluice::test::pool());
   std::vector<packet::Packet> burst;
@@ -180,7 +180,7 @@ TEST(Port, FilesAreWrittenAndReadBack) {
   std::filesystem::remove(file);
 }
 
-TEST(Port, MoreQueuesThanTheDeviceCanSteerBecomeOne) {
+TEST(Port, MoreQueuesThanTheDeviceSupportsBecomeOne) {
   PortConfig config = device("net_null0");
   config.queues = 4;
   const Port port(config, sluice::test::pool());

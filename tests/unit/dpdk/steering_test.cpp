@@ -92,7 +92,7 @@ TEST(Steering, EveryPacketReachesTheOwnerOfItsUe) {
   for (const auto& [text, times] : seen) EXPECT_EQ(times, 2) << text;
 }
 
-TEST(Steering, PacketsWithoutAUeAreSeenOnce) {
+TEST(Steering, PacketsWithoutAUeAreReceivedOnce) {
   TwoPorts net("arp");
   Steering steering(net.ports(), 2);
   packet::Packet arp = sluice::test::pool().allocate();
@@ -159,7 +159,7 @@ TEST(Steering, AShardThatFallsBehindLosesItsOwnPacketsOnly) {
   EXPECT_EQ(steering.shard(0).dropped(), 25U);
 }
 
-TEST(Steering, ShardsInThreadsOfTheirOwnLoseNothing) {
+TEST(Steering, ShardsInTheirOwnThreadsLoseNothing) {
   TwoPorts net("thr");
   Steering steering(net.ports(), 2);
   constexpr unsigned total = 20000;
@@ -191,7 +191,7 @@ TEST(Steering, ShardsInThreadsOfTheirOwnLoseNothing) {
   EXPECT_EQ(steering.shard(0).dropped() + steering.shard(1).dropped(), 0U);
 }
 
-TEST(Steering, AShardThatSleepsIsWokenForWhatIsHandedToIt) {
+TEST(Steering, ASleepingShardIsWokenForItsPackets) {
   TwoPorts net("wake");
   // Each port has one queue: shard 0 polls the radio port, shard 1 the core port, shard 2 lives on what it is handed.
   Steering steering(net.ports(), 3);

@@ -55,7 +55,7 @@ class AirLinkTest : public testing::Test, protected OneCell {
   void send(int packets, std::size_t length = 400) { OneCell::send(the_ue, packets, length); }
 };
 
-TEST_F(AirLinkTest, WithoutLossItIsAsIfThereWereNone) {
+TEST_F(AirLinkTest, TheAirLinkChangesNothingWithoutLoss) {
   add({});
   send(3);
   loop.run_until(at_ms(100));
@@ -63,7 +63,7 @@ TEST_F(AirLinkTest, WithoutLossItIsAsIfThereWereNone) {
   EXPECT_EQ(cell.queue(0).counters().delivered_packets, 3U);
 }
 
-TEST_F(AirLinkTest, ALostBlockComesAgainTwelveMillisecondsLaterAndHoldsUpTheOthers) {
+TEST_F(AirLinkTest, ALostBlockIsRetransmittedAfterTwelveMillisecondsAndBlocksTheOthers) {
   add({1});  // the block of 2 ms
   send(3);
   loop.run_until(at_ms(100));
@@ -73,7 +73,7 @@ TEST_F(AirLinkTest, ALostBlockComesAgainTwelveMillisecondsLaterAndHoldsUpTheOthe
   EXPECT_EQ(cell.air(0)->under_way(), 0U);
 }
 
-TEST_F(AirLinkTest, ARetransmissionGoesBeforeNewData) {
+TEST_F(AirLinkTest, ARetransmissionPrecedesNewData) {
   add({1});
   send(20);
   loop.run_until(at_ms(12.5));
@@ -83,7 +83,7 @@ TEST_F(AirLinkTest, ARetransmissionGoesBeforeNewData) {
   EXPECT_EQ(ues.entries.size(), 6U);
 }
 
-TEST_F(AirLinkTest, UnacknowledgedAPacketThatLostABlockIsGoneAfterTheStallTimer) {
+TEST_F(AirLinkTest, InUnacknowledgedModeTheStallTimerDropsAPacketThatLostABlock) {
   add({1, 7, 13}, link::RlcMode::unacknowledged);  // 2, 14 and 26 ms
   send(3, 600);  // packets of 15 frames, blocks of 10: the lost one held two thirds of the first
   loop.run_until(at_ms(28.5));
@@ -95,7 +95,7 @@ TEST_F(AirLinkTest, UnacknowledgedAPacketThatLostABlockIsGoneAfterTheStallTimer)
   EXPECT_EQ(cell.queue(0).counters().lost_bytes, 600U);
 }
 
-TEST_F(AirLinkTest, AcknowledgedItIsSentAgainAndNothingIsLost) {
+TEST_F(AirLinkTest, InAcknowledgedModeALostBlockIsRetransmitted) {
   add({1, 7, 13});
   send(3, 600);
   loop.run_until(at_ms(300));
@@ -105,7 +105,7 @@ TEST_F(AirLinkTest, AcknowledgedItIsSentAgainAndNothingIsLost) {
   EXPECT_EQ(cell.queue(0).counters().lost_packets, 0U);
 }
 
-TEST_F(AirLinkTest, ALossWithNothingBehindItIsNoticedByThePoll) {
+TEST_F(AirLinkTest, ALossAtTheEndIsDetectedByThePoll) {
   add({1, 7, 13});
   send(1);
   loop.run_until(at_ms(1000));
@@ -151,7 +151,7 @@ class Totals final : public CellObserver {
   std::uint64_t dropped_bytes = 0;
 };
 
-TEST_F(AirLinkTest, WhatCodelDropsWasNeverOnTheAirAndWhatWasComesThrough) {
+TEST_F(AirLinkTest, CodelDropsOnlyPacketsThatWereNeverTransmitted) {
   for (const QueueManagement management : {QueueManagement::codel, QueueManagement::fq_codel}) {
     SCOPED_TRACE(static_cast<int>(management));
     std::set<std::uint64_t> lost;
@@ -219,7 +219,7 @@ class Deaf final : public SteppedChannel {
   }
 };
 
-TEST(Attempts, AfterNFailuresInARowThePacketsTheBlockWouldHaveCompletedAreDropped) {
+TEST(AttemptLimit, PacketsOfABlockAreDroppedAfterNFailedAttempts) {
   OneCell slots(milliseconds(3));
   UeConfig config;
   config.address = slots.the_ue;

@@ -61,7 +61,7 @@ void expect_balance(const QueueDiscipline& queue) {
   EXPECT_EQ(c.arrived, c.departed + c.dropped() + queue.packets());
 }
 
-TEST(Ecn, MarksThoseWhoUnderstandItAndKeepsTheChecksumRight) {
+TEST(Ecn, MarksEcnCapablePacketsAndKeepsTheChecksumValid) {
   packet::Packet capable = of_flow(1, 100, true);
   EXPECT_TRUE(mark_congestion(capable));
   EXPECT_EQ(capable.data()[15] & 3, 3);
@@ -80,7 +80,7 @@ TEST(Ecn, MarksThoseWhoUnderstandItAndKeepsTheChecksumRight) {
   EXPECT_FALSE(mark_congestion(arp));
 }
 
-TEST(Fifo, KeepsOrderAndDropsWhatComesToAFullQueue) {
+TEST(Fifo, KeepsOrderAndDropsPacketsWhenFull) {
   FifoQueue queue({Bytes(0), 3});
   for (std::uint16_t i = 1; i <= 5; ++i) queue.enqueue(of_flow(i), at_ms(i));
   EXPECT_EQ(drain(queue, 10), std::vector<int>({1, 2, 3}));
@@ -109,7 +109,7 @@ TEST(RoundRobinQueue, FlowsTakeTurnsByBytes) {
   expect_balance(queue);
 }
 
-TEST(RoundRobinQueue, AFullBufferCostsTheLongestQueueItsNewest) {
+TEST(RoundRobinQueue, AFullBufferDropsTheNewestPacketOfTheLongestQueue) {
   RoundRobinQueue queue({Bytes(0), 10}, Bytes(1014));
   for (int i = 0; i < 10; ++i) queue.enqueue(of_flow(1), at_ms(0));
   for (int i = 0; i < 3; ++i) queue.enqueue(of_flow(2), at_ms(0));
@@ -127,7 +127,7 @@ RedParameters red(bool ecn) {
   return parameters;
 }
 
-TEST(Red, NothingHappensBelowTheLowerThresholdAndEverythingIsDroppedAboveTheUpper) {
+TEST(Red, NothingIsDroppedBelowMinThAndEverythingAboveMaxTh) {
   RedQueue queue({}, red(false), Random(1));
   for (int i = 0; i < 4; ++i) queue.enqueue(of_flow(1), at_ms(0));
   EXPECT_EQ(queue.counters().dropped(), 0U);
@@ -188,7 +188,7 @@ TEST(Red, EcnMarksBetweenTheThresholdsAndDropsAbove) {
   EXPECT_GT(deaf.counters().dropped_early, 50U);
 }
 
-TEST(Red, EcnMarksAboveTheUpperThresholdWhereAsked) {
+TEST(Red, EcnMarksAboveTheUpperThresholdIfConfigured) {
   RedParameters parameters = red(true);
   parameters.weight = 1;
   parameters.mark_above_max = true;
@@ -237,14 +237,14 @@ std::vector<double> drops_of(QueueDiscipline& queue, Duration gap, Duration serv
   return times;
 }
 
-TEST(Codel, ABurstThatDrainsWithinAnIntervalIsNotTouched) {
+TEST(Codel, ABurstThatDrainsWithinAnIntervalIsNotDropped) {
   CodelQueue queue({}, {});
   for (int i = 0; i < 90; ++i) queue.enqueue(of_flow(1), at_ms(0));
   for (int i = 1; i <= 90; ++i) EXPECT_TRUE(queue.dequeue(at_ms(i)));
   EXPECT_EQ(queue.counters().dropped(), 0U);
 }
 
-TEST(Codel, AStandingQueueIsDroppedFromAtIntervalsThatShrinkWithTheRootOfTheCount) {
+TEST(Codel, DropIntervalsShrinkWithTheSquareRootOfTheCount) {
   CodelQueue queue({}, {});
   const auto drops = drops_of(queue, 500us, 1ms, 3s);
   ASSERT_GT(drops.size(), 8U);
@@ -258,7 +258,7 @@ TEST(Codel, AStandingQueueIsDroppedFromAtIntervalsThatShrinkWithTheRootOfTheCoun
   expect_balance(queue);
 }
 
-TEST(Codel, WithEcnItMarksAndDropsNothing) {
+TEST(Codel, MarksInsteadOfDroppingWithEcn) {
   CodelQueue queue({}, {.ecn = true});
   const auto marks = drops_of(queue, 500us, 1ms, 1s, true);
   EXPECT_GT(marks.size(), 8U);
@@ -276,7 +276,7 @@ TEST(Codel, OnePacketIsNeverAStandingQueue) {
   EXPECT_THROW(CodelQueue({}, {.target = 0ms}), std::invalid_argument);
 }
 
-TEST(FqCodel, ASparseFlowGoesBeforeABulkOne) {
+TEST(FqCodel, ASparseFlowPrecedesABulkFlow) {
   FqCodelQueue queue({}, {});
   for (int i = 0; i < 50; ++i) queue.enqueue(of_flow(1, 1514), at_ms(0));
   for (int i = 0; i < 3; ++i) static_cast<void>(queue.dequeue(at_ms(0)));  // the bulk flow's queue is old now
@@ -299,7 +299,7 @@ TEST(FqCodel, FlowsShareByBytes) {
   EXPECT_NEAR(bytes[1], bytes[2], 3100);
 }
 
-TEST(FqCodel, WhenFullTheFattestQueueLosesItsOldest) {
+TEST(FqCodel, AFullBufferDropsTheOldestPacketOfTheLongestQueue) {
   FqCodelQueue queue({Bytes(0), 20}, {});
   for (int i = 0; i < 20; ++i) queue.enqueue(of_flow(1), at_ms(i));
   queue.enqueue(of_flow(2), at_ms(20));

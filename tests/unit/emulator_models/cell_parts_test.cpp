@@ -42,7 +42,7 @@ TEST(TtiClock, CountsTtisFromTheOrigin) {
   EXPECT_THROW(TtiClock(loop, 0ms, diary), std::invalid_argument);
 }
 
-TEST(TtiClock, TheEarliestTtiRunsAndTheUserNamesTheNext) {
+TEST(TtiClock, TheEarliestTtiRunsAndItsOwnerChoosesTheNext) {
   EventLoop loop;
   Diary diary;
   TtiClock clock(loop, 1ms, diary);
@@ -57,7 +57,7 @@ TEST(TtiClock, TheEarliestTtiRunsAndTheUserNamesTheNext) {
   EXPECT_EQ(diary.ran, (std::vector<std::uint64_t>{3, 22, 25}));
 }
 
-TEST(SharedAir, ATtiThatWentToNobodyOffersTheMeanOfThoseHere) {
+TEST(SharedAir, AnUnusedTtiOffersTheMeanOfTheAttachedUes) {
   SharedAir air;
   // Two UEs, four TTIs of 100 and 300 bytes. The first UE had one of them.
   air.taken(400);
@@ -65,7 +65,7 @@ TEST(SharedAir, ATtiThatWentToNobodyOffersTheMeanOfThoseHere) {
   EXPECT_EQ(air.offered(1600, 2), 100U + 3 * 200U);
 }
 
-TEST(SharedAir, WhatWasBeforeAUeWentIsNotCountedAnew) {
+TEST(SharedAir, EarlierTtisAreNotRecountedWhenAUeLeaves) {
   SharedAir air;
   air.settle(1600, 2);  // four TTIs of 100 and 300 went to nobody
   EXPECT_EQ(air.offered(1600, 1), 800U);
@@ -73,7 +73,7 @@ TEST(SharedAir, WhatWasBeforeAUeWentIsNotCountedAnew) {
   EXPECT_EQ(air.offered(1700, 0), 800U);
 }
 
-TEST(QueueLedger, AddsUpAtEveryMoment) {
+TEST(QueueLedger, BalancesAtEveryMoment) {
   QueueLedger ledger(Bytes(40));
   ledger.arrived(Bytes(100), Bytes(120));
   ledger.entered(Bytes(100), Bytes(120), Instant(0s));

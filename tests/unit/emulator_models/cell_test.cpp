@@ -47,7 +47,7 @@ class CellTest : public testing::Test, protected OneCell {
   const IpAddress ue_b_ = address("10.45.0.3");
 };
 
-TEST_F(CellTest, ServesInTheMillisecondOfTheOpportunity) {
+TEST_F(CellTest, ServesAPacketInTheTtiOfItsOpportunity) {
   add(ue_a_, replay({4, 7, 10}));
   send(0, ue_a_, 1500);
   send(0.5, ue_a_, 1500);
@@ -56,7 +56,7 @@ TEST_F(CellTest, ServesInTheMillisecondOfTheOpportunity) {
   EXPECT_EQ(arrivals(), std::vector<double>({4, 7, 10}));
 }
 
-TEST_F(CellTest, APacketThatComesInTheMillisecondOfAnOpportunityMissesIt) {
+TEST_F(CellTest, APacketThatArrivesInTheTtiOfAnOpportunityMissesIt) {
   add(ue_a_, replay({4, 10}));
   send(4, ue_a_, 100);
   loop.run_until(at_ms(9.5));
@@ -114,7 +114,7 @@ TEST_F(CellTest, VlanTagsAreKeptAndPaddingDoesNotCount) {
   EXPECT_EQ(ues.entries[0].size, 90U);
 }
 
-TEST_F(CellTest, WhatIsNotForItsUesGoesTheDefaultRoute) {
+TEST_F(CellTest, PacketsForOtherUesTakeTheDefaultRoute) {
   add(ue_a_, replay({1}));
   send(0, address("10.45.0.77"), 100);
   cell.receive(test::packet_of(std::vector<std::uint8_t>(60, 0)), loop.now());
@@ -128,7 +128,7 @@ TEST_F(CellTest, WhatIsNotForItsUesGoesTheDefaultRoute) {
   EXPECT_EQ(cell.counters().dropped_no_route, 2U);
 }
 
-TEST_F(CellTest, DamagedHeadersAreNotIp) {
+TEST_F(CellTest, DamagedIpHeadersAreNoIp) {
   add(ue_a_, replay({1}));
   auto longer_than_the_frame = test::frame_bytes(ue_a_, 100);
   longer_than_the_frame.resize(80);
@@ -151,7 +151,7 @@ TEST_F(CellTest, DamagedHeadersAreNotIp) {
   EXPECT_EQ(cell.counters().not_ip, all.size());
 }
 
-TEST_F(CellTest, ALateArrivalForAnotherUeDoesNotWaitForTheSleepers) {
+TEST_F(CellTest, ALateArrivalForAnotherUeDoesNotWaitForSleepingUes) {
   add(ue_a_, replay({50}));
   add(ue_b_, replay({5}));
   send(0, ue_a_, 100);
@@ -172,7 +172,7 @@ TEST_F(CellTest, TtisWithNothingToDoAreNotRun) {
   EXPECT_EQ(cell.tti_counters().ttis, 2U);
 }
 
-TEST_F(CellTest, UseIsWhatTheLinkCarriedOfWhatItCould) {
+TEST_F(CellTest, UtilisationIsTheCarriedShareOfTheCapacity) {
   const UeIndex a = add(ue_a_, std::make_unique<ConstantChannel>(Rate::bits_per_second(8e6), milliseconds(1)));
   send(0, ue_a_, 1400);  // 1000 bytes a TTI
   loop.run_until(at_ms(10));
@@ -202,7 +202,7 @@ TEST_F(CellTest, SharedTimeIsSplitBetweenTheUes) {
   EXPECT_EQ(cell.queue(b).counters().delivered_packets, 40U);
 }
 
-TEST_F(CellTest, TheAirOffersWhatTheServedCouldBeCarriedAndWhenIdleTheMean) {
+TEST_F(CellTest, TheOfferedCapacityIsThatOfTheServedUeOrTheMean) {
   add(ue_a_, std::make_unique<ConstantChannel>(Rate::bits_per_second(8e6), milliseconds(1)));
   add(ue_b_, std::make_unique<ConstantChannel>(Rate::bits_per_second(16e6), milliseconds(1)));
   for (int i = 0; i < 10; ++i) send(0.5, ue_a_, 1000);
@@ -233,7 +233,7 @@ class ObserverOfAll final : public CellObserver {
   Instant last;
 };
 
-TEST_F(CellTest, TheObserverHearsOfDelaysAndDrops) {
+TEST_F(CellTest, TheObserverIsNotifiedOfDelaysAndDrops) {
   ObserverOfAll observer;
   cell.set_observer(&observer);
   add(ue_a_, replay({5}), {Bytes(40), BufferUnit::frames, 38});
@@ -256,7 +256,7 @@ class HalfLost final : public SteppedChannel {
   }
 };
 
-TEST_F(CellTest, ALostBlockCostsItsTtiAndNothingElse) {
+TEST_F(CellTest, ALostBlockCostsOnlyItsTti) {
   const UeIndex a = add(ue_a_, std::make_unique<HalfLost>());
   for (int i = 0; i < 3; ++i) send(0, ue_a_, 1500);
   loop.run_until(at_ms(9.5));
@@ -281,7 +281,7 @@ class Echo final : public Element {
   IpAddress to_;
 };
 
-TEST_F(CellTest, PacketsMayComeBackWhileItServes) {
+TEST_F(CellTest, PacketsMayArriveWhileItServes) {
   Echo echo(ue_a_);
   Cell echoing(loop, milliseconds(1), std::make_unique<RoundRobin>(), echo);
   echo.cell = &echoing;
@@ -314,7 +314,7 @@ class ResourceBlocks : public testing::Test {
   std::optional<Cell> cell_;
 };
 
-TEST_F(ResourceBlocks, WhatOneDoesNotNeedGoesToTheNext) {
+TEST_F(ResourceBlocks, UnusedBlocksGoToTheNextUe) {
   make(1);
   send(0, 250);
   send(1, 450);
@@ -327,7 +327,7 @@ TEST_F(ResourceBlocks, WhatOneDoesNotNeedGoesToTheNext) {
   EXPECT_EQ(left(), std::vector<std::int64_t>({0, 0, 200}));
 }
 
-TEST_F(ResourceBlocks, SharersGetEvenSharesAndTheRestGoesWhereItIsNeeded) {
+TEST_F(ResourceBlocks, UesGetEqualSharesAndTheRestGoesToBackloggedOnes) {
   make(2);
   send(0, 1400);
   send(1, 200);
@@ -337,7 +337,7 @@ TEST_F(ResourceBlocks, SharersGetEvenSharesAndTheRestGoesWhereItIsNeeded) {
   EXPECT_EQ(left(), std::vector<std::int64_t>({700, 0, 0}));
 }
 
-TEST_F(ResourceBlocks, UseCountsPartsOfTtis) {
+TEST_F(ResourceBlocks, UtilisationCountsPartsOfTtis) {
   make(1);
   for (int i = 0; i < 10; ++i) send(0, 500);
   loop_.run_until(at_ms(10));
@@ -381,14 +381,14 @@ std::vector<double> arrivals_of_two(bool whole_packets) {
   return times;
 }
 
-TEST(Cell, AWholePacketKeepsTheAirAndTheRateItBeganWith) {
+TEST(Cell, AWholePacketKeepsTheAirAndItsFirstRate) {
   // Slot by slot the second UE takes the TTIs in which the first fades: 200 + 3 × 100 + 200 + 100.
   EXPECT_EQ(arrivals_of_two(false), std::vector<double>({5, 6}));
   // Whole: two TTIs of 200, though the second would carry 50, and then four of 100.
   EXPECT_EQ(arrivals_of_two(true), std::vector<double>({2, 6}));
 }
 
-TEST(Cell, AWholePacketWhoseUeHasGoneKeepsNothing) {
+TEST(Cell, AWholePacketOfADetachedUeFreesTheAir) {
   EventLoop loop;
   Recorder ues;
   CellResources resources;
@@ -406,7 +406,7 @@ TEST(Cell, AWholePacketWhoseUeHasGoneKeepsNothing) {
   EXPECT_EQ(ues.entries.front().at, at_ms(6)) << "four TTIs of 100 from the third on";
 }
 
-TEST(Cell, RefusesWhatCannotBe) {
+TEST(Cell, RefusesInvalidParameters) {
   EventLoop loop;
   Recorder ues;
   EXPECT_THROW(Cell(loop, milliseconds(0), std::make_unique<RoundRobin>(), ues), std::invalid_argument);

@@ -35,7 +35,7 @@ TEST(ConstantChannel, LosesNoFractionOfAByte) {
   EXPECT_EQ(channel.offered_through(9'999), 375'000U);
 }
 
-TEST(ConstantChannel, WholeNumbersComeOutWhole) {
+TEST(ConstantChannel, WholeBytesPerTtiAreExact) {
   ConstantChannel channel(Rate::bits_per_second(12e6), milliseconds(1));
   for (std::uint64_t tti = 0; tti < 100'000; ++tti) ASSERT_EQ(channel.at(tti).capacity, Bytes(1500)) << tti;
 }
@@ -52,13 +52,13 @@ TEST(ConstantChannel, SkippingChangesNothing) {
   EXPECT_EQ(some.offered_through(4999), every.offered_through(4999));
 }
 
-TEST(ConstantChannel, AskingAgainGivesTheSame) {
+TEST(ConstantChannel, ATtiHasOneCapacity) {
   ConstantChannel channel(Rate::bits_per_second(1e6), milliseconds(1));
   EXPECT_EQ(channel.at(7).capacity, channel.at(7).capacity);
   EXPECT_EQ(channel.offered_through(7), 1000U);
 }
 
-TEST(ConstantChannel, MayBeDeadAndMayNotBeNonsense) {
+TEST(ConstantChannel, AcceptsZeroAndRefusesInvalidRates) {
   ConstantChannel dead(Rate(), milliseconds(1));
   EXPECT_EQ(dead.at(1000).capacity, Bytes(0));
   EXPECT_THROW(ConstantChannel(Rate::bits_per_second(1), milliseconds(0)), std::invalid_argument);
@@ -97,7 +97,7 @@ class InFours final : public Channel {
   std::array<Grant, 4> grants_{};
 };
 
-TEST(Channel, TtisThatAreComputedTogetherAreGivenOneByOne) {
+TEST(Channel, TtisComputedInABatchAreReturnedOneByOne) {
   InFours channel(false);
   std::uint64_t offered = 0;
   for (std::uint64_t tti = 0; tti < 10; ++tti) {
@@ -110,7 +110,7 @@ TEST(Channel, TtisThatAreComputedTogetherAreGivenOneByOne) {
   EXPECT_EQ(channel.computed, std::vector<std::uint64_t>({0, 4, 8}));
 }
 
-TEST(Channel, TtisNobodyAskedForAreOfferedAllTheSame) {
+TEST(Channel, SkippedTtisCountAsOffered) {
   InFours channel(false);
   EXPECT_EQ(channel.at(2).capacity, Bytes(2));
   EXPECT_EQ(channel.at(21).capacity, Bytes(21));
@@ -119,7 +119,7 @@ TEST(Channel, TtisNobodyAskedForAreOfferedAllTheSame) {
   EXPECT_EQ(channel.computed, std::vector<std::uint64_t>({0, 4, 8, 12, 16, 20}));
 }
 
-TEST(Channel, TtisThatWereComputedAreNotPassedOver) {
+TEST(Channel, ComputedTtisAreNotSkipped) {
   InFours channel(true);
   EXPECT_EQ(channel.at(9).capacity, Bytes(9));
   EXPECT_EQ(channel.skipped, 9U);
@@ -169,7 +169,7 @@ TEST(PiecewiseChannel, ATtiWithAChangeCarriesBothParts) {
   }
 }
 
-TEST(PiecewiseChannel, IsAFunctionOfSeedAndTti) {
+TEST(PiecewiseChannel, DependsOnlyOnSeedAndTti) {
   PiecewiseChannel every(figure_11(milliseconds(20)), milliseconds(1), Random(4));
   PiecewiseChannel some(figure_11(milliseconds(20)), milliseconds(1), Random(4));
   PiecewiseChannel other(figure_11(milliseconds(20)), milliseconds(1), Random(5));
@@ -200,7 +200,7 @@ std::shared_ptr<const CapacityProfile> profile_of(std::vector<double> bytes_per_
   return std::make_shared<const CapacityProfile>(std::move(profile));
 }
 
-TEST(ProfileChannel, CarriesWhatTheProfileSaysAgainAndAgain) {
+TEST(ProfileChannel, RepeatsTheProfile) {
   ProfileChannel channel(profile_of({100'000, 0, 50'500}), milliseconds(5));
   std::vector<std::int64_t> bytes;
   for (std::uint64_t tti = 0; tti < 8; ++tti) bytes.push_back(channel.at(tti).capacity.count());
@@ -214,7 +214,7 @@ TEST(ProfileChannel, ATtiWithAChangeCarriesBothParts) {
   EXPECT_EQ(channel.at(2).capacity, Bytes(240)) << "2 ms of each";
 }
 
-TEST(ProfileChannel, RefusesNothingToCarry) {
+TEST(ProfileChannel, RefusesAnEmptyProfile) {
   EXPECT_THROW(ProfileChannel(nullptr, milliseconds(1)), std::invalid_argument);
   EXPECT_THROW(ProfileChannel(profile_of({}), milliseconds(1)), std::invalid_argument);
   EXPECT_THROW(ProfileChannel(profile_of({1}), milliseconds(0)), std::invalid_argument);

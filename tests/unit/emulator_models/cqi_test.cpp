@@ -23,7 +23,7 @@ TEST(Cqi, FollowsTheChipLevelSnr) {
   EXPECT_EQ(cqi_of(100), 30);
 }
 
-TEST(Cqi, OfSnrsThatAreAboutKnownAreTheSameOrNotTold) {
+TEST(Cqi, AnApproximateSnrGivesTheSameCqiOrNone) {
   constexpr double error = 1e-3;
   int untold = 0;
   int all = 0;
@@ -76,7 +76,7 @@ TEST(TransportBlock, RefusesWhatIsNotInTheTable) {
   EXPECT_THROW(static_cast<void>(transport_block_bits(1, 11)), std::out_of_range);
 }
 
-TEST(Pdus, AreWhatIsLeftAfterTheHeader) {
+TEST(Pdus, CarryTheBlockWithoutItsHeader) {
   EXPECT_EQ(pdus(0), 0);
   EXPECT_EQ(pdus(137), 0);  // CQI 1 to 4 carry none
   EXPECT_EQ(pdus(317), 0);
@@ -87,7 +87,7 @@ TEST(Pdus, AreWhatIsLeftAfterTheHeader) {
   EXPECT_EQ(pdus(25558), 79);
 }
 
-TEST(BlockErrorRate, IsOneInTenWhereTheCqiBegins) {
+TEST(BlockErrorRate, IsTenPercentAtTheThresholdOfTheCqi) {
   // The lowest SNR at which a CQI is reported: 1.02·(CQI − 16.62).
   const auto at_threshold = [](int cqi) { return block_error_rate(1.02 * (cqi - 16.62), cqi); };
   for (int cqi = 8; cqi <= 20; ++cqi) {
@@ -96,7 +96,7 @@ TEST(BlockErrorRate, IsOneInTenWhereTheCqiBegins) {
   }
 }
 
-TEST(BlockErrorRate, HasTheFormulasValues) {
+TEST(BlockErrorRate, EqualsTheFormula) {
   // By hand: CQI 15 at 0 dB: exponent 2·(0 − 15.45 + 17.30)/(1.7320508 − 1.1760913) = 6.655165.
   EXPECT_NEAR(block_error_rate(0, 15), std::pow(std::pow(10.0, 6.655165) + 1, -1 / 0.7), 1e-14);
   // CQI 20 at 0 dB: 2·(−3.30)/(1.7320508 − 1.3010300) = −15.3125: lost.
@@ -120,7 +120,7 @@ TEST(BlockErrorRate, FallsWithTheSnr) {
   }
 }
 
-TEST(BlockErrorRate, ADrawDecidesAsTheRateSays) {
+TEST(BlockErrorRate, ADrawBelowTheRateIsALostBlock) {
   for (int cqi = 1; cqi <= 30; ++cqi) {
     for (double snr = -40; snr < 40; snr += 0.037) {
       const double rate = block_error_rate(snr, cqi);
@@ -131,7 +131,7 @@ TEST(BlockErrorRate, ADrawDecidesAsTheRateSays) {
   }
 }
 
-TEST(BlockErrorRate, ADrawAtAnSnrThatIsAboutKnownDecidesTheSameOrNothing) {
+TEST(BlockErrorRate, AnApproximateSnrDecidesTheSameOrNotAtAll) {
   constexpr double error = 1e-3;
   const Receptions receptions(error);
   int unsure = 0;

@@ -30,7 +30,7 @@ TEST(Drx, ListensAtTheStartOfEveryCycleAndAfterActivity) {
   EXPECT_EQ(drx.next_awake(at_ms(300)), at_ms(325));
 }
 
-TEST(Drx, WhatCannotWorkIsRefused) {
+TEST(Drx, RefusesInvalidParameters) {
   EXPECT_THROW(Drx({milliseconds(-1), milliseconds(10), milliseconds(20)}), std::invalid_argument);
   EXPECT_THROW(Drx({milliseconds(1), milliseconds(0), milliseconds(20)}), std::invalid_argument);
   EXPECT_THROW(Drx({milliseconds(1), milliseconds(30), milliseconds(20)}), std::invalid_argument);
@@ -60,7 +60,7 @@ class SleepingUe : public testing::Test, protected OneCell {
   Drx drx_{{milliseconds(100), milliseconds(10), milliseconds(320)}};
 };
 
-TEST_F(SleepingUe, TheFirstPacketDownWaitsForTheOnDuration) {
+TEST_F(SleepingUe, TheFirstDownlinkPacketWaitsForTheOnDuration) {
   send_at(50);     // asleep since 10 ms
   send_at(400.5);  // awake until 420 ms
   send_at(450);    // awake until 501 ms
@@ -69,7 +69,7 @@ TEST_F(SleepingUe, TheFirstPacketDownWaitsForTheOnDuration) {
   EXPECT_EQ(arrivals(), std::vector<double>({320, 401, 451, 640}));
 }
 
-TEST_F(SleepingUe, ARequestOfItsOwnWakesIt) {
+TEST_F(SleepingUe, ItsOwnSchedulingRequestWakesIt) {
   Recorder core;
   ScheduledUplink uplink(loop, milliseconds(1), {}, core);
   UplinkUeConfig config;

@@ -114,7 +114,7 @@ class HandoverPorts : public testing::Test {
   DelayLine b_to_a_{loop_, {line_delay, {}, {}}, a_.port->neighbours()};
 };
 
-TEST_F(HandoverPorts, WhatIsForwardedComesInOrderAndBeforeWhatIsNewer) {
+TEST_F(HandoverPorts, ForwardedPacketsPrecedeNewerOnesInOrder) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -142,7 +142,7 @@ TEST_F(HandoverPorts, WhatIsForwardedComesInOrderAndBeforeWhatIsNewer) {
   EXPECT_TRUE(b_.drops.drops.empty());
 }
 
-TEST_F(HandoverPorts, WhatIsForwardedIsNeitherDroppedNorCountedTwice) {
+TEST_F(HandoverPorts, ForwardedPacketsAreNeitherDroppedNorCountedTwice) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -166,7 +166,7 @@ TEST_F(HandoverPorts, WhatIsForwardedIsNeitherDroppedNorCountedTwice) {
   EXPECT_EQ(counters(a_).delivered_bytes + counters(b_).delivered_bytes, all);
 }
 
-TEST_F(HandoverPorts, WithoutForwardingWhatWaitsAndWhatStillComesIsDropped) {
+TEST_F(HandoverPorts, WithoutForwardingQueuedAndLatePacketsAreDropped) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -187,7 +187,7 @@ TEST_F(HandoverPorts, WithoutForwardingWhatWaitsAndWhatStillComesIsDropped) {
   EXPECT_EQ(counters(a_).forwarded_packets, 0U);
 }
 
-TEST_F(HandoverPorts, AnEndMarkerThatIsLostIsNotWaitedForForEver) {
+TEST_F(HandoverPorts, ALostEndMarkerTimesOut) {
   loop_.run_until(at_ms(10));
   hand_over(a_, b_, 1, &a_to_b_);
   loop_.run_until(at_ms(20));
@@ -203,7 +203,7 @@ TEST_F(HandoverPorts, AnEndMarkerThatIsLostIsNotWaitedForForEver) {
   EXPECT_EQ(a_.port->counters().timeouts, 0U);
 }
 
-TEST_F(HandoverPorts, AnEndMarkerThatNobodySentReleasesNothing) {
+TEST_F(HandoverPorts, AForeignEndMarkerReleasesNothing) {
   loop_.run_until(at_ms(10));
   hand_over(a_, b_, 1, &a_to_b_);
   send(*b_.port, 1);
@@ -216,7 +216,7 @@ TEST_F(HandoverPorts, AnEndMarkerThatNobodySentReleasesNothing) {
 }
 
 /// There and back, before the first handover's old path has come to its end.
-TEST(HandoverBack, FollowsTheUe) {
+TEST(HandoverBack, FollowsTheUeBack) {
   EventLoop loop;
   Recorder ues;
   const IpAddress ue = address("10.45.0.2");
@@ -260,7 +260,7 @@ TEST(HandoverBack, FollowsTheUe) {
 }
 
 /// What has left the queue and is repeated on the air goes along, first.
-TEST(HandoverOfHybridArq, WhatMayNotHaveReachedTheUeGoesAgain) {
+TEST(HandoverOfHybridArq, UnconfirmedDataIsForwardedFirst) {
   EventLoop loop;
   Recorder ues;
   const IpAddress ue = address("10.45.0.2");
@@ -292,7 +292,7 @@ TEST(HandoverOfHybridArq, WhatMayNotHaveReachedTheUeGoesAgain) {
   EXPECT_EQ(c.lost_packets + c.dropped_packets, 0U);
 }
 
-TEST(EndMarker, IsReadAsItWasWritten) {
+TEST(EndMarker, IsParsedAsItWasWritten) {
   const packet::Packet packet = make_end_marker(sluice::test::pool(), {77, 0x01020304});
   const auto marker = read_end_marker(packet.bytes());
   ASSERT_TRUE(marker);

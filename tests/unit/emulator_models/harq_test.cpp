@@ -29,14 +29,14 @@ HarqBlock block(std::uint64_t tsn) {
   return block;
 }
 
-TEST(Harq, ABlockThatIsReceivedNeedsNoProcessAnyMore) {
+TEST(Harq, AReceivedBlockFreesItsProcess) {
   Harq harq({});
   EXPECT_EQ(harq.transmit(10, block(0), 0, 0.5, never_lost), HarqOutcome::received);
   EXPECT_EQ(harq.under_way(), 0U);
   EXPECT_EQ(harq.next(0), UINT64_MAX);
 }
 
-TEST(Harq, ARetransmissionComesExactlyASixthTtiLaterAndTheThirdAttemptIsTheLast) {
+TEST(Harq, RetransmitsSixTtisLaterAtMostTwice) {
   Harq harq({});
   EXPECT_EQ(harq.transmit(10, block(7), 0, 0.5, always_lost), HarqOutcome::again);
   for (std::uint64_t tti = 11; tti < 16; ++tti) EXPECT_EQ(harq.waiting(tti), nullptr) << tti;
@@ -51,7 +51,7 @@ TEST(Harq, ARetransmissionComesExactlyASixthTtiLaterAndTheThirdAttemptIsTheLast)
   EXPECT_EQ(harq.under_way(), 0U);
 }
 
-TEST(Harq, SixProcessesAreUnderWayAtOnce) {
+TEST(Harq, SixProcessesAreInFlightAtOnce) {
   Harq harq({});
   for (std::uint64_t tti = 0; tti < 6; ++tti) {
     EXPECT_EQ(harq.transmit(tti, block(tti), 0, 0.5, always_lost), HarqOutcome::again);
@@ -79,7 +79,7 @@ TEST(Harq, ChaseCombiningAddsLinearSnrs) {
   EXPECT_NEAR(seen[3], 0, 1e-9);
 }
 
-TEST(Harq, RefusesWhatCannotBe) {
+TEST(Harq, RefusesInvalidParameters) {
   EXPECT_THROW(Harq({.processes = 0}), std::invalid_argument);
   EXPECT_THROW(Harq({.processes = 65}), std::invalid_argument);
   EXPECT_THROW(Harq({.processes = 6, .transmissions = 0}), std::invalid_argument);
@@ -90,7 +90,7 @@ double threshold_db(int cqi) {
   return 1.02 * (cqi - 16.62);
 }
 
-TEST(Harq, FirstAttemptsFailAsOftenAsTheFormulaSaysAtEveryCqi) {
+TEST(Harq, FirstAttemptsFailWithTheRateOfTheFormulaAtEveryCqi) {
   Random random(1);
   for (int cqi = 1; cqi <= 30; ++cqi) {
     Harq harq({.processes = 1, .transmissions = 1});
@@ -108,7 +108,7 @@ TEST(Harq, FirstAttemptsFailAsOftenAsTheFormulaSaysAtEveryCqi) {
   }
 }
 
-TEST(Harq, WhatRemainsAfterThreeAttemptsIsWhatTheFormulaGivesForTheSums) {
+TEST(Harq, ResidualErrorsEqualTheFormulaOfTheCombinedSnr) {
   Random random(2);
   for (const double below_db : {4.6, 4.8, 5.1}) {
     constexpr int cqi = 15;

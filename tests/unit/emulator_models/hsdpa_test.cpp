@@ -31,7 +31,7 @@ struct Place {
 };
 
 // The distances of the SMVS paper's UE1 to UE4.
-TEST(Hsdpa, SnrWithoutFadingIsThatOfTheDistance) {
+TEST(Hsdpa, SnrWithoutFadingFollowsFromTheDistance) {
   for (const Place& place : {Place{100, 7.9, 24}, {300, 3.9, 20}, {500, -2.2, 14}, {700, -7.1, 9}}) {
     HsdpaChannel channel(still_at(place.metres), milliseconds(2), Random(1));
     const Grant& grant = channel.at(0);
@@ -123,7 +123,7 @@ HsdpaParameters any(int number) {
   return parameters;
 }
 
-TEST(Hsdpa, IsWhatTheFormulasSayTtiByTti) {
+TEST(Hsdpa, EqualsTheFormulasTtiByTti) {
   for (int number = 0; number < 48; ++number) {
     HsdpaChannel channel(any(number), milliseconds(2), Random(7));
     PlainHsdpa plain(any(number), Random(7));
@@ -143,7 +143,7 @@ TEST(Hsdpa, IsWhatTheFormulasSayTtiByTti) {
   }
 }
 
-TEST(Hsdpa, BlocksAreLostAsOftenAsTheFormulaSays) {
+TEST(Hsdpa, BlocksAreLostWithTheRateOfTheFormula) {
   for (const double metres : {100.0, 300.0, 500.0, 700.0}) {
     HsdpaChannel channel(still_at(metres), milliseconds(2), Random(3));
     const Grant& first = channel.at(0);
@@ -163,7 +163,7 @@ TEST(Hsdpa, WithoutBlockErrorsEverythingIsReceived) {
   for (std::uint64_t tti = 0; tti < 10'000; ++tti) ASSERT_TRUE(channel.at(tti).received);
 }
 
-TEST(Hsdpa, IsAFunctionOfSeedAndTti) {
+TEST(Hsdpa, DependsOnlyOnSeedAndTti) {
   const HsdpaParameters parameters;
   HsdpaChannel every(parameters, milliseconds(2), Random(4));
   HsdpaChannel some(parameters, milliseconds(2), Random(4));

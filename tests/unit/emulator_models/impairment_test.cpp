@@ -35,7 +35,7 @@ std::vector<Recorder::Entry> pass(const ImpairmentConfig& config, std::uint64_t 
   return far.entries;
 }
 
-TEST(Impairment, ThatIsNoneChangesNothing) {
+TEST(Impairment, AnEmptyImpairmentChangesNothing) {
   const auto entries = pass({}, 1, 200);
   ASSERT_EQ(entries.size(), 200U);
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -43,7 +43,7 @@ TEST(Impairment, ThatIsNoneChangesNothing) {
   }
 }
 
-TEST(Impairment, LosesDuplicatesAndReordersAsOftenAsAsked) {
+TEST(Impairment, LosesDuplicatesAndReordersWithTheConfiguredRates) {
   ImpairmentConfig config;
   config.loss = 0.1;
   config.duplicate = 0.05;
@@ -66,7 +66,7 @@ TEST(Impairment, ReorderedPacketsAreOvertaken) {
   }
 }
 
-TEST(Impairment, SameSeedSameFate) {
+TEST(Impairment, TheSameSeedGivesTheSameOutcome) {
   ImpairmentConfig config;
   config.loss = config.duplicate = config.reorder = config.corrupt = 0.1;
   EXPECT_EQ(pass(config, 4, 2000), pass(config, 4, 2000));

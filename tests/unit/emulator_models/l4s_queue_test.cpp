@@ -53,7 +53,7 @@ TEST(DualPi2, TheProbabilityFollowsTheDelayAndItsChange) {
   EXPECT_EQ(control.base(), 1);
 }
 
-TEST(DualPi2, WhatWasNotAskedForIsMadeUpFor) {
+TEST(DualPi2, MissedUpdatesAreMadeUpFor) {
   DualPi2Control control({});
   const Instant begin(1h);
   control.follow(begin, begin);
@@ -106,7 +106,7 @@ TEST(DualPi2, AnOverloadIsDroppedFromBothQueues) {
   EXPECT_NEAR(classic_drops, 1000 * likelihood, 2) << "not marked, although it could be";
 }
 
-TEST(DualPi2, WhatIsOfL4sGoesFirstButNotForLongerThanTheShift) {
+TEST(DualPi2, L4sPacketsGoFirstForAtMostTheTimeShift) {
   DualPi2Queue queue({}, {});
   const std::vector<std::uint8_t> fields = {classic, not_capable, scalable, congested};
   for (const std::uint8_t ecn : fields) queue.enqueue(with_ecn(ecn), at_ms(0));
@@ -127,7 +127,7 @@ TEST(DualPi2, WhatIsOfL4sGoesFirstButNotForLongerThanTheShift) {
   EXPECT_EQ(queue.counters().departed, 6U);
 }
 
-TEST(DualPi2, ParametersHaveToMakeSense) {
+TEST(DualPi2, ParametersOutOfRangeAreRefused) {
   EXPECT_THROW(DualPi2Control({.target = 0ms}), std::invalid_argument);
   EXPECT_THROW(DualPi2Control({.alpha = 0}), std::invalid_argument);
   EXPECT_THROW(DualPi2Control({.coupling = 0.5}), std::invalid_argument);
@@ -141,7 +141,7 @@ UeQueue radio_queue(QueueManagement management, std::uint64_t limit = 0) {
   return UeQueue(config);
 }
 
-TEST(DualPi2, ARadioQueueRefusesWhatFindsNoRoomAndHandsOnTheRest) {
+TEST(DualPi2, AFullRadioQueueDropsAndForwardsTheRestAtHandover) {
   UeQueue queue = radio_queue(QueueManagement::dualpi2, 2);
   EXPECT_TRUE(queue.push(with_ecn(classic), Bytes(1000), at_ms(0)));
   EXPECT_TRUE(queue.push(with_ecn(scalable), Bytes(1000), at_ms(0)));
@@ -167,19 +167,19 @@ double share_accelerated(UeQueue& queue, int waiting, int times) {
   return static_cast<double>(accelerated) / left;
 }
 
-TEST(Abc, HalfOfThePacketsAccelerateWhereTheLinkIsUsedWithAShortQueue) {
+TEST(Abc, HalfOfThePacketsAccelerateOnAFullLinkWithAShortQueue) {
   UeQueue queue = radio_queue(QueueManagement::abc);
   EXPECT_NEAR(share_accelerated(queue, 5, 2000), 0.98 / 2, 0.01);
   EXPECT_NEAR(static_cast<double>(queue.counters().marked_packets), 2000 * (1 - 0.98 / 2), 30);
 }
 
 /// 66.5 ms above the threshold of 20 ms are half of δ.
-TEST(Abc, AQueueAboveTheThresholdIsToBeEmptiedWithinDelta) {
+TEST(Abc, TheTargetRateEmptiesAQueueAboveTheThresholdWithinDelta) {
   UeQueue queue = radio_queue(QueueManagement::abc);
   EXPECT_NEAR(share_accelerated(queue, 86, 4000), (0.98 - 66.0 / 133) / 2, 0.01);
 }
 
-TEST(Abc, EverythingAcceleratesWhereHalfOfTheLinkIsUsed) {
+TEST(Abc, EveryPacketAcceleratesAtHalfUse) {
   UeQueue queue = radio_queue(QueueManagement::abc);
   int accelerated = 0;
   for (int ms = 0; ms < 2000; ++ms) {
@@ -192,7 +192,7 @@ TEST(Abc, EverythingAcceleratesWhereHalfOfTheLinkIsUsed) {
   EXPECT_GT(accelerated, 1990);
 }
 
-TEST(Abc, OfALongPauseTheWindowTakesItsShare) {
+TEST(Abc, OnlyOneWindowOfALongPauseIsCredited) {
   AbcControl control({.window = 40ms});
   control.offer(Bytes(1'000'000), at_ms(0), at_ms(1000));  // 1000 bytes in each millisecond
   int accelerated = 0;
@@ -207,7 +207,7 @@ TEST(Abc, AnOutageBrakes) {
   EXPECT_FALSE(control.accelerates(Bytes(1000), 500ms, at_ms(500)));
 }
 
-TEST(Abc, OthersAreLeftAlone) {
+TEST(Abc, PacketsWithoutL4sEcnAreNotChanged) {
   for (const std::uint8_t ecn : {not_capable, classic, congested}) {
     packet::Packet frame = with_ecn(ecn);
     EXPECT_FALSE(brake(frame));
@@ -218,7 +218,7 @@ TEST(Abc, OthersAreLeftAlone) {
   EXPECT_EQ(ecn_field(frame), congested);
 }
 
-TEST(Abc, ARoutersLineHasItsRate) {
+TEST(Abc, ARouterQueueUsesTheLineRate) {
   AbcQueue queue({}, {}, Rate::bits_per_second(8e6));
   int braked = 0;
   for (int ms = 0; ms < 1000; ++ms) {
@@ -228,7 +228,7 @@ TEST(Abc, ARoutersLineHasItsRate) {
   EXPECT_NEAR(braked, 1000 * (1 - 0.98 / 2), 30);
 }
 
-TEST(Abc, ParametersHaveToMakeSense) {
+TEST(Abc, ParametersOutOfRangeAreRefused) {
   EXPECT_THROW(AbcControl({.eta = 0}), std::invalid_argument);
   EXPECT_THROW(AbcControl({.delta = 0ms}), std::invalid_argument);
   EXPECT_THROW(AbcControl({.window = 0ms}), std::invalid_argument);

@@ -30,7 +30,7 @@ double worst(const LinkBudget& budget, const FadingStretch& shadowing_db, const 
   return most;
 }
 
-TEST(LinkBudget, IsTheSnrOfTheFormula) {
+TEST(LinkBudget, EqualsTheSnrOfTheFormula) {
   const LinkBudget budget{.mean_gain = 1e-10, .power_mw = 6.3e3, .intra_cell_mw = 1e3, .inter_cell_mw = 1e-7};
   // 3 dB of shadowing and half the power: about 6 dB less of what is received, own interference included.
   const double gain = 1e-10 * std::pow(10, -0.3) * 0.5;
@@ -38,7 +38,7 @@ TEST(LinkBudget, IsTheSnrOfTheFormula) {
   EXPECT_EQ(budget.snr_db(0, 0), budget.snr_db(0, least_fading_power));
 }
 
-TEST(LinkBudget, TheFastReckoningIsWellWithinItsTolerance) {
+TEST(LinkBudget, TheFastApproximationIsWithinItsTolerance) {
   Random random(1);
   double most = 0;
   for (const LinkBudget& budget : budgets()) {
@@ -54,7 +54,7 @@ TEST(LinkBudget, TheFastReckoningIsWellWithinItsTolerance) {
   EXPECT_GT(most, 0) << "nothing was computed";
 }
 
-TEST(LinkBudget, TheFastReckoningHoldsInTheDeepestFadesAndAtWholePowersOfTwo) {
+TEST(LinkBudget, TheFastApproximationHoldsInDeepFadesAndAtPowersOfTwo) {
   double most = 0;
   for (const LinkBudget& budget : budgets()) {
     for (int exponent = -45; exponent <= 10; ++exponent) {

@@ -134,7 +134,7 @@ class Pseudocode {
 };
 
 // Load and link change every second, from idle to three times as much as goes.
-TEST(Codel, ARadioQueueDropsWhatThePseudocodeOfTheRfcDrops) {
+TEST(Codel, ARadioQueueDropsLikeThePseudocodeOfTheRfc) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     UeQueue queue(managed(QueueManagement::codel));
@@ -165,7 +165,7 @@ TEST(Codel, ARadioQueueDropsWhatThePseudocodeOfTheRfcDrops) {
   }
 }
 
-TEST(Codel, ARadioQueueIsLeftAloneDownToOnePacketBehindTheOneThatGoes) {
+TEST(Codel, ARadioQueueOfOnePacketBehindTheOneInTransitIsNotDropped) {
   for (const QueueManagement management : {QueueManagement::codel, QueueManagement::fq_codel}) {
     UeQueue queue(managed(management));
     Served served;
@@ -185,7 +185,7 @@ TEST(Codel, ARadioQueueIsLeftAloneDownToOnePacketBehindTheOneThatGoes) {
   }
 }
 
-TEST(Codel, ThePacketInTransitIsOutOfReach) {
+TEST(Codel, ThePacketInTransitIsNotDropped) {
   UeQueue queue(managed(QueueManagement::codel));
   Served served;
   for (int ms = 0; ms < 4000; ms += 200) {  // the delay is far above target, and half a packet goes each time
@@ -200,7 +200,7 @@ TEST(Codel, ThePacketInTransitIsOutOfReach) {
   EXPECT_GT(served.dropped.size(), 10U);
 }
 
-TEST(Codel, MarksThoseWhoUnderstandItAndDropsTheOthers) {
+TEST(Codel, MarksEcnCapablePacketsAndDropsOthers) {
   for (const QueueManagement management : {QueueManagement::codel, QueueManagement::fq_codel}) {
     for (const bool capable : {true, false}) {
       UeQueue queue(managed(management, true));
@@ -231,7 +231,7 @@ TEST(Codel, AFullRadioQueueStillDropsAtItsEnd) {
   EXPECT_EQ(served.left, Lengths({1000, 1001, 1002}));
 }
 
-TEST(FqCodel, ASparseFlowOfAUeGoesBeforeItsBulkOneButNotBeforeItHasCome) {
+TEST(FqCodel, ASparseFlowOfAUePrecedesItsBulkFlowOnceItArrives) {
   UeQueue queue(managed(QueueManagement::fq_codel));
   for (int i = 0; i < 10; ++i) queue.push(segment(1, 1500), Bytes(1500), at_ms(0));
   Served served;
@@ -242,7 +242,7 @@ TEST(FqCodel, ASparseFlowOfAUeGoesBeforeItsBulkOneButNotBeforeItHasCome) {
   EXPECT_EQ(served.left, Lengths({1500, 1500, 1500, 1500, 100}));
 }
 
-TEST(FqCodel, AFullRadioQueueCostsTheFattestFlowItsOldest) {
+TEST(FqCodel, AFullRadioQueueDropsTheOldestPacketOfTheLongestFlow) {
   QueueConfig config = managed(QueueManagement::fq_codel);
   config.limit = 4;
   UeQueue queue(config);
@@ -259,7 +259,7 @@ TEST(FqCodel, AFullRadioQueueCostsTheFattestFlowItsOldest) {
   EXPECT_EQ(served.left, Lengths({300, 1001, 1002, 200, 201}));
 }
 
-TEST(ManagedQueue, RefusesWhatCannotBe) {
+TEST(ManagedQueue, RefusesInvalidParameters) {
   QueueConfig config = managed(QueueManagement::codel);
   config.codel.target = 0ms;
   EXPECT_THROW(UeQueue{config}, std::invalid_argument);

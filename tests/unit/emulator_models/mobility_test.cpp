@@ -22,7 +22,7 @@ std::unique_ptr<Channel> constant(double bytes_per_ms) {
   return std::make_unique<ConstantChannel>(Rate::bytes_per_second(bytes_per_ms * 1000), milliseconds(1));
 }
 
-TEST(Timeline, LinksFollowEachOtherWithSilenceBetween) {
+TEST(Timeline, LinksFollowEachOtherWithSilentGaps) {
   TimelineChannel channel(constant(100));
   channel.silence_from(10);
   channel.replace_from(15, constant(300));
@@ -40,7 +40,7 @@ TEST(Timeline, LinksFollowEachOtherWithSilenceBetween) {
   EXPECT_EQ(channel.offered_through(29), 10U * 100 + 5 * 300 + 8 * 300);
 }
 
-TEST(Timeline, WhatEndsInSilenceIsNeverUsefulAgain) {
+TEST(Timeline, ATimelineThatEndsSilentHasNoFurtherOpportunity) {
   TimelineChannel channel(constant(100));
   channel.silence_from(10);
   EXPECT_EQ(channel.next_useful(3), 3U);
@@ -67,7 +67,7 @@ class Cells : public testing::Test, protected OneCell {
   std::uint64_t carried(UeIndex i) { return cell.queue(i).counters().delivered_packets; }
 };
 
-TEST_F(Cells, EachHasTtisOfItsOwn) {
+TEST_F(Cells, EachCellHasItsOwnTtis) {
   for (int i = 0; i < 3; ++i) send(i, 100);
   loop.run_until(at_ms(20));
   EXPECT_EQ(carried(0), 10U);
@@ -78,7 +78,7 @@ TEST_F(Cells, EachHasTtisOfItsOwn) {
   EXPECT_EQ(use.offered, 42'000U) << "and the very first, in which nothing was there yet";
 }
 
-TEST_F(Cells, AUeThatMovesSharesTheOtherCell) {
+TEST_F(Cells, AUeThatMovesSharesTheNewCell) {
   for (int i = 0; i < 3; ++i) send(i, 100);
   loop.run_until(at_ms(20));
   cell.move(0, 1);
@@ -89,7 +89,7 @@ TEST_F(Cells, AUeThatMovesSharesTheOtherCell) {
   EXPECT_THROW(cell.move(0, 2), std::invalid_argument);
 }
 
-TEST_F(Cells, AFlushDropsWhatWaits) {
+TEST_F(Cells, AFlushDropsQueuedPackets) {
   send(0, 10);
   loop.run_until(at_ms(3));
   cell.downlink(0).flush(DropReason::handover, loop.now());
@@ -99,7 +99,7 @@ TEST_F(Cells, AFlushDropsWhatWaits) {
   EXPECT_TRUE(cell.queue(0).empty());
 }
 
-TEST_F(Cells, AReleasedUesPacketsGoTheDefaultRoute) {
+TEST_F(Cells, PacketsOfAReleasedUeTakeTheDefaultRoute) {
   cell.set_state(0, RadioState::released);
   send(0, 2);
   EXPECT_EQ(cell.counters().dropped_no_route, 2U);
@@ -127,7 +127,7 @@ class Handover : public testing::Test, protected OneCell {
   Handover() : OneCell(milliseconds(2)) {}
 };
 
-TEST_F(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
+TEST_F(Handover, RlcRecoversBlocksLostByALinkReset) {
   auto timeline = std::make_unique<TimelineChannel>(std::make_unique<Late>());
   timeline->silence_from(5);
   timeline->replace_from(10, std::make_unique<ConstantChannel>(Rate::bytes_per_second(200'000), milliseconds(2)));
@@ -144,7 +144,7 @@ TEST_F(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
   EXPECT_EQ(cell.queue(0).counters().lost_packets, 0U);
 }
 
-TEST_F(Handover, AbandonedEverythingUnderWayIsLost) {
+TEST_F(Handover, AnAbandonedLinkLosesEverythingInFlight) {
   cell.add_ue(behind_arq(the_ue, std::make_unique<Late>()));
   send(the_ue, 6, 400);
   loop.run_until(at_ms(7));

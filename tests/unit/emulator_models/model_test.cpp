@@ -19,7 +19,7 @@ namespace {
 /// b = 100/s, τ = 0.15 s, B = 14: T = 0.16 s, bT = 16, wmax = 15 + 14 + 1 = 30, w0 = 15.
 const VaryingLink steady{{100, 100, 100, 100}, 0.15, 14};
 
-TEST(ThroughputModel, OneSawtoothOfASteadyLink) {
+TEST(ThroughputModel, ASteadyLinkHasOneSawtooth) {
   // A: 0.16·(16 − 15) = 0.16 s with (15·0.16 + 0.0256/0.32)/0.16 = 15.5 packets; B: (900 − 256)/200 = 3.22 s with 322.
   EXPECT_NEAR(varying_link_throughput(steady, 0), (15.5 + 322) / (0.16 + 3.22), 1e-9);
   // C: ceil(log2 16)·0.16 = 0.64 s with 15 packets, after every loss.
@@ -28,7 +28,7 @@ TEST(ThroughputModel, OneSawtoothOfASteadyLink) {
   EXPECT_NEAR(varying_link_throughput(steady, 0.5), (7.5 + 337.5) / (0.32 + 3.38), 1e-9);
 }
 
-TEST(ThroughputModel, ALargeBufferLeavesNoEpochA) {
+TEST(ThroughputModel, ALargeBufferHasNoEpochA) {
   // b = 100/s, τ = 0.05 s, B = 34: bT = 6, wmax = 40, w0 = 20 > 6: only B, (1600 − 400)/200 = 6 s at 100/s.
   EXPECT_NEAR(varying_link_throughput({{100}, 0.05, 34}, 0), 100, 1e-9);
   // With C: ceil(log2 21)·0.06 = 0.3 s and 20 packets.
@@ -46,14 +46,14 @@ TEST(ThroughputModel, VaryingRatesCountByTheirMeanAndTheSquareOfTheirWindows) {
   EXPECT_NEAR(varying_link_throughput({{50, 150}, 0.1, 9}, 0), (sent_a + 152) / (time_a + 1.52), 1e-6);
 }
 
-TEST(ThroughputModel, ATimeoutIsSpuriousWhereTheRateFallsBeyondTheBound) {
+TEST(ThroughputModel, ATimeoutIsSpuriousIfTheRateFallsBeyondTheBound) {
   // τ = 0.17, B = 15: from 100/s the bound is 1 + 34/17 = 3, so (100 − b)/b > 3: below 25/s.
   EXPECT_EQ(spurious_timeouts({{100, 24.9, 100, 25.1, 100}, 0.17, 15}), 1U);
   EXPECT_EQ(spurious_timeouts({{100, 0, 0, 100}, 0.17, 15}), 1U) << "a fall to nothing, and nothing more to fall";
   EXPECT_EQ(spurious_timeouts(steady), 0U);
 }
 
-TEST(ThroughputModel, WhatIsOutOfRangeIsRefused) {
+TEST(ThroughputModel, InputsOutOfRangeAreRefused) {
   EXPECT_THROW(static_cast<void>(varying_link_throughput({{}, 0.1, 9}, 0)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(varying_link_throughput({{-1}, 0.1, 9}, 0)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(varying_link_throughput(steady, 1.5)), std::invalid_argument);
@@ -61,7 +61,7 @@ TEST(ThroughputModel, WhatIsOutOfRangeIsRefused) {
   EXPECT_EQ(varying_link_throughput({{0, 0}, 0.1, 9}, 0), 0);
 }
 
-TEST(Padhye, OneLossInAHundred) {
+TEST(Padhye, EqualsTheFormulaAtOnePercentLoss) {
   // 0.2·√(0.02/3) = 0.0163299; 0.4·3·√(0.03/8)·0.01·1.0032 = 0.0007372.
   EXPECT_NEAR(
       padhye_throughput({.loss = 0.01, .round_trip_s = 0.2, .timeout_s = 0.4, .packets_per_ack = 1, .window = 1e9}),
@@ -79,7 +79,7 @@ TEST(Padhye, OneLossInAHundred) {
                std::invalid_argument);
 }
 
-TEST(WlanModel, TheQueueTurnsAwayWhatTheFormulaSays) {
+TEST(WlanModel, TheQueueLossEqualsTheFormula) {
   EXPECT_NEAR(queue_loss(0.5, 3), 0.5 * 0.125 / (1 - 0.0625), 1e-12);
   EXPECT_NEAR(queue_loss(2, 3), 8.0 / 15, 1e-12);  // (1 − 2)·8/(1 − 16)
   EXPECT_NEAR(queue_loss(1, 9), 0.1, 1e-12);
@@ -120,7 +120,7 @@ TEST(WlanModel, AboveTheWindowItFallsToOne) {
       1);
 }
 
-TEST(WlanModel, TheNaiveLineIsFarAboveNearTheWindow) {
+TEST(WlanModel, TheNaiveEstimateIsFarTooLargeNearTheWindow) {
   EXPECT_DOUBLE_EQ(wlan_naive_ratio({.buffer_packets = 84 - 1e-9,
                                      .window_packets = 42,
                                      .downloads = 1,
@@ -169,7 +169,7 @@ TEST(WlanModel, AnUploadsWindowIsNearlyAlwaysFull) {
       {.buffer_packets = 84, .window_packets = 42, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1})));
 }
 
-TEST(WlanModel, WithMoreDownloadsEachGetsItsPart) {
+TEST(WlanModel, EachOfMoreDownloadsGetsItsShare) {
   const double two = wlan_ratio(
       {.buffer_packets = 100, .window_packets = 42, .downloads = 2, .acks_per_packet = 1, .packets_per_ack = 1});
   const double eight = wlan_ratio(
@@ -200,7 +200,7 @@ double growth_in_twenty(double slope) {
   return most(40) / most(20);
 }
 
-TEST(ClampLoop, IsStableBelowHalfOfPiAndNotBeyond) {
+TEST(ClampLoop, IsStableBelowHalfOfPiOnly) {
   EXPECT_NEAR(clamp_loop_growth(std::numbers::pi / 2), 1, 1e-9) << "it swings for ever, with a period of 4 d";
   EXPECT_LT(clamp_loop_growth(1.5), 1);
   EXPECT_GT(clamp_loop_growth(1.6), 1);
@@ -208,7 +208,7 @@ TEST(ClampLoop, IsStableBelowHalfOfPiAndNotBeyond) {
   EXPECT_THROW(static_cast<void>(clamp_loop_growth(0)), std::invalid_argument);
 }
 
-TEST(ClampLoop, SwingsAsTheEquationDoesStepByStep) {
+TEST(ClampLoop, OscillatesLikeTheEquationStepByStep) {
   for (const double slope : {1.25, 1.5, 1.6, 1.75}) {
     EXPECT_NEAR(std::pow(growth_in_twenty(slope), 1.0 / 20), clamp_loop_growth(slope), 0.02) << slope;
   }

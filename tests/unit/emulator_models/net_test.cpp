@@ -35,7 +35,7 @@ std::vector<double> times(const Recorder& recorder) {
   return result;
 }
 
-TEST(Ring, IsFirstInFirstOutHoweverItGrows) {
+TEST(Ring, StaysFirstInFirstOutWhenItGrows) {
   Ring<int> ring;
   Random random(1);
   int in = 0;
@@ -81,7 +81,7 @@ class Breeder final : public EventTarget {
   std::vector<std::pair<Instant, std::uint64_t>> ran_;
 };
 
-TEST(EventLoop, RunsEventsByTimeAndThoseOfAnInstantInTheOrderInWhichTheyWereSet) {
+TEST(EventLoop, RunsEventsByTimeAndThenInTheOrderOfScheduling) {
   EventLoop loop;
   Breeder breeder(loop);
   for (int i = 0; i < 100; ++i) breeder.set(at_ms(i % 7));
@@ -169,7 +169,7 @@ class Mirror final : public Element {
   int seen = 0;
 };
 
-TEST(DelayLine, MayLeadBackIntoItself) {
+TEST(DelayLine, MayFeedItself) {
   EventLoop loop;
   Mirror mirror;
   DelayLine line(loop, {milliseconds(1), Rate(), Bytes()}, mirror);
@@ -181,7 +181,7 @@ TEST(DelayLine, MayLeadBackIntoItself) {
   EXPECT_THROW(DelayLine(loop, {milliseconds(1), Rate(), Bytes(), milliseconds(2)}, mirror), std::invalid_argument);
 }
 
-TEST(Router, TakesTheExactAddressThenTheLongestPrefix) {
+TEST(Router, PrefersTheExactAddressAndThenTheLongestPrefix) {
   Recorder host;
   Recorder narrow;
   Recorder wide;
@@ -205,7 +205,7 @@ TEST(Router, TakesTheExactAddressThenTheLongestPrefix) {
   EXPECT_EQ(router.dropped(), 1U);
 }
 
-TEST(Tap, ShowsAndPassesOn) {
+TEST(Tap, ShowsFramesAndPassesThemOn) {
   Recorder far;
   std::size_t seen = 0;
   Tap tap([&](const packet::Packet& packet, Instant now) { seen += now == at_ms(3) ? packet.size() : 0U; }, far);
@@ -219,7 +219,7 @@ TEST(Tap, ShowsAndPassesOn) {
   EXPECT_EQ(end.bytes(), 64U);
 }
 
-TEST(IpHeader, IsReadWhereverTheTagsPutIt) {
+TEST(IpHeader, IsFoundBehindAnyVlanTags) {
   const auto bytes = test::frame_bytes(address("2001:db8::5"), 120);
   const auto header = read_ip_header(bytes);
   ASSERT_TRUE(header.has_value());
@@ -232,7 +232,7 @@ TEST(IpHeader, IsReadWhereverTheTagsPutIt) {
   }
 }
 
-TEST(FlowKey, IsReadThroughVlanTagsAndNotFromFragments) {
+TEST(FlowKey, IsParsedBehindVlanTagsButNotFromFragments) {
   std::vector<std::uint8_t> bytes = test::frame_bytes(test::address("10.45.0.2"), 100);
   bytes[14 + 9] = 6;
   bytes[14 + 20] = 0x12;

@@ -72,7 +72,7 @@ TEST(CqiTable, EqualEfficienciesHaveEqualThresholdsInAllTables) {
   }
 }
 
-TEST(OuterLoop, CountsAnOutcomeARoundTripLater) {
+TEST(OuterLoop, CountsAnOutcomeOneRttLater) {
   constexpr double step = link::OuterLoop::step_db;
   link::OuterLoop loop(0.2);
   loop.begin_tti();
@@ -88,7 +88,7 @@ TEST(OuterLoop, CountsAnOutcomeARoundTripLater) {
   EXPECT_DOUBLE_EQ(loop.offset_db(), -step * 0.75) << "a TTI without a block changes nothing";
 }
 
-TEST(OuterLoop, DoesNotRunAwayWhereNothingIsGained) {
+TEST(OuterLoop, StaysBoundedIfItsOffsetHasNoEffect) {
   link::OuterLoop loop(0.1);
   for (int i = 0; i < 1000; ++i) {
     loop.begin_tti();
@@ -136,7 +136,7 @@ TEST(Ofdma, AnOuterLoopKeepsTheErrorRateAtEverySpeed) {
 }
 
 // Beyond both ends of the table the target cannot be met, and the loop is ready when the link comes back.
-TEST(Ofdma, AnOuterLoopRestsBeyondTheTable) {
+TEST(Ofdma, AnOuterLoopStopsBeyondTheTable) {
   EXPECT_LT(first_error_rate({.mean_snr_db = 60, .fading = false, .target_bler = 0.1}, 1), 0.001);
   OfdmaChannel far({.mean_snr_db = -30, .fading = false, .target_bler = 0.1}, milliseconds(1), Random(1));
   for (std::uint64_t tti = 0; tti < 1000; ++tti) ASSERT_EQ(far.at(tti).cqi, 0);
@@ -160,7 +160,7 @@ TEST(Ofdma, CapacityIsResourceElementsTimesEfficiency) {
   EXPECT_EQ(far.at(0).capacity, Bytes(0));
 }
 
-TEST(Ofdma, BlocksAreLostAsOftenAsTheCurveSaysAtEveryCqi) {
+TEST(Ofdma, BlocksAreLostWithTheRateOfTheCurveAtEveryCqi) {
   for (int cqi = 1; cqi <= 15; ++cqi) {
     OfdmaParameters still{.fading = false};
     still.mean_snr_db = link::threshold_db(CqiTable::qam64, cqi) + 0.01;

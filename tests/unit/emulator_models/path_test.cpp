@@ -21,7 +21,7 @@ using test::Recorder;
 
 constexpr double mbps8 = 8e6;  // 1000 bytes in a millisecond
 
-TEST(TokenBucket, LetsTheBurstPassAndThenTheRate) {
+TEST(TokenBucket, PassesTheBurstAndThenTheRate) {
   TokenBucket bucket(Rate::bits_per_second(mbps8), Bytes(5000));
   int passed = 0;
   for (int i = 0; i < 10; ++i) passed += bucket.take(Bytes(1000), at_ms(0)) ? 1 : 0;
@@ -40,7 +40,7 @@ TEST(TokenBucket, HoldsNoMoreThanTheBurst) {
   EXPECT_FALSE(bucket.take(Bytes(1), at_ms(10'000)));
 }
 
-TEST(TokenBucket, RefusesNoRateAndNoBurst) {
+TEST(TokenBucket, RefusesAZeroRateOrBurst) {
   EXPECT_THROW(TokenBucket(Rate(), Bytes(1500)), std::invalid_argument);
   EXPECT_THROW(TokenBucket(Rate::bits_per_second(mbps8), Bytes(0)), std::invalid_argument);
 }
@@ -51,7 +51,7 @@ std::vector<double> arrivals(const Recorder& far) {
   return times;
 }
 
-TEST(DelayLine, TakesTheExtraDelayOfTheLastStepAndKeepsTheOrder) {
+TEST(DelayLine, AppliesTheExtraDelayOfTheLastStepAndKeepsTheOrder) {
   EventLoop loop;
   Recorder far;
   DelayLineConfig config;
@@ -67,7 +67,7 @@ TEST(DelayLine, TakesTheExtraDelayOfTheLastStepAndKeepsTheOrder) {
       << "what was sent at 200 ms may not pass what was sent at 199";
 }
 
-TEST(DelayLine, CountsStepsFromItsMaking) {
+TEST(DelayLine, CountsStepTimesFromItsConstruction) {
   EventLoop loop;
   loop.run_until(at_ms(5000));
   Recorder far;
@@ -82,7 +82,7 @@ TEST(DelayLine, CountsStepsFromItsMaking) {
   EXPECT_EQ(arrivals(far), std::vector<double>({5010, 5160}));
 }
 
-TEST(DelayLine, RefusesStepsThatGoBackInTime) {
+TEST(DelayLine, RefusesStepsOutOfOrder) {
   EventLoop loop;
   Recorder far;
   DelayLineConfig config;
@@ -93,7 +93,7 @@ TEST(DelayLine, RefusesStepsThatGoBackInTime) {
   EXPECT_THROW(DelayLine(loop, config, far), std::invalid_argument);
 }
 
-TEST(SourceSwitch, SendsWhatComesFromAnAddressItsOwnWay) {
+TEST(SourceSwitch, RoutesPacketsByTheirSourceAddress) {
   Recorder own;
   Recorder rest;
   SourceSwitch at(rest);

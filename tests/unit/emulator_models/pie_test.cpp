@@ -30,7 +30,7 @@ void expect_balance(const PieQueue& queue) {
   EXPECT_EQ(c.arrived, c.departed + c.dropped() + queue.packets());
 }
 
-TEST(Pie, DropsNothingOfWhatTheLineCarries) {
+TEST(Pie, DropsNothingBelowTheLineRate) {
   PieQueue queue({}, {}, Random(1));
   load(queue, 1.01, 20'000);
   EXPECT_EQ(queue.counters().dropped(), 0U);
@@ -38,7 +38,7 @@ TEST(Pie, DropsNothingOfWhatTheLineCarries) {
 }
 
 // A tenth too much comes. The probability is above the share of drops, which section 5.5 spaces.
-TEST(Pie, HoldsTheTargetAndDropsWhatExceedsTheLine) {
+TEST(Pie, HoldsItsTargetByDroppingTheExcess) {
   PieQueue queue({}, {}, Random(1));
   const Duration delay = load(queue, 1 / 1.1, 60'000);
   EXPECT_NEAR(to_milliseconds(delay), 15, 6);
@@ -51,14 +51,14 @@ TEST(Pie, HoldsTheTargetAndDropsWhatExceedsTheLine) {
   expect_balance(queue);
 }
 
-TEST(Pie, LetsABurstPass) {
+TEST(Pie, DropsNothingOfAShortBurst) {
   PieQueue queue({}, {}, Random(1));
   for (int i = 0; i < 100; ++i) queue.enqueue(segment(1, 1000), at_ms(0));
   for (int now = 0; now < 100; ++now) static_cast<void>(queue.dequeue(at_ms(now)));
   EXPECT_EQ(queue.counters().dropped(), 0U) << "it is gone within max_burst";
 }
 
-TEST(Pie, MarksWhoUnderstandsItUpToATenth) {
+TEST(Pie, MarksEcnCapablePacketsUpToTenPercent) {
   PieParameters marking;
   marking.ecn = true;
   PieQueue light({}, marking, Random(1));
@@ -73,7 +73,7 @@ TEST(Pie, MarksWhoUnderstandsItUpToATenth) {
   EXPECT_GT(without.counters().dropped_early, 100U);
 }
 
-TEST(Pie, DropsWhatFindsNoRoom) {
+TEST(Pie, DropsPacketsWhenFull) {
   PieQueue queue({Bytes(3000), 0}, {}, Random(1));
   for (int i = 0; i < 5; ++i) queue.enqueue(segment(1, 1000), at_ms(0));
   EXPECT_EQ(queue.counters().dropped_full, 2U);

@@ -17,7 +17,7 @@ TEST(Random, IsXoshiro256StarStarSeededBySplitmix64) {
   EXPECT_EQ(random.next(), 0x92f89756082a4514U);
 }
 
-TEST(Random, SameSeedSameNumbersOtherStreamOtherNumbers) {
+TEST(Random, SameSeedsGiveEqualNumbersAndOtherStreamsDiffer) {
   Random a = Random::stream(7, "fading", 3);
   Random b = Random::stream(7, "fading", 3);
   Random other_index = Random::stream(7, "fading", 4);
@@ -29,7 +29,7 @@ TEST(Random, SameSeedSameNumbersOtherStreamOtherNumbers) {
   EXPECT_EQ(all.size(), 4U);
 }
 
-TEST(Random, SplittingLeavesTheGeneratorAsItWas) {
+TEST(Random, SplittingDoesNotChangeTheGenerator) {
   Random a(5);
   Random b(5);
   Random part = a.split("x");
@@ -37,7 +37,7 @@ TEST(Random, SplittingLeavesTheGeneratorAsItWas) {
   EXPECT_NE(part.next(), a.next());
 }
 
-TEST(Random, UniformFillsItsRange) {
+TEST(Random, UniformNumbersFillTheirRange) {
   Random random(2);
   double sum = 0;
   for (int i = 0; i < 1'000'000; ++i) {
@@ -49,14 +49,14 @@ TEST(Random, UniformFillsItsRange) {
   EXPECT_NEAR(sum / 1e6, 15, 0.02);
 }
 
-TEST(Random, BelowIsEven) {
+TEST(Random, IntegersBelowABoundAreUniform) {
   Random random(3);
   int counts[7] = {};
   for (int i = 0; i < 700'000; ++i) ++counts[random.below(7)];
   for (const int count : counts) EXPECT_NEAR(count, 100'000, 1500);
 }
 
-TEST(Random, NormalsAreTheSameTogetherAndOneByOne) {
+TEST(Random, NormalsInABatchEqualSingleOnes) {
   Random together(4);
   Random alone(4);
   for (const std::size_t count : {1U, 16U, 0U, 2U, 3U, 7U, 16U, 1U, 0U, 16U}) {

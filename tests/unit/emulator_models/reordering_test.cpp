@@ -26,13 +26,13 @@ class ReorderingTest : public testing::Test {
   };
 };
 
-TEST_F(ReorderingTest, InOrderNothingWaits) {
+TEST_F(ReorderingTest, BlocksInOrderDoNotWait) {
   for (std::uint64_t tsn = 0; tsn < 3; ++tsn) receive(tsn, 2ms * tsn);
   EXPECT_EQ(decided_, "0 1 2");
   EXPECT_EQ(buffer_.deadline(), never);
 }
 
-TEST_F(ReorderingTest, AGapHoldsUpWhatIsBehindIt) {
+TEST_F(ReorderingTest, BlocksBehindAGapWait) {
   receive(0, 0ms);
   receive(2, 4ms);
   receive(3, 6ms);
@@ -43,7 +43,7 @@ TEST_F(ReorderingTest, AGapHoldsUpWhatIsBehindIt) {
   EXPECT_EQ(buffer_.deadline(), never);
 }
 
-TEST_F(ReorderingTest, WhenTheTimerRunsOutTheGapIsLost) {
+TEST_F(ReorderingTest, AGapIsLostWhenTheTimerExpires) {
   receive(1, 2ms);
   receive(2, 4ms);
   expire(26ms);
@@ -53,7 +53,7 @@ TEST_F(ReorderingTest, WhenTheTimerRunsOutTheGapIsLost) {
   EXPECT_EQ(buffer_.deadline(), never);
 }
 
-TEST_F(ReorderingTest, ASecondGapGetsATimerOfItsOwn) {
+TEST_F(ReorderingTest, ASecondGapGetsItsOwnTimer) {
   receive(1, 2ms);
   receive(3, 10ms);
   expire(27ms);
@@ -63,7 +63,7 @@ TEST_F(ReorderingTest, ASecondGapGetsATimerOfItsOwn) {
   EXPECT_EQ(decided_, "-0 1 -2 3");
 }
 
-TEST_F(ReorderingTest, ClosingTheGapTheTimerWasStartedForStartsItAnewForTheNext) {
+TEST_F(ReorderingTest, ClosingAGapRestartsTheTimerForTheNext) {
   receive(1, 2ms);
   receive(3, 10ms);
   receive(0, 14ms);
@@ -71,7 +71,7 @@ TEST_F(ReorderingTest, ClosingTheGapTheTimerWasStartedForStartsItAnewForTheNext)
   EXPECT_EQ(buffer_.deadline(), Instant(39ms));
 }
 
-TEST_F(ReorderingTest, TheWindowMovesOn) {
+TEST_F(ReorderingTest, ABlockBeyondTheWindowAdvancesIt) {
   receive(1, 2ms);
   receive(8, 4ms);  // 0 … 8 are nine, the window holds eight
   EXPECT_EQ(decided_, "-0 1");
@@ -79,7 +79,7 @@ TEST_F(ReorderingTest, TheWindowMovesOn) {
   EXPECT_EQ(decided_, "-0 1") << "too late";
 }
 
-TEST_F(ReorderingTest, WhatTheSenderGaveUpIsNotWaitedFor) {
+TEST_F(ReorderingTest, ABlockThatTheSenderAbandonedIsNotAwaited) {
   receive(0, 0ms);
   give_up(1, 200ms);
   receive(2, 202ms);
@@ -88,7 +88,7 @@ TEST_F(ReorderingTest, WhatTheSenderGaveUpIsNotWaitedFor) {
   EXPECT_EQ(decided_, "0 -1 2");
 }
 
-TEST(Reordering, RefusesWhatCannotBe) {
+TEST(Reordering, RefusesInvalidParameters) {
   EXPECT_THROW(ReorderingBuffer({.window = 0}), std::invalid_argument);
   EXPECT_THROW(ReorderingBuffer({.window = 64, .stall_timer = 0ms}), std::invalid_argument);
 }

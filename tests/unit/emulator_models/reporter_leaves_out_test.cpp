@@ -48,9 +48,9 @@ ReporterConfig every_ten_ms() {
   return config;
 }
 
-class ReporterLeavesOut : public testing::Test, protected OneCell {
+class ReporterOmitsUes : public testing::Test, protected OneCell {
  protected:
-  ReporterLeavesOut() : OneCell(milliseconds(1)) {
+  ReporterOmitsUes() : OneCell(milliseconds(1)) {
     cell.add_ue({the_ue, {Bytes(40), BufferUnit::frames, 0}, link(), nullptr});
   }
   static std::unique_ptr<Channel> link() {
@@ -70,7 +70,7 @@ class ReporterLeavesOut : public testing::Test, protected OneCell {
 };
 
 /// A UE that nothing happens to is left out, but for its turn; what happens is told in the same period.
-TEST_F(ReporterLeavesOut, UesOfWhichNothingHasChangedAreLeftOutWhereTheProxyKnows) {
+TEST_F(ReporterOmitsUes, UnchangedUesAreOmittedIfTheProxySupportsIt) {
   ReporterConfig config = every_ten_ms();
   config.refresh = milliseconds(100);
   Reporter& reporter = start(config);
@@ -91,7 +91,7 @@ TEST_F(ReporterLeavesOut, UesOfWhichNothingHasChangedAreLeftOutWhereTheProxyKnow
   EXPECT_EQ(sink_.batches.back().reports.size(), 1U) << "who asks is told all";
 }
 
-TEST_F(ReporterLeavesOut, UesTakeTurnsToBeReportedAllTheSame) {
+TEST_F(ReporterOmitsUes, EveryUeIsReportedOncePerRefreshInterval) {
   for (int i = 3; i < 23; ++i) {
     cell.add_ue({address("10.45.0." + std::to_string(i)), {Bytes(40), BufferUnit::frames, 0}, link(), nullptr});
   }
@@ -112,7 +112,7 @@ TEST_F(ReporterLeavesOut, UesTakeTurnsToBeReportedAllTheSame) {
 
 /// Of an idle UE the allowance is that of the last report until it is spent: what the law would say meanwhile is no
 /// news.
-TEST_F(ReporterLeavesOut, TheAllowanceOfAnIdleUeIsNoNews) {
+TEST_F(ReporterOmitsUes, TheAllowanceOfAnIdleUeTriggersNoReport) {
   ReporterConfig config = every_ten_ms();
   config.law.emplace();
   config.period = config.law->step;

@@ -80,7 +80,7 @@ class ReporterTest : public testing::Test, protected OneCell {
   std::optional<Reporter> reporter_;
 };
 
-TEST_F(ReporterTest, ReportsEveryPeriodWhatTheQueueHoldsAndDid) {
+TEST_F(ReporterTest, ReportsTheQueueAndItsCountersEveryPeriod) {
   start();
   send(100);
   loop.run_until(at_ms(25));
@@ -128,7 +128,7 @@ TEST_F(ReporterTest, AnEmptyQueueDoesNotLowerTheMean) {
   EXPECT_EQ(report.active_users, 0U);
 }
 
-TEST_F(ReporterTest, ABackloggedUeThatGetsNothingIsInOutage) {
+TEST_F(ReporterTest, ABackloggedUeWithoutServiceIsInOutage) {
   start({.period = milliseconds(10), .outage_after = milliseconds(50), .law = {}});
   send(100);
   loop.run_until(at_ms(30));
@@ -142,7 +142,7 @@ TEST_F(ReporterTest, ABackloggedUeThatGetsNothingIsInOutage) {
   EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::normal);
 }
 
-TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceButOnceAPeriod) {
+TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceAtMostOncePerPeriod) {
   Reporter& reporter = start({.period = milliseconds(40), .sharp_change = 0.5, .law = {}});
   send(2000);
   loop.run_until(at_ms(161));
@@ -158,7 +158,7 @@ TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceButOnceAPeriod) {
   EXPECT_EQ(sink_.batches[5].at, at_ms(200));
 }
 
-TEST_F(ReporterTest, OfAUeThatGoesItSaysSoAndThenNothing) {
+TEST_F(ReporterTest, ADepartingUeIsReportedOnceMore) {
   start();
   send(100);
   loop.run_until(at_ms(12));
@@ -176,7 +176,7 @@ TEST_F(ReporterTest, OfAUeThatGoesItSaysSoAndThenNothing) {
   EXPECT_TRUE(sink_.batches.back().reports.empty());
 }
 
-TEST_F(ReporterTest, AUeThatIsGoneBetweenTwoReportsIsReportedOnceMore) {
+TEST_F(ReporterTest, AUeThatLeavesBetweenReportsIsReportedOnceMore) {
   start();
   loop.run_until(at_ms(12));
   cell.set_state(0, RadioState::handover);
@@ -188,7 +188,7 @@ TEST_F(ReporterTest, AUeThatIsGoneBetweenTwoReportsIsReportedOnceMore) {
   EXPECT_TRUE(sink_.batches[2].reports.empty());
 }
 
-TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
+TEST_F(ReporterTest, CountersStartWhenAUeAttaches) {
   start();
   send(100);
   loop.run_until(at_ms(12));
@@ -212,7 +212,7 @@ TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
   EXPECT_NEAR(report.service_rate.bytes_per_second(), 1e6, 0.15e6) << "since it is here";
 }
 
-TEST_F(ReporterTest, NothingIsGrantedToAUeWhosePacketsWouldBeLost) {
+TEST_F(ReporterTest, AUeWhosePacketsWouldBeLostGetsNoAllowance) {
   control::SmvsParameters law;
   law.step = milliseconds(5);
   start({.period = milliseconds(5), .law = law});
@@ -229,7 +229,7 @@ TEST_F(ReporterTest, NothingIsGrantedToAUeWhosePacketsWouldBeLost) {
   EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0)) << "it is here again";
 }
 
-TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHere) {
+TEST_F(ReporterTest, AStatusForAnotherNodeBDoesNotConfirmOurGrants) {
   control::SmvsParameters law;
   law.step = milliseconds(5);
   const auto granted_after = [&](std::optional<std::uint64_t> reporter_id) {
@@ -253,7 +253,7 @@ TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHe
   EXPECT_LT(granted_after(8), own) << "the first grant is still under way";
 }
 
-TEST_F(ReporterTest, APollIsAnsweredAtOnceOfAllUes) {
+TEST_F(ReporterTest, APollIsAnsweredAtOnceForAllUes) {
   Reporter reporter(loop, cell, every_ten_ms(), sink_);
   reporter.on_poll(loop.now());
   EXPECT_TRUE(sink_.batches.empty()) << "it has not begun";
@@ -351,7 +351,7 @@ class Proxy final : public EventTarget {
   std::vector<BearerStatus> statuses_;
 };
 
-TEST_F(ReporterTest, TheLawHoldsTheQueueAtItsReferenceThroughTheLoop) {
+TEST_F(ReporterTest, TheControllerHoldsTheQueueAtItsReference) {
   control::SmvsParameters law;
   law.step = milliseconds(5);
   law.one_way_delay = milliseconds(10);
@@ -387,7 +387,7 @@ TEST_F(ReporterTest, TheRadiosStateIsReported) {
   }
 }
 
-TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
+TEST_F(ReporterTest, StatusesOfUnknownUesAreIgnored) {
   Reporter reporter(loop, cell, {.period = milliseconds(5), .law = control::SmvsParameters{}}, sink_);
   reporter.on_status({address("192.0.2.7"), 1000, 1, Bytes(), Bytes(), 1}, loop.now());
   reporter.on_sink_restart();
@@ -397,7 +397,7 @@ TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
 }
 
 /// The mean is over arrivals: e^{−2I} of the past, I = 1 s.
-TEST_F(ReporterTest, ThePriceOfTheQueueFromItsArrivals) {
+TEST_F(ReporterTest, ThePriceIsComputedFromTheArrivals) {
   ReporterConfig config = every_ten_ms();
   config.price = control::ClampPriceParameters{};
   per_tti_ = 0;
@@ -412,7 +412,7 @@ TEST_F(ReporterTest, ThePriceOfTheQueueFromItsArrivals) {
   EXPECT_EQ(clamp->price, Duration::zero()) << "below the target";
 }
 
-TEST_F(ReporterTest, WhatGwaAdvertisesIsTheFreeBufferSharedByTheProxysFlows) {
+TEST_F(ReporterTest, GwaAdvertisesTheFreeBufferSharedByTheFlowsOfTheProxy) {
   ReporterConfig config = every_ten_ms();
   config.advertised_buffer = Bytes(50'000);
   per_tti_ = 0;
@@ -436,7 +436,7 @@ struct Upstream final : UpstreamRouter {
   double asked_for = 0;
 };
 
-TEST_F(ReporterTest, WhatComesFromTheRouterBeforeIsAdvertisedWhereItIsLess) {
+TEST_F(ReporterTest, TheSmallerWindowOfTheUpstreamRouterIsAdvertised) {
   Upstream router;
   ReporterConfig config = every_ten_ms();
   config.advertised_buffer = Bytes(50'000);
@@ -456,7 +456,7 @@ TEST_F(ReporterTest, WhatComesFromTheRouterBeforeIsAdvertisedWhereItIsLess) {
   EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes(50'000 / 4));
 }
 
-TEST_F(ReporterTest, WithoutBothTheReportHasNeither) {
+TEST_F(ReporterTest, AReportHasNeitherPriceNorWindowUnlessConfigured) {
   start();
   loop.run_until(at_ms(10));
   EXPECT_FALSE(sink_.batches.back().reports[0].clamp);

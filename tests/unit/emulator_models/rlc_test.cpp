@@ -11,7 +11,7 @@ constexpr Instant at(Duration when) {
   return Instant(when);
 }
 
-TEST(Rlc, WhatIsReceivedIsSettled) {
+TEST(Rlc, ReceivedBytesAreComplete) {
   Rlc rlc({});
   rlc.received({0, 400});
   rlc.received({400, 1000});
@@ -20,7 +20,7 @@ TEST(Rlc, WhatIsReceivedIsSettled) {
   EXPECT_EQ(rlc.next_ready(), never);
 }
 
-TEST(Rlc, UnacknowledgedAPacketThatMissesAByteIsLost) {
+TEST(Rlc, InUnacknowledgedModeAPacketThatMissesAByteIsLost) {
   Rlc rlc({.mode = RlcMode::unacknowledged});
   rlc.received({0, 400});
   rlc.lost({400, 800}, at(10ms));
@@ -33,7 +33,7 @@ TEST(Rlc, UnacknowledgedAPacketThatMissesAByteIsLost) {
   EXPECT_EQ(rlc.next_ready(), never);
 }
 
-TEST(Rlc, AcknowledgedItIsSentAgainAfterTheStatus) {
+TEST(Rlc, InAcknowledgedModeLostBytesAreRetransmittedAfterTheStatus) {
   Rlc rlc({.mode = RlcMode::acknowledged, .status_delay = 50ms});
   rlc.lost({0, 400}, at(10ms));
   rlc.received({400, 800});
@@ -49,7 +49,7 @@ TEST(Rlc, AcknowledgedItIsSentAgainAfterTheStatus) {
   EXPECT_FALSE(rlc.damaged({0, 800}));
 }
 
-TEST(Rlc, ASmallerBlockTakesAPart) {
+TEST(Rlc, ASmallerBlockCarriesAPartOfARetransmission) {
   Rlc rlc({.mode = RlcMode::acknowledged, .status_delay = 0ms});
   rlc.lost({0, 400}, at(0ms));
   rlc.received({400, 800});
@@ -66,7 +66,7 @@ TEST(Rlc, ASmallerBlockTakesAPart) {
   EXPECT_EQ(rlc.settled(), 800U);
 }
 
-TEST(Rlc, AfterItsRetransmissionsAStretchIsGivenUp) {
+TEST(Rlc, BytesAreAbandonedAfterTheMaximumOfRetransmissions) {
   Rlc rlc({.mode = RlcMode::acknowledged, .status_delay = 0ms, .retransmissions = 2});
   rlc.lost({0, 400}, at(0ms));
   for (int attempt = 0; attempt < 2; ++attempt) {

@@ -50,7 +50,7 @@ class Script final : public SteppedChannel {
 
 /// LTE with its usual times: a UE asks every 10 ms, a grant follows 4 ms later, its block 4 ms after that, and a block
 /// that is lost comes again after 8 ms.
-class Scheduled : public testing::Test {
+class ScheduledUplinkTest : public testing::Test {
  protected:
   void add(const IpAddress& ue, std::unique_ptr<Channel> channel = constant(), std::uint64_t packets = 0) {
     if (uplink_ == nullptr) uplink_ = std::make_unique<ScheduledUplink>(loop_, milliseconds(1), config_, core_);
@@ -80,7 +80,7 @@ class Scheduled : public testing::Test {
   std::unique_ptr<ScheduledUplink> uplink_;
 };
 
-TEST_F(Scheduled, ALoneAcknowledgementWaitsForItsRequestAndItsGrant) {
+TEST_F(ScheduledUplinkTest, ASingleAckWaitsForItsSchedulingRequestAndGrant) {
   add(first);
   send_at(3.2, 1);
   send_at(100, 1);
@@ -93,7 +93,7 @@ TEST_F(Scheduled, ALoneAcknowledgementWaitsForItsRequestAndItsGrant) {
   EXPECT_EQ(uplink_->counters().padding, 0U);
 }
 
-TEST_F(Scheduled, TheFirstBlockTellsHowMuchMoreThereIs) {
+TEST_F(ScheduledUplinkTest, TheFirstBlockCarriesABufferStatusReport) {
   add(first);
   send_at(3.2, 10);
   loop_.run_until(at_ms(100));
@@ -103,7 +103,7 @@ TEST_F(Scheduled, TheFirstBlockTellsHowMuchMoreThereIs) {
   EXPECT_EQ(uplink_->counters().grants, 2U);
 }
 
-TEST_F(Scheduled, AStreamOfAcknowledgementsAsksOnceUntilItStops) {
+TEST_F(ScheduledUplinkTest, AStreamOfAcksNeedsOneSchedulingRequest) {
   add(first);
   for (int i = 0; i < 200; ++i) send_at(3.2 + i, 1);
   loop_.run_until(at_ms(300));
@@ -121,7 +121,7 @@ TEST_F(Scheduled, AStreamOfAcknowledgementsAsksOnceUntilItStops) {
   EXPECT_EQ(core_.entries.back().at, at_ms(319));
 }
 
-TEST_F(Scheduled, TwoUesShareTheTtis) {
+TEST_F(ScheduledUplinkTest, TwoUesShareTheTtis) {
   add(first);
   add(second);
   send_at(0.2, 100, 1000, first);
@@ -138,7 +138,7 @@ TEST_F(Scheduled, TwoUesShareTheTtis) {
   EXPECT_EQ(uplink_->counters().requests, 2U);
 }
 
-TEST_F(Scheduled, WhereATtiIsForOneUeTheOtherWaits) {
+TEST_F(ScheduledUplinkTest, WithOneUePerTtiTheOtherWaits) {
   config_.request_period = milliseconds(1);
   config_.resources.sharers = 1;
   add(first);
@@ -150,7 +150,7 @@ TEST_F(Scheduled, WhereATtiIsForOneUeTheOtherWaits) {
   EXPECT_EQ(uplink_->counters().grants, 2U) << "more requests change nothing while a grant is under way";
 }
 
-TEST_F(Scheduled, AnUploadDelaysTheAcknowledgementsOfItsUe) {
+TEST_F(ScheduledUplinkTest, AnUploadDelaysTheAcknowledgementsOfItsUe) {
   add(first);
   send_at(3.2, 8, 1250);
   send_at(3.3, 1);
@@ -159,14 +159,14 @@ TEST_F(Scheduled, AnUploadDelaysTheAcknowledgementsOfItsUe) {
   EXPECT_EQ(arrivals(), Arrivals({{27, 2}, {28, 2}, {29, 2}, {30, 3}}));
 }
 
-TEST_F(Scheduled, ALostBlockDelaysWhatItTells) {
+TEST_F(ScheduledUplinkTest, ALostBlockDelaysItsBufferStatusReport) {
   add(first, std::make_unique<Script>(std::set<std::uint64_t>{18}));
   send_at(3.2, 10);
   loop_.run_until(at_ms(100));
   EXPECT_EQ(arrivals(), Arrivals({{27, 2}, {35, 8}}));
 }
 
-TEST_F(Scheduled, ALostBlockDelaysWhatComesBehindIt) {
+TEST_F(ScheduledUplinkTest, ALostBlockDelaysLaterBlocks) {
   add(first, std::make_unique<Script>(std::set<std::uint64_t>{27}));
   send_at(0.2, 20, 1250);
   loop_.run_until(at_ms(100));
@@ -176,7 +176,7 @@ TEST_F(Scheduled, ALostBlockDelaysWhatComesBehindIt) {
   EXPECT_EQ(uplink_->ue(0).under_way(), 0U);
 }
 
-TEST_F(Scheduled, WhatHybridArqGivesUpIsAskedForAgainByRlc) {
+TEST_F(ScheduledUplinkTest, RlcRetransmitsWhatHarqAbandons) {
   add(first, std::make_unique<Script>(std::set<std::uint64_t>{18, 26, 34, 42, 50}));
   send_at(3.2, 1);
   loop_.run_until(at_ms(300));
@@ -185,7 +185,7 @@ TEST_F(Scheduled, WhatHybridArqGivesUpIsAskedForAgainByRlc) {
   EXPECT_EQ(uplink_->counters().requests, 2U);
 }
 
-TEST_F(Scheduled, AReportThatIsLostForGoodIsMadeUpForByAnotherRequest) {
+TEST_F(ScheduledUplinkTest, AnotherRequestReplacesALostBufferStatusReport) {
   config_.air.harq.transmissions = 1;
   config_.retry = milliseconds(30);
   add(first, std::make_unique<Script>(std::set<std::uint64_t>{18}));
@@ -202,7 +202,7 @@ TEST_F(Scheduled, AReportThatIsLostForGoodIsMadeUpForByAnotherRequest) {
   EXPECT_EQ(uplink_->counters().requests, 3U);
 }
 
-TEST_F(Scheduled, ConfiguredGrantsNeedNoRequest) {
+TEST_F(ScheduledUplinkTest, ConfiguredGrantsNeedNoRequest) {
   config_.configured.emplace();
   add(first);
   send_at(3.2, 1);
@@ -214,7 +214,7 @@ TEST_F(Scheduled, ConfiguredGrantsNeedNoRequest) {
   EXPECT_EQ(uplink_->counters().grants, 1U);
 }
 
-TEST_F(Scheduled, WithoutALinkNoRequestIsHeard) {
+TEST_F(ScheduledUplinkTest, NoRequestIsReceivedWithoutALink) {
   auto timeline = std::make_unique<TimelineChannel>(constant());
   timeline->silence_from(5);
   timeline->resume_from(50);
@@ -225,7 +225,7 @@ TEST_F(Scheduled, WithoutALinkNoRequestIsHeard) {
   EXPECT_EQ(uplink_->counters().requests, 1U);
 }
 
-TEST_F(Scheduled, AFullQueueDropsAndOthersPass) {
+TEST_F(ScheduledUplinkTest, AFullQueueDropsItsOwnPacketsOnly) {
   class Observer final : public CellObserver {
    public:
     void on_departure(UeIndex, const packet::Packet&, Bytes, Duration way, Instant) override { last = way; }
@@ -243,7 +243,7 @@ TEST_F(Scheduled, AFullQueueDropsAndOthersPass) {
   EXPECT_EQ(observer.last, milliseconds(16)) << "from 3 ms to the end of the TTI at 19 ms";
 }
 
-TEST_F(Scheduled, WhatCannotWorkIsRefused) {
+TEST_F(ScheduledUplinkTest, InvalidParametersAreRefused) {
   EXPECT_THROW(add(first, nullptr), std::invalid_argument);
   uplink_.reset();
   add(first);

@@ -38,7 +38,7 @@ std::uint32_t serve(Scheduler& scheduler, const std::vector<Candidate>& candidat
   return chosen->ue;
 }
 
-TEST(RoundRobin, ServesWhoHasWaitedLongest) {
+TEST(RoundRobin, ServesTheUeThatHasWaitedLongest) {
   RoundRobin rr;
   const std::vector<Candidate> all{waiting(0), waiting(1), waiting(2)};
   EXPECT_EQ(serve(rr, all, 0), 0U);
@@ -48,7 +48,7 @@ TEST(RoundRobin, ServesWhoHasWaitedLongest) {
   EXPECT_EQ(serve(rr, all, 4), 1U);
 }
 
-TEST(EveryScheduler, SkipsTheIdleAndThoseOutOfReach) {
+TEST(EveryScheduler, SkipsIdleUesAndThoseOutOfReach) {
   for (const auto& [name, text, make] : scheduler_kinds()) {
     const auto scheduler = make_scheduler(name);
     EXPECT_EQ(scheduler->pick({}, 0), nullptr) << name;
@@ -59,7 +59,7 @@ TEST(EveryScheduler, SkipsTheIdleAndThoseOutOfReach) {
   EXPECT_EQ(make_scheduler("fifo"), nullptr);
 }
 
-TEST(MaxCi, ServesTheBestCqiThenTheLargestBlockThenWhoWaits) {
+TEST(MaxCi, ServesTheBestCqiThenTheLargestBlockThenTheLongestWait) {
   MaxCi mci;
   EXPECT_EQ(serve(mci, {waiting(0, 500, 10), waiting(1, 400, 12)}, 0), 1U);
   EXPECT_EQ(serve(mci, {waiting(0, 500), waiting(1, 400)}, 1), 0U);
@@ -78,7 +78,7 @@ TEST(ProportionalFair, FollowsItsRecursion) {
   EXPECT_EQ(pf.average(9, 6), 0);
 }
 
-TEST(ProportionalFair, ServesTheLargestRatio) {
+TEST(ProportionalFair, ServesTheUeWithTheLargestRatio) {
   ProportionalFair pf(10);
   pf.served(0, Bytes(1000), 0);
   pf.served(1, Bytes(100), 1);
@@ -94,7 +94,7 @@ Candidate of_quality(std::uint32_t ue, double db, bool backlogged = true) {
   return {ue, backlogged, Bytes(100), db, 10};
 }
 
-TEST(Fcds, ServesWhoIsBestOffAgainstItsOwnAverage) {
+TEST(Fcds, ServesTheUeFarthestAboveItsOwnAverage) {
   Fcds fcds(10);
   EXPECT_EQ(serve(fcds, {of_quality(0, 20), of_quality(1, 0)}, 0), 0U);  // nothing known: as round robin
   EXPECT_EQ(serve(fcds, {of_quality(0, 20), of_quality(1, 0)}, 1), 1U);
@@ -102,7 +102,7 @@ TEST(Fcds, ServesWhoIsBestOffAgainstItsOwnAverage) {
   EXPECT_EQ(serve(fcds, {of_quality(0, 21), of_quality(1, -1)}, 3), 0U);
 }
 
-TEST(Fcds, FollowsTheIdle) {
+TEST(Fcds, UpdatesTheAveragesOfIdleUes) {
   // UE 1 falls to 0 dB while it has nothing to send: 3 dB are much for it then. Without the fall they would be little.
   Fcds fallen(10);
   Fcds steady(10);
@@ -119,7 +119,7 @@ TEST(Fcds, FollowsTheIdle) {
 }
 
 // A block of 1000 bytes that carried 10: one form learns the 10, the other the 1000.
-TEST(ProportionalFair, AveragesWhatWasCarriedOrTheRateThatWasGiven) {
+TEST(ProportionalFair, AveragesTheCarriedBytesOrTheGrantedRate) {
   ProportionalFair carried(100);
   ProportionalFair granted(100, PfAverage::granted);
   for (ProportionalFair* scheduler : {&carried, &granted}) {
@@ -150,14 +150,14 @@ TEST(ProportionalFair, FollowsTheWindowRegulatorPapersRecursion) {
   }
 }
 
-TEST(ShortFirst, AShortFlowGoesFirstWhateverItsRate) {
+TEST(ShortFirst, AShortFlowGoesFirstAtAnyRate) {
   ShortFirst scheduler;
   EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50), short_one(2, 80)}, 0), 2U);
   EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50), idle(2)}, 1), 1U);
   EXPECT_EQ(serve(scheduler, {waiting(0, 1000), waiting(1, 50)}, 2), 0U) << "as PF: the first was never served";
 }
 
-TEST(RateFirst, AShortFlowGoesFirstWhereThatCostsNothing) {
+TEST(RateFirst, AShortFlowGoesFirstIfThatCostsNoRate) {
   RateFirst scheduler;
   EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50)}, 0), 0U);
   // Now the second is PF's choice, and the third is short and faster.

@@ -22,7 +22,7 @@ TEST(ClampChannel, NeverOffersMoreThanCmaxNorThanShannon) {
   }
 }
 
-TEST(ClampChannel, ABlockArrivesUnlessTheChannelFellBelowItsRateAtTheSlotsEnd) {
+TEST(ClampChannel, ABlockIsLostIfTheChannelFallsBelowItsRate) {
   ClampChannel channel({.speed_kmh = 36, .attempts = 15}, milliseconds(3), Random(2));
   int lost = 0;
   for (std::uint64_t tti = 0; tti < 20'000; ++tti) {
@@ -57,7 +57,7 @@ TEST(ClampChannel, TheMarginKeepsTheLossesAtTheTarget) {
 }
 
 // At 60 Hz the channel has long turned when the fifteenth attempt comes, so that no margin is needed.
-TEST(ClampChannel, WithFastFadingAndFifteenAttemptsTheMarginIsNone) {
+TEST(ClampChannel, FastFadingWithFifteenAttemptsNeedsNoMargin) {
   double margin = 1;
   EXPECT_LT(losses(36, 15, margin), 1e-3);
   EXPECT_LT(margin, 0.01);

@@ -26,7 +26,7 @@ std::uint32_t longest_gap(const CapacityTrace& trace) {
   return longest;
 }
 
-TEST(TraceGenerator, SameSeedSameTrace) {
+TEST(TraceGenerator, TheSameSeedGivesTheSameTrace) {
   const auto a = generate_trace({}, 11, std::chrono::seconds(30));
   const auto b = generate_trace({}, 11, std::chrono::seconds(30));
   const auto c = generate_trace({}, 12, std::chrono::seconds(30));
@@ -34,7 +34,7 @@ TEST(TraceGenerator, SameSeedSameTrace) {
   EXPECT_FALSE(std::ranges::equal(a.milliseconds(), c.milliseconds()));
 }
 
-TEST(TraceGenerator, HasTheMeanRateAndTheLengthAskedFor) {
+TEST(TraceGenerator, HasTheConfiguredMeanRateAndLength) {
   for (const double mbps : {0.5, 5.0, 80.0}) {
     TraceParameters parameters;
     parameters.mean = Rate::bits_per_second(mbps * 1e6);
@@ -46,7 +46,7 @@ TEST(TraceGenerator, HasTheMeanRateAndTheLengthAskedFor) {
   }
 }
 
-TEST(TraceGenerator, TheRateSwingsWidely) {
+TEST(TraceGenerator, TheRateVariesWidely) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const auto rates = per_second(generate_trace({}, seed, std::chrono::seconds(120)));
     const auto [low, high] = std::minmax_element(rates.begin(), rates.end() - 1);
@@ -55,7 +55,7 @@ TEST(TraceGenerator, TheRateSwingsWidely) {
   }
 }
 
-TEST(TraceGenerator, OutagesLastAsLongAsTheyMay) {
+TEST(TraceGenerator, OutagesHaveTheConfiguredLength) {
   TraceParameters parameters;
   parameters.outage_every = std::chrono::seconds(10);
   parameters.shadowing_db = 0;

@@ -37,7 +37,7 @@ TEST(TraceFile, MayLackTheLastNewline) {
   EXPECT_THAT(read("1\n2").milliseconds(), testing::ElementsAre(1, 2));
 }
 
-TEST(TraceFile, IsWrittenAsItIsRead) {
+TEST(TraceFile, IsWrittenInTheFormatThatIsRead) {
   const std::string text = "3\n3\n7\n1000000000\n";
   std::ostringstream out;
   read(text).write(out);
@@ -62,13 +62,13 @@ TEST(TraceFile, ErrorsNameFileAndLine) {
             "link.down:2: the line is too long, expected a time in whole milliseconds");
 }
 
-TEST(TraceFile, BytesThatAreNoTextAreShownSafely) {
+TEST(TraceFile, NonTextBytesAreEscaped) {
   EXPECT_EQ(error_of(std::string("\x1b[2J\0\xff", 6)),
             "link.down:1: expected a time in whole milliseconds, got \"?[2J??\"");
   EXPECT_EQ(error_of(std::string("12\0", 3)), "link.down:1: expected a time in whole milliseconds, got \"12?\"");
 }
 
-TEST(TraceFile, ThatIsNotThereIsNamed) {
+TEST(TraceFile, AMissingFileIsNamed) {
   try {
     static_cast<void>(CapacityTrace::load("/nonexistent/link.down"));
     FAIL() << "was loaded";
@@ -85,7 +85,7 @@ TEST(TraceFile, IsLoadedFromDisk) {
   std::filesystem::remove(path);
 }
 
-TEST(Trace, FromNumbersObeysTheSameRules) {
+TEST(Trace, NumbersAreCheckedByTheSameRules) {
   EXPECT_THROW(CapacityTrace({}), TraceError);
   EXPECT_THROW(CapacityTrace({0}), TraceError);
   EXPECT_THROW(CapacityTrace({2, 1}), TraceError);
@@ -127,7 +127,7 @@ TEST_F(TraceReplay, SkippingChangesNothing) {
   EXPECT_EQ(some.offered_through(99), 9U * 5 * 1500 + 4 * 1500);
 }
 
-TEST_F(TraceReplay, TellsTheNextTtiWithAnOpportunity) {
+TEST_F(TraceReplay, ReturnsTheNextTtiWithAnOpportunity) {
   TraceChannel channel(trace({5, 20}), milliseconds(1));
   static_cast<void>(channel.at(0));
   EXPECT_EQ(channel.next_useful(1), 5U);
@@ -137,7 +137,7 @@ TEST_F(TraceReplay, TellsTheNextTtiWithAnOpportunity) {
   EXPECT_EQ(channel.next_useful(21), 25U);
 }
 
-TEST_F(TraceReplay, LongerTtisGatherWhatCameSinceTheLast) {
+TEST_F(TraceReplay, LongerTtisCollectOpportunitiesSinceTheLast) {
   TraceChannel channel(trace({1, 2, 3, 3, 8}), milliseconds(2));
   // TTI 0 at 0 ms, 1 at 2 ms (opportunities 1 and 2), 2 at 4 ms (3 and 3), 3 at 6 ms, 4 at 8 ms.
   EXPECT_THAT(capacities(channel, 5), testing::ElementsAre(0, 3000, 3000, 0, 1500));
@@ -148,7 +148,7 @@ TEST_F(TraceReplay, MayBeginInTheMiddle) {
   EXPECT_THAT(capacities(channel, 5), testing::ElementsAre(1500, 0, 1500, 1500, 0));
 }
 
-TEST_F(TraceReplay, RefusesWhatCannotBe) {
+TEST_F(TraceReplay, RefusesInvalidParameters) {
   EXPECT_THROW(TraceChannel(nullptr, milliseconds(1)), std::invalid_argument);
   EXPECT_THROW(TraceChannel(trace({1}), milliseconds(0)), std::invalid_argument);
   EXPECT_THROW(TraceChannel(trace({1}), milliseconds(1), milliseconds(-1)), std::invalid_argument);

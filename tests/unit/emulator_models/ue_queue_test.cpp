@@ -56,7 +56,7 @@ TEST(UeQueue, UnusedBytesAreLost) {
   EXPECT_EQ(queue.counters().carried, 1600U);
 }
 
-TEST(BacklogSum, IsWhatAllQueuesHoldWhateverHappenedToWhich) {
+TEST(BacklogSum, EqualsTheSumOfAllQueues) {
   QueueConfig codel{Bytes(0), BufferUnit::bytes, 20'000};
   codel.management = QueueManagement::codel;
   std::array<UeQueue, 3> queues{UeQueue({}), UeQueue({Bytes(0), BufferUnit::packets, 20}), UeQueue(codel)};
@@ -80,7 +80,7 @@ TEST(BacklogSum, IsWhatAllQueuesHoldWhateverHappenedToWhich) {
   }
 }
 
-TEST(UeQueue, WhatComesInTheInstantOfAnOpportunityMissesIt) {
+TEST(UeQueue, APacketThatArrivesAtAnOpportunityMissesIt) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 0});
   queue.push(any_packet(), Bytes(100), at_ms(1));
   EXPECT_FALSE(queue.ready(at_ms(1)));
@@ -121,7 +121,7 @@ TEST(UeQueue, FramesArePaddedAndCountedUntilSent) {
   EXPECT_EQ(queue.buffer(), Bytes(1040));
 }
 
-TEST(UeQueue, ABufferOfPacketsIsSoManyFullOnes) {
+TEST(UeQueue, ABufferInPacketsHoldsThatManyFullPackets) {
   QueueConfig config{Bytes(0), BufferUnit::packets, 20};
   EXPECT_EQ(UeQueue(config).buffer(), Bytes(30'000));
   config.packet = Bytes(1000);
@@ -144,7 +144,7 @@ TEST(UeQueue, RefusesFramesWithoutASize) {
   EXPECT_THROW(UeQueue({Bytes(-1), BufferUnit::packets, 10}), std::invalid_argument);
 }
 
-TEST(UeQueue, CountersAlwaysAddUp) {
+TEST(UeQueue, CountersAlwaysBalance) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto unit = static_cast<BufferUnit>(random.below(3));
@@ -174,7 +174,7 @@ TEST(UeQueue, CountersAlwaysAddUp) {
   }
 }
 
-TEST(UeQueue, WhatIsGivenUpIsDroppedAndWhatIsOnlyBegunStays) {
+TEST(UeQueue, AbandonedPacketsAreDroppedAndPartlySentOnesStay) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 0});
   for (int i = 0; i < 3; ++i) queue.push(test::frame(test::address("10.45.0.2"), 400), Bytes(400), Instant());
   const auto never_departs = [](const Departed&) { FAIL(); };
@@ -214,7 +214,7 @@ TEST_F(ShortFlowsFirst, AFlowIsLongAfterFifteenThousandBytes) {
   EXPECT_EQ(serve(queue_, 5000, 1), Lengths({1000, 1000}));
 }
 
-TEST_F(ShortFlowsFirst, AShortPacketEvictsTheNewestLongOnesAndNeverTheOneInTransit) {
+TEST_F(ShortFlowsFirst, AShortFlowEvictsTheNewestPacketsOfLongFlows) {
   for (int i = 0; i < 15; ++i) push(1, 1000, 0);
   serve(queue_, 15'000, 1);
   for (int i = 0; i < 20; ++i) push(1, 980 + i, 2);
@@ -226,7 +226,7 @@ TEST_F(ShortFlowsFirst, AShortPacketEvictsTheNewestLongOnesAndNeverTheOneInTrans
   EXPECT_EQ(serve(queue_, 1170, 5), Lengths({980, 100, 100})) << "what is in transit goes on";
 }
 
-TEST_F(ShortFlowsFirst, AfterASecondOfSilenceAFlowIsShortAgain) {
+TEST_F(ShortFlowsFirst, AFlowIsShortAgainAfterAnIdleSecond) {
   for (int i = 0; i < 16; ++i) push(1, 1000, 0);
   push(2, 100, 0);
   serve(queue_, 17'000, 1);
@@ -244,7 +244,7 @@ TEST_F(ShortFlowsFirst, AFlowNeverOvertakesItself) {
   EXPECT_EQ(serve(queue_, 5000, 5001), Lengths({1000, 999}));
 }
 
-TEST(UeQueue, HeadDropMakesRoomByTheOldestThatIsNotInTransit) {
+TEST(UeQueue, HeadDropEvictsTheOldestPacketNotInTransit) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 2, DropPolicy::head});
   Lengths evicted;
   const auto push = [&](std::int64_t length, double ms) {

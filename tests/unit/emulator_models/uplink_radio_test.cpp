@@ -77,7 +77,7 @@ class Flaky final : public SteppedChannel {
   }
 };
 
-TEST_F(Uplinks, WhatABlockLostGoesInTheNextTti) {
+TEST_F(Uplinks, BytesOfALostBlockAreSentInTheNextTti) {
   radio_.add_ue(config("10.45.0.2", std::make_unique<Flaky>()));
   for (int i = 0; i < 3; ++i) radio_.receive(frame_from(address("10.45.0.2"), 1000), loop_.now());
   loop_.run_until(at_ms(10));
@@ -86,7 +86,7 @@ TEST_F(Uplinks, WhatABlockLostGoesInTheNextTti) {
   EXPECT_EQ(core_.entries[2].at, at_ms(6));
 }
 
-TEST_F(Uplinks, AFullQueueDropsAndAnotherUeIsNotHeldUp) {
+TEST_F(Uplinks, AFullQueueDoesNotDelayAnotherUe) {
   class Drops final : public CellObserver {
    public:
     void on_departure(UeIndex, const packet::Packet&, Bytes, Duration queueing, Instant) override { last = queueing; }
@@ -109,7 +109,7 @@ TEST_F(Uplinks, AFullQueueDropsAndAnotherUeIsNotHeldUp) {
   EXPECT_EQ(drops.last, milliseconds(2));
 }
 
-TEST_F(Uplinks, WhatCannotWorkIsRefused) {
+TEST_F(Uplinks, InvalidParametersAreRefused) {
   EXPECT_THROW(radio_.add_ue(config("10.45.0.2", nullptr)), std::invalid_argument);
   radio_.add_ue(config("10.45.0.2", constant(1)));
   EXPECT_THROW(radio_.add_ue(config("10.45.0.2", constant(1))), std::invalid_argument);

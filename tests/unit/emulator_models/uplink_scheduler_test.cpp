@@ -9,7 +9,7 @@ namespace sluice::emulator {
 namespace {
 
 /// So many UEs; ten blocks a TTI, which carry 1000 bytes.
-class Granting : public testing::Test {
+class UplinkGrantTest : public testing::Test {
  protected:
   void add(std::size_t ues) {
     for (std::size_t i = 0; i < ues; ++i) scheduler_.add_ue();
@@ -29,7 +29,7 @@ class Granting : public testing::Test {
   std::uint64_t tti_ = 10;
 };
 
-TEST_F(Granting, ARequestBringsTheFirstGrantAndNoMore) {
+TEST_F(UplinkGrantTest, ARequestGetsTheFirstGrantOnly) {
   add(1);
   EXPECT_EQ(grant(), Grants());
   scheduler_.request(0, 6);
@@ -41,7 +41,7 @@ TEST_F(Granting, ARequestBringsTheFirstGrantAndNoMore) {
   EXPECT_EQ(grant(), Grants({{0, 200}}));
 }
 
-TEST_F(Granting, WhatWasGrantedSinceIsTakenOffAReport) {
+TEST_F(UplinkGrantTest, GrantsSinceABufferStatusReportAreSubtracted) {
   add(1);
   scheduler_.report(0, 5, Bytes(2500));
   EXPECT_EQ(grant(), Grants({{0, 1000}}));  // TTI 10
@@ -55,7 +55,7 @@ TEST_F(Granting, WhatWasGrantedSinceIsTakenOffAReport) {
   EXPECT_EQ(grant(), Grants());
 }
 
-TEST_F(Granting, TurnsAreTakenAndWhatOneDoesNotNeedGoesToAnother) {
+TEST_F(UplinkGrantTest, UesAreServedInTurnsAndUnusedBlocksGoToOthers) {
   add(3);
   for (UeIndex ue = 0; ue < 3; ++ue) scheduler_.report(ue, 5, Bytes(1200));
   EXPECT_EQ(grant(), Grants({{0, 500}, {1, 500}})) << "two share a TTI";
@@ -66,7 +66,7 @@ TEST_F(Granting, TurnsAreTakenAndWhatOneDoesNotNeedGoesToAnother) {
   EXPECT_EQ(grant(), Grants());
 }
 
-TEST_F(Granting, WhoseLinkCarriesNothingIsPassedOver) {
+TEST_F(UplinkGrantTest, AUeWhoseLinkCarriesNothingIsSkipped) {
   add(2);
   scheduler_.report(0, 5, Bytes(5000));
   scheduler_.report(1, 5, Bytes(5000));
@@ -77,7 +77,7 @@ TEST_F(Granting, WhoseLinkCarriesNothingIsPassedOver) {
   EXPECT_EQ(scheduler_.known(1), Bytes(4997));
 }
 
-TEST(UplinkScheduler, WhatCannotWorkIsRefused) {
+TEST(UplinkScheduler, InvalidParametersAreRefused) {
   EXPECT_THROW(UplinkScheduler({.blocks = 0}), std::invalid_argument);
   EXPECT_THROW(UplinkScheduler({.sharers = 0}), std::invalid_argument);
   EXPECT_THROW(UplinkScheduler({.first_grant = Bytes(0)}), std::invalid_argument);

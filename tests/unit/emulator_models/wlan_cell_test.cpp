@@ -62,12 +62,12 @@ class WlanTest : public testing::Test {
   std::map<int, std::uint64_t> given_{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}};
 };
 
-TEST(Wlan, APacketTakesTheAirAsLongAsTheStandardSays) {
+TEST(Wlan, AirtimeEqualsTheStandard) {
   EXPECT_NEAR(to_milliseconds(wlan_airtime({}, Bytes(1500))), 1.93, 0.005);
   EXPECT_NEAR(to_milliseconds(wlan_airtime({}, Bytes(40))), 0.87, 0.005);
 }
 
-TEST_F(WlanTest, OnePacketAtATimeInTheOrderItCame) {
+TEST_F(WlanTest, OnePacketIsSentAtATimeInOrder) {
   make(2);
   cell_->receive(frame(mobile(0), 1500), loop_.now());
   cell_->receive(frame(mobile(1), 1500), loop_.now());
@@ -78,7 +78,7 @@ TEST_F(WlanTest, OnePacketAtATimeInTheOrderItCame) {
   EXPECT_NEAR(cell_->use(at_ms(100)).utilisation(), 0.0385, 0.001);
 }
 
-TEST_F(WlanTest, StationsGetEqualTurnsAndTheAccessPointIsOneOfThem) {
+TEST_F(WlanTest, StationsAndTheAccessPointGetEqualTurns) {
   make(4);
   saturate(3, 1000, std::chrono::seconds(100));
   double total = 0;
@@ -132,7 +132,7 @@ TEST_F(WlanTest, AcksAndDataAreCountedApart) {
   EXPECT_EQ(cell_->dropped(1).acks, 1U);
 }
 
-TEST_F(WlanTest, WhatIsNoTcpIsData) {
+TEST_F(WlanTest, NonTcpPacketsCountAsData) {
   make(1);
   cell_->receive(frame(mobile(0), 40), loop_.now());
   loop_.run_until(at_ms(100));
@@ -140,7 +140,7 @@ TEST_F(WlanTest, WhatIsNoTcpIsData) {
   EXPECT_EQ(cell_->sent(0).acks, 0U);
 }
 
-TEST_F(WlanTest, StrangersPassBy) {
+TEST_F(WlanTest, FramesOfUnknownAddressesPass) {
   make(1);
   cell_->receive(frame(address("10.45.0.99"), 100), loop_.now());
   EXPECT_EQ(ues_.entries.size(), 1U);

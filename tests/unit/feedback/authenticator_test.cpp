@@ -17,7 +17,7 @@ std::vector<std::uint8_t> octets(std::string_view text) {
 }
 
 // RFC 4231 test case 5: a key of twenty 0x0c, output truncated to 128 bits.
-TEST(Authenticator, TruncatesAsTheStandardSays) {
+TEST(Authenticator, TruncatesAsTheStandardRequires) {
   const std::vector<Key> keys{{1, std::vector<std::uint8_t>(20, 0x0c)}};
   Authenticator authenticator(keys);
   const Tag expected{0xa3, 0xb6, 0x16, 0x74, 0x73, 0x10, 0x0e, 0xe0, 0x6e, 0x0c, 0x79, 0x6c, 0x29, 0x55, 0x55, 0x2b};
@@ -31,7 +31,7 @@ TEST(Authenticator, HashesALongKeyFirst) {
   EXPECT_EQ(Authenticator(keys).sign(1, octets("Test Using Larger Than Block-Size Key - Hash Key First")), expected);
 }
 
-TEST(Authenticator, AcceptsItsOwnTagsAndNoOthers) {
+TEST(Authenticator, AcceptsOnlyItsOwnTags) {
   const std::vector<Key> keys{test_key(7), test_key(8)};
   Authenticator authenticator(keys);
   const auto data = octets("what is said");
@@ -64,7 +64,7 @@ TEST(Authenticator, RefusesBadKeys) {
   EXPECT_THROW(Authenticator{twice}, std::invalid_argument);
 }
 
-TEST(Key, ReadsHexadecimal) {
+TEST(Key, IsParsedFromHexadecimal) {
   const auto key = Key::from_hex(3, "000102030405060708090A0b0c0d0e0f");
   ASSERT_TRUE(key.has_value());
   EXPECT_EQ(key->id, 3U);

@@ -24,7 +24,7 @@ IpAddress ue(int number) {
 }
 
 /// Claims, and proxies that speak of their UEs.
-class ClaimsTest : public testing::Test {
+class UeOwnershipTest : public testing::Test {
  protected:
   /// The proxy has sent so much to the UE since it began.
   bool says(std::uint64_t proxy, std::uint64_t injected, int number = 1, std::uint32_t flows = 0) {
@@ -52,7 +52,7 @@ class ClaimsTest : public testing::Test {
   std::uint64_t epoch = 1;
 };
 
-TEST_F(ClaimsTest, WhoSpeaksFirstOfAUeHoldsIt) {
+TEST_F(UeOwnershipTest, TheFirstProxyThatReportsAUeOwnsIt) {
   EXPECT_EQ(holder(), std::nullopt);
   EXPECT_TRUE(says(a, 1000));
   EXPECT_THAT(holder(), Optional(a));
@@ -60,13 +60,13 @@ TEST_F(ClaimsTest, WhoSpeaksFirstOfAUeHoldsIt) {
   EXPECT_EQ(claims.counters().begun, 1U);
 }
 
-TEST_F(ClaimsTest, WhoHasNothingOfAUeDoesNotClaimIt) {
+TEST_F(UeOwnershipTest, AProxyWithoutBytesOrConnectionsDoesNotOwnTheUe) {
   EXPECT_FALSE(says(a, 0));
   EXPECT_EQ(holder(), std::nullopt);
   EXPECT_TRUE(says(a, 0, 1, 2)) << "connections are something";
 }
 
-TEST_F(ClaimsTest, WhoSendsToItTakesItOver) {
+TEST_F(UeOwnershipTest, AProxyThatSendsToTheUeBecomesItsOwner) {
   says(a, 1000);
   EXPECT_TRUE(says(b, 40));
   EXPECT_THAT(holder(), Optional(b));
@@ -74,7 +74,7 @@ TEST_F(ClaimsTest, WhoSendsToItTakesItOver) {
 }
 
 // The last holder goes on answering what it still hears, and answers polls.
-TEST_F(ClaimsTest, WhoNoLongerSendsDoesNotTakeItBack) {
+TEST_F(UeOwnershipTest, AProxyThatNoLongerSendsDoesNotBecomeOwnerAgain) {
   says(a, 1000);
   says(b, 40);
   EXPECT_FALSE(says(a, 1000, 1, 3));
@@ -83,7 +83,7 @@ TEST_F(ClaimsTest, WhoNoLongerSendsDoesNotTakeItBack) {
   EXPECT_TRUE(says(a, 1001)) << "the UE has come back";
 }
 
-TEST_F(ClaimsTest, ARestartedProxyCountsFromZero) {
+TEST_F(UeOwnershipTest, ARestartedProxyCountsFromZero) {
   says(a, 1000);
   says(b, 40);
   epoch = 2;
@@ -91,13 +91,13 @@ TEST_F(ClaimsTest, ARestartedProxyCountsFromZero) {
   EXPECT_THAT(holder(), Optional(a));
 }
 
-TEST_F(ClaimsTest, AProxyThatForgotTheUeAndMetItAgainCountsFromZero) {
+TEST_F(UeOwnershipTest, AProxyThatForgotTheUeCountsFromZero) {
   says(a, 1000);
   says(b, 40);
   EXPECT_TRUE(says(a, 60));
 }
 
-TEST_F(ClaimsTest, AnyWordOfTheHolderKeepsIt) {
+TEST_F(UeOwnershipTest, AnyStatusOfTheOwnerRenewsTheLease) {
   says(a, 1000);
   for (int i = 0; i < 10; ++i) {
     now += Claims::lapse - 1ns;
@@ -106,7 +106,7 @@ TEST_F(ClaimsTest, AnyWordOfTheHolderKeepsIt) {
   EXPECT_EQ(claims.counters().lapsed, 0U);
 }
 
-TEST_F(ClaimsTest, AClaimLapses) {
+TEST_F(UeOwnershipTest, TheLeaseExpires) {
   says(a, 1000);
   now += Claims::lapse;
   EXPECT_EQ(holder(), std::nullopt);
@@ -116,7 +116,7 @@ TEST_F(ClaimsTest, AClaimLapses) {
   EXPECT_EQ(claims.counters().moved, 0U) << "nobody held it";
 }
 
-TEST_F(ClaimsTest, MoreProxiesThanAreRememberedOfAUe) {
+TEST_F(UeOwnershipTest, TheNumberOfProxiesPerUeIsBounded) {
   for (std::uint64_t proxy = 1; proxy <= 20; ++proxy) {
     now += 1ms;
     EXPECT_TRUE(says(proxy, proxy));
@@ -126,7 +126,7 @@ TEST_F(ClaimsTest, MoreProxiesThanAreRememberedOfAUe) {
 }
 
 // An id that no proxy of ours has, but that the protocol allows.
-TEST_F(ClaimsTest, SenderZeroIsAsAnyOther) {
+TEST_F(UeOwnershipTest, SenderZeroIsValid) {
   EXPECT_TRUE(says(0, 10));
   EXPECT_THAT(holder(), Optional(0U));
   EXPECT_FALSE(says(a, 0));
@@ -134,7 +134,7 @@ TEST_F(ClaimsTest, SenderZeroIsAsAnyOther) {
   EXPECT_FALSE(says(0, 10));
 }
 
-TEST_F(ClaimsTest, ReportsGoToTheHolderAndOthersToAll) {
+TEST_F(UeOwnershipTest, ReportsGoToTheOwnerOrToAllProxies) {
   says(a, 10, 1);
   says(b, 10, 3);
   says(a, 10, 4);
@@ -149,7 +149,7 @@ TEST_F(ClaimsTest, ReportsGoToTheHolderAndOthersToAll) {
   EXPECT_THAT(routed(0), ElementsAre(testing::Pair(std::nullopt, IsEmpty())));
 }
 
-TEST_F(ClaimsTest, MemoryIsBounded) {
+TEST_F(UeOwnershipTest, MemoryIsBounded) {
   claims = Claims(100);
   for (int number = 0; number < 100; ++number) EXPECT_TRUE(says(a, 1, number));
   EXPECT_FALSE(says(a, 1, 100)) << "all others are spoken of";
@@ -163,7 +163,7 @@ TEST_F(ClaimsTest, MemoryIsBounded) {
 
 // What several proxies say at random, a key's holder among them: every UE has one way, and no report is lost or
 // doubled.
-TEST_F(ClaimsTest, EveryReportHasOneWay) {
+TEST_F(UeOwnershipTest, EveryReportIsRoutedOnce) {
   std::mt19937_64 random(1);
   claims = Claims(40);
   for (int i = 0; i < 20'000; ++i) {

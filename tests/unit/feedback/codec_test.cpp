@@ -32,7 +32,7 @@ Datagram record(std::initializer_list<int> fields, int kind = 1) {
   return result;
 }
 
-TEST(Codec, WhatIsWrittenIsRead) {
+TEST(Codec, WrittenRecordsAreReadBack) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     std::mt19937_64 random(seed);
     std::array<std::uint8_t, 400> buffer{};
@@ -59,7 +59,7 @@ TEST(Codec, WhatIsWrittenIsRead) {
   }
 }
 
-TEST(Codec, NegativeAmountsGoOutAsZero) {
+TEST(Codec, NegativeAmountsAreEncodedAsZero) {
   std::array<std::uint8_t, 400> buffer{};
   DatagramWriter writer(buffer);
   BearerReport report;
@@ -78,7 +78,7 @@ TEST(Codec, NegativeAmountsGoOutAsZero) {
   EXPECT_EQ(collector.reports[0].second.mean_service_rate, Rate());
 }
 
-TEST(Codec, ARecordThatDoesNotFitLeavesTheRestAlone) {
+TEST(Codec, ARecordThatDoesNotFitLeavesTheOthersIntact) {
   std::mt19937_64 random(3);
   const BearerReport report = any_report(random);
   std::array<std::uint8_t, 600> buffer{};
@@ -161,7 +161,7 @@ TEST(Codec, OmissionsAreChecked) {
   EXPECT_EQ(check(record({1, 8, 255, 255, 255, 255, 255, 255, 255, 255}, omission)), Failure::value_out_of_range);
 }
 
-TEST(Codec, TheUnknownIsSkipped) {
+TEST(Codec, UnknownFieldsAndRecordsAreSkipped) {
   EXPECT_EQ(check(record({99, 3, 1, 2, 3, 1, 4, 10, 0, 0, 1, 99, 0})), Failure::none) << "field";
   EXPECT_EQ(check(record({0, 1, 2, 1, 4, 10, 0, 0, 1})), Failure::none) << "field zero";
   EXPECT_EQ(check(record({255, 255}, 9)), Failure::none) << "a record of unknown kind may hold anything";

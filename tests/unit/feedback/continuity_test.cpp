@@ -11,7 +11,7 @@
 namespace sluice::control::feedback::test {
 namespace {
 
-TEST(Continuity, NothingIsMissingOfWhatComesInOrder) {
+TEST(Continuity, HasNoGapWhenNumbersArriveInOrder) {
   Continuity heard;
   for (std::uint64_t number = 100; number < 200; ++number) {
     heard.take(1, number);
@@ -20,7 +20,7 @@ TEST(Continuity, NothingIsMissingOfWhatComesInOrder) {
   }
 }
 
-TEST(Continuity, AGapCountsUntilTheLateOneComes) {
+TEST(Continuity, AGapIsClosedByTheLateNumber) {
   Continuity heard;
   heard.take(1, 1);
   heard.take(1, 2);
@@ -32,7 +32,7 @@ TEST(Continuity, AGapCountsUntilTheLateOneComes) {
   EXPECT_EQ(heard.since(), 1U);
 }
 
-TEST(Continuity, WhatWentAstrayHereIsMissing) {
+TEST(Continuity, ANumberThatTheReceiverLostIsMissing) {
   Continuity heard;
   heard.take(1, 1);
   heard.take(1, 2);
@@ -42,7 +42,7 @@ TEST(Continuity, WhatWentAstrayHereIsMissing) {
   EXPECT_EQ(heard.since(), 3U);
 }
 
-TEST(Continuity, AnotherEpochBeginsAnew) {
+TEST(Continuity, AnotherEpochRestartsIt) {
   Continuity heard;
   heard.take(1, 1);
   heard.take(2, 77);
@@ -59,7 +59,7 @@ TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
 }
 
 /// Whatever is lost or late: it never says that all have come where one has not.
-TEST(Continuity, NeverVouchesForWhatHasNotCome) {
+TEST(Continuity, NeverCoversANumberThatHasNotArrived) {
   std::mt19937_64 random(1);
   for (int run = 0; run < 200; ++run) {
     std::vector<std::uint64_t> numbers;

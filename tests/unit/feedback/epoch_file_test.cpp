@@ -30,7 +30,7 @@ class EpochFile : public testing::Test {
   std::string file_;
 };
 
-TEST_F(EpochFile, TheFirstRunTakesTheClock) {
+TEST_F(EpochFile, TheFirstEpochIsTheClock) {
   EXPECT_EQ(begin_epoch(file_, 1'700'000'000'000'000'000), 1'700'000'000'000'000'000U);
   EXPECT_EQ(text(), "1700000000000000000\n");
   EXPECT_FALSE(std::filesystem::exists(file_ + ".new"));
@@ -38,7 +38,7 @@ TEST_F(EpochFile, TheFirstRunTakesTheClock) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(EpochFile, EpochsGrowWhateverTheClockDoes) {
+TEST_F(EpochFile, EpochsGrowEvenIfTheClockGoesBack) {
   EXPECT_EQ(begin_epoch(file_, 1000), 1000U);
   EXPECT_EQ(begin_epoch(file_, 2000), 2000U);
   EXPECT_EQ(begin_epoch(file_, 5), 2001U) << "the clock has gone back";
@@ -47,7 +47,7 @@ TEST_F(EpochFile, EpochsGrowWhateverTheClockDoes) {
   EXPECT_EQ(begin_epoch(file_, 9000), 9000U) << "it is right again";
 }
 
-TEST_F(EpochFile, WhatIsNoEpochIsRefusedAndLeftAlone) {
+TEST_F(EpochFile, AFileWithoutAnEpochIsRefusedAndNotChanged) {
   for (const char* wrong : {"", "x\n", "12", "12 \n", "-1\n", "12\n13\n", "18446744073709551615\n",
                             "99999999999999999999999999999999999999\n"}) {
     write(wrong);
@@ -56,7 +56,7 @@ TEST_F(EpochFile, WhatIsNoEpochIsRefusedAndLeftAlone) {
   }
 }
 
-TEST_F(EpochFile, AFolderThatIsNotThereIsSaid) {
+TEST_F(EpochFile, AMissingFolderIsReported) {
   try {
     static_cast<void>(begin_epoch(folder_ + "/none/epoch", 1000));
     ADD_FAILURE() << "it was written";

@@ -88,7 +88,7 @@ TEST(Gmac, CarriesReportsAndStatuses) {
   EXPECT_EQ(tie(answer.statuses.at(0).second), tie(status));
 }
 
-TEST(Gmac, NoBitMayChange) {
+TEST(Gmac, AnyFlippedBitIsDetected) {
   Hearing hearing;
   Datagram datagram = one_of(1001, 0xa0);
   for (std::size_t bit = 0; bit < 8 * datagram.size(); ++bit) {
@@ -101,7 +101,7 @@ TEST(Gmac, NoBitMayChange) {
 
 /// An algorithm belongs to its key: who knows neither secret cannot have one taken for the other, and who knows one
 /// cannot sign with it in the other's name.
-TEST(Gmac, TheKeyAndNothingElseSaysWhichAlgorithm) {
+TEST(Gmac, TheKeyAloneDeterminesTheAlgorithm) {
   Hearing hearing;
   SessionConfig by_hmac = gmac_config(Role::node_b, 1001);
   by_hmac.keys = {gmac_key()};
@@ -143,7 +143,7 @@ Tag sum_of_tags(Datagram datagram, std::size_t octet) {
 
 /// Type, key id, sender, epoch and session id have a key of their own, each sequence number has a nonce, and nothing
 /// else has.
-TEST(Gmac, WhatMustNotShareAKeyAndANonceDoesNot) {
+TEST(Gmac, NoTwoDatagramsShareKeyAndNonce) {
   const auto differs = [](std::size_t octet) {
     const auto within = [octet](std::size_t from, std::size_t size) { return octet >= from && octet < from + size; };
     return octet == 5 || within(8, 4) || within(16, 16) || within(sequence_at, 8) ||
@@ -158,7 +158,7 @@ TEST(Gmac, WhatMustNotShareAKeyAndANonceDoesNot) {
   }
 }
 
-TEST(Gmac, NoNumberIsSignedTwiceNorAnEarlierOne) {
+TEST(Gmac, SignsOnlyIncreasingSequenceNumbers) {
   GmacSessions signer(gmac_key());
   Datagram datagram = one_of(1001, 0xa0);
   datagram.resize(datagram.size() - tag_size);
@@ -177,7 +177,7 @@ TEST(Gmac, NoNumberIsSignedTwiceNorAnEarlierOne) {
   EXPECT_TRUE(signer.sign(datagram));
 }
 
-TEST(Gmac, WithoutASessionIdThereIsNoTag) {
+TEST(Gmac, NothingIsSignedOrVerifiedWithoutASessionId) {
   GmacSessions gmac(gmac_key());
   Datagram datagram = one_of(1001, 0xa0);
   const Tag tag = tag_of(datagram);
@@ -191,7 +191,7 @@ TEST(Gmac, WithoutASessionIdThereIsNoTag) {
 }
 
 /// Only keys that a true tag came under are kept, and no more than there is room for; the others are derived again.
-TEST(Gmac, ForgersFillNothingAndManySessionsAreHeard) {
+TEST(Gmac, ForgedSessionsTakeNoMemoryAndManySessionsVerify) {
   GmacSessions gmac(gmac_key());
   const Datagram first = one_of(1, 0xa0);
   for (std::uint32_t i = 0; i < 50; ++i) {

@@ -81,7 +81,7 @@ void wind_on(Session& session, std::uint64_t sequence) {
   while (session.next_sequence() < sequence) session.send_reports({}, 0s, 0s, false, ignored);
 }
 
-TEST(ProtocolPage, TheReportVectorIsWhatWeSend) {
+TEST(ProtocolPage, TheReportVectorEqualsOurEncoding) {
   Session node_b(config(Role::node_b, 1001, epoch));
   wind_on(node_b, 42);
   Recorder recorder;
@@ -91,7 +91,7 @@ TEST(ProtocolPage, TheReportVectorIsWhatWeSend) {
   EXPECT_EQ(recorder.sent[0], vector_of("report"));
 }
 
-TEST(ProtocolPage, TheReportVectorIsWhatWeUnderstand) {
+TEST(ProtocolPage, TheReportVectorIsDecoded) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;
   Header header;
@@ -107,7 +107,7 @@ TEST(ProtocolPage, TheReportVectorIsWhatWeUnderstand) {
   EXPECT_EQ(tie(collector.reports[1].second), tie(only_address()));
 }
 
-TEST(ProtocolPage, TheStatusAndPollVectorsAreWhatWeSendAndUnderstand) {
+TEST(ProtocolPage, TheStatusAndPollVectorsAreEncodedAndDecoded) {
   Session proxy(config(Role::proxy, 2002, epoch + 1));
   wind_on(proxy, 7);
   Recorder recorder;
@@ -128,7 +128,7 @@ TEST(ProtocolPage, TheStatusAndPollVectorsAreWhatWeSendAndUnderstand) {
   EXPECT_EQ(collector.statuses.size(), 1U);
 }
 
-TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
+TEST(ProtocolPage, AStatusMayNameItsReporter) {
   Session proxy(config(Role::proxy, 2002, epoch + 1));
   wind_on(proxy, 9);
   Recorder recorder;
@@ -147,7 +147,7 @@ TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
   EXPECT_EQ(tie(collector.statuses[0].second), tie(status));
 }
 
-TEST(ProtocolPage, TheStatusVectorOfGmacIsWhatWeSendAndUnderstand) {
+TEST(ProtocolPage, TheStatusVectorOfGmacIsEncodedAndDecoded) {
   const auto by_gmac = [](Role role, std::uint64_t sender, std::uint64_t of_epoch) {
     SessionConfig result = config(role, sender, of_epoch);
     result.keys = {test_key(8)};
@@ -171,7 +171,7 @@ TEST(ProtocolPage, TheStatusVectorOfGmacIsWhatWeSendAndUnderstand) {
   EXPECT_EQ(tie(collector.statuses[0].second), tie(described_status()));
 }
 
-TEST(ProtocolPage, TheVectorOfAReportThatLeavesOutUesIsWhatWeSendAndUnderstand) {
+TEST(ProtocolPage, TheVectorOfAReportWithOmittedUesIsEncodedAndDecoded) {
   SessionConfig sender = config(Role::node_b, 1001, epoch);
   sender.takes = {true, true};
   Session node_b(sender);
@@ -193,7 +193,7 @@ TEST(ProtocolPage, TheVectorOfAReportThatLeavesOutUesIsWhatWeSendAndUnderstand) 
   EXPECT_EQ(tie(collector.reports[0].second), tie(report));
 }
 
-TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
+TEST(ProtocolPage, AMessageOfALaterVersionIsDecoded) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;
   ASSERT_EQ(proxy.receive(vector_of("future"), collector, at), Failure::none);
@@ -203,7 +203,7 @@ TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
   EXPECT_TRUE(collector.statuses.empty());
 }
 
-TEST(ProtocolPage, ItsTablesListEveryFieldAndNoOther) {
+TEST(ProtocolPage, ItsTablesListExactlyTheFields) {
   std::string expected;
 #define X(number, name) expected += #number " " #name "\n";
   SLUICE_REPORT_FIELDS(X)

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr ReceivedAt at{Instant(1h), 1000};
 
-TEST(ReplayWindow, TakesEachNumberOnce) {
+TEST(ReplayWindow, AcceptsEachNumberOnce) {
   ReplayWindow window;
   EXPECT_FALSE(window.take(0));
   EXPECT_TRUE(window.take(1));
@@ -26,7 +26,7 @@ TEST(ReplayWindow, TakesEachNumberOnce) {
   EXPECT_EQ(window.newest(), 5U);
 }
 
-TEST(ReplayWindow, ForgetsNothingInsideAndAcceptsNothingBefore) {
+TEST(ReplayWindow, RemembersAllNumbersInsideAndRefusesOlderOnes) {
   ReplayWindow window;
   EXPECT_TRUE(window.take(1000));
   EXPECT_TRUE(window.take(1000 - ReplayWindow::size + 1));
@@ -36,7 +36,7 @@ TEST(ReplayWindow, ForgetsNothingInsideAndAcceptsNothingBefore) {
   EXPECT_FALSE(window.take(1000));
 }
 
-TEST(ReplayWindow, JumpsOfAnySize) {
+TEST(ReplayWindow, AcceptsJumpsOfAnySize) {
   ReplayWindow window;
   EXPECT_TRUE(window.take(1));
   EXPECT_TRUE(window.take(1 + ReplayWindow::size));
@@ -66,7 +66,7 @@ TEST(ReplayWindow, AgreesWithASetOfAllNumbers) {
   }
 }
 
-TEST(ReplayGuard, KeepsSendersApart) {
+TEST(ReplayGuard, CountsEachSenderSeparately) {
   ReplayGuard guard(10);
   EXPECT_EQ(guard.take(1, 5, 1, at), Failure::none);
   EXPECT_EQ(guard.take(2, 5, 1, at), Failure::none);
@@ -74,7 +74,7 @@ TEST(ReplayGuard, KeepsSendersApart) {
   EXPECT_EQ(guard.senders(), 2U);
 }
 
-TEST(ReplayGuard, ANewEpochStartsAnewAndEndsTheOld) {
+TEST(ReplayGuard, ANewEpochRestartsNumbersAndEndsTheOldEpoch) {
   ReplayGuard guard(10);
   EXPECT_EQ(guard.take(1, 5, 100, at), Failure::none);
   EXPECT_EQ(guard.take(1, 6, 1, at), Failure::none);
@@ -91,7 +91,7 @@ TEST(ReplayGuard, IsBounded) {
   EXPECT_EQ(guard.senders(), 3U);
 }
 
-TEST(ReplayGuard, OnlyTheSilentAreForgottenAndTheirPastStaysPast) {
+TEST(ReplayGuard, OnlySilentSendersAreEvictedAndTheirReplaysStayRefused) {
   ReplayGuard guard(2);
   EXPECT_EQ(guard.take(1, 100, 1, at), Failure::none);
   ReceivedAt later = at;

@@ -24,7 +24,7 @@ struct Pair {
   Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard, {Instant(1h), 1}); }
 };
 
-TEST(SessionAbilities, LargeDatagramsAreForThoseWhoTakeThem) {
+TEST(SessionAbilities, LargeDatagramsAreSentOnlyIfAllPeersSupportThem) {
   SessionConfig large = config(Role::node_b, 1001);
   large.max_datagram = largest_datagram;
   Session node_b(large);
@@ -50,7 +50,7 @@ TEST(SessionAbilities, LargeDatagramsAreForThoseWhoTakeThem) {
   EXPECT_EQ(node_b.limit_of_peers(start + 5s), default_max_datagram) << "all have";
 }
 
-TEST(SessionAbilities, ADatagramOfAJumboFrameIsTaken) {
+TEST(SessionAbilities, ADatagramOfAJumboFrameIsAccepted) {
   SessionConfig large = config(Role::node_b, 1001);
   large.max_datagram = largest_datagram;
   Session node_b(large);
@@ -66,7 +66,7 @@ TEST(SessionAbilities, ADatagramOfAJumboFrameIsTaken) {
   EXPECT_EQ(tie(pair.heard.reports.back().second), tie(reports.back()));
 }
 
-TEST(SessionAbilities, EachDatagramSaysThatUesAreLeftOutAndTheNumberIsKnownBefore) {
+TEST(SessionAbilities, EachDatagramAnnouncesOmittedUesAndTheNumberOfDatagrams) {
   for (const std::size_t limit : {256U, 300U, 1400U, 8952U}) {
     for (const Duration refresh : {Duration(0), Duration(500ms)}) {
       SessionConfig small = config(Role::node_b, 1001);
@@ -86,7 +86,7 @@ TEST(SessionAbilities, EachDatagramSaysThatUesAreLeftOutAndTheNumberIsKnownBefor
   }
 }
 
-TEST(SessionAbilities, WhenUesAreLeftOutIsOfTheMessageAlone) {
+TEST(SessionAbilities, TheRefreshIntervalAppliesToItsMessageOnly) {
   Pair pair;
   pair.node_b.send_reports({}, 1s, 5ms, false, pair.wire, 500ms);
   pair.node_b.send_reports({}, 1s, 5ms, false, pair.wire);

@@ -60,7 +60,7 @@ BearerReport any_local_report(std::mt19937_64& random) {
 }
 
 /// As many in each datagram, and each as it is read.
-TEST(Session, WhoHandsRecordsOverWithoutAWireLosesNothing) {
+TEST(Session, BatchesOfRecordsAreSentCompletely) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Pair pair;
     pair.random.seed(seed);
@@ -118,7 +118,7 @@ TEST(Session, CarriesReportsAndStatuses) {
   EXPECT_EQ(pair.proxy.counters()[0], 1U);
 }
 
-TEST(Session, AMessageIsHeardOnceWhetherOrNotItHasRecords) {
+TEST(Session, AMessageIsDeliveredOnceWithAndWithoutRecords) {
   Pair pair;
   pair.node_b.send_reports({}, 3s, 5ms, true, pair.wire);
   ASSERT_EQ(pair.give(pair.wire.sent.back()), Failure::none);
@@ -133,7 +133,7 @@ TEST(Session, AMessageIsHeardOnceWhetherOrNotItHasRecords) {
   EXPECT_EQ(pair.heard.messages.size(), 2U);
 }
 
-TEST(Session, SplitsWhatDoesNotFitIntoOneDatagram) {
+TEST(Session, SplitsRecordsThatDoNotFitIntoOneDatagram) {
   for (const std::size_t limit : {256U, 600U, 1400U}) {
     SessionConfig small = config(Role::node_b, 1001);
     small.max_datagram = limit;
@@ -169,7 +169,7 @@ TEST(Session, ATruncatedDatagramIsRefusedAtEveryLength) {
   EXPECT_EQ(pair.give(whole), Failure::none);
 }
 
-TEST(Session, AFlippedBitIsRefusedWhereverItIs) {
+TEST(Session, AnyFlippedBitIsRefused) {
   Pair pair;
   Datagram datagram = pair.report();
   for (std::size_t bit = 0; bit < 8 * datagram.size(); ++bit) {
@@ -208,7 +208,7 @@ TEST(Session, GarbageIsRefused) {
   EXPECT_EQ(pair.give(Datagram(largest_datagram + 1)), Failure::too_long);
 }
 
-TEST(Session, AReplayIsRefusedForEver) {
+TEST(Session, AReplayIsAlwaysRefused) {
   Pair pair;
   std::vector<Datagram> all;
   for (int i = 0; i < 1000; ++i) {
@@ -221,7 +221,7 @@ TEST(Session, AReplayIsRefusedForEver) {
 }
 
 // Lost 30 %, one in ten twice, reordered by up to 100: each datagram counts exactly once.
-TEST(Session, LossDuplicationAndReorderingLoseNothingElse) {
+TEST(Session, LossDuplicationAndReorderingAffectNoOtherDatagram) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Pair pair;
     std::mt19937_64 random(seed);
@@ -246,7 +246,7 @@ TEST(Session, LossDuplicationAndReorderingLoseNothingElse) {
   }
 }
 
-TEST(Session, ARestartedSenderIsHeardAtOnceAndItsPastNoMore) {
+TEST(Session, ARestartedSenderIsAcceptedAndItsOldEpochRefused) {
   Pair pair;
   for (int i = 0; i < 500; ++i) ASSERT_EQ(pair.give(pair.report()), Failure::none);
   const Datagram straggler = pair.report();
@@ -257,7 +257,7 @@ TEST(Session, ARestartedSenderIsHeardAtOnceAndItsPastNoMore) {
 }
 
 // Any holder of the key may say that he is the sender, and that his epoch is the last there can be.
-TEST(Session, TheLastEpochOfAllDoesNotShutTheTrueSenderOut) {
+TEST(Session, AForgedLargestEpochDoesNotBlockTheSender) {
   Pair pair;
   const std::uint64_t now = pair.at.wall_clock_ns;
   pair.node_b = Session(config(Role::node_b, 1001, now));
@@ -274,7 +274,7 @@ TEST(Session, TheLastEpochOfAllDoesNotShutTheTrueSenderOut) {
   EXPECT_EQ(pair.give(restarted), Failure::none) << "and so does the next run";
 }
 
-TEST(Session, WhatWasTakenIsNotTakenAgainWhateverCameBetween) {
+TEST(Session, AcceptedDatagramsAreNeverAcceptedAgain) {
   Pair pair;
   const std::uint64_t now = pair.at.wall_clock_ns;
   Session forger(config(Role::node_b, 1001, std::numeric_limits<std::uint64_t>::max()));
@@ -293,7 +293,7 @@ TEST(Session, WhatWasTakenIsNotTakenAgainWhateverCameBetween) {
   for (const Datagram& datagram : recorded) ASSERT_NE(pair.give(datagram), Failure::none);
 }
 
-TEST(Session, AnEpochThatOurClockHasCaughtUpWithKeepsItsNumbers) {
+TEST(Session, AnEpochFromTheFutureKeepsItsNumbersWhenOurClockReachesIt) {
   Pair pair;
   constexpr std::uint64_t two_days = 2ULL * 24 * 3600 * 1'000'000'000;
   pair.node_b = Session(config(Role::node_b, 1001, pair.at.wall_clock_ns + two_days));
@@ -308,7 +308,7 @@ TEST(Session, AnEpochThatOurClockHasCaughtUpWithKeepsItsNumbers) {
   EXPECT_EQ(pair.give(pair.node_b), Failure::none);
 }
 
-TEST(Session, ManyClaimedSendersDoNotShutATrueOneOut) {
+TEST(Session, ManyForgedSendersDoNotBlockATrueOne) {
   Pair pair;
   const std::uint64_t now = pair.at.wall_clock_ns;
   pair.node_b = Session(config(Role::node_b, 1001, now + 5000));
@@ -324,7 +324,7 @@ TEST(Session, ManyClaimedSendersDoNotShutATrueOneOut) {
   for (const Datagram& datagram : claimed) ASSERT_NE(pair.give(datagram), Failure::none);
 }
 
-TEST(Session, ASendersClockMayJump) {
+TEST(Session, TheClockOfASenderMayJump) {
   Pair pair;
   for (const Duration now : {Duration(5s), Duration(1h), Duration(0s), Duration(-5s), Duration::max(), Duration(1s)}) {
     pair.node_b.send_reports({}, now, 5ms, false, pair.wire);
@@ -334,7 +334,7 @@ TEST(Session, ASendersClockMayJump) {
   }
 }
 
-TEST(Session, KeysAreRotatedWithoutAGap) {
+TEST(Session, KeysAreRotatedWithoutInterruption) {
   Pair pair;
   SessionConfig both = config(Role::proxy, 2002);
   both.keys = {test_key(7), test_key(8)};
@@ -349,7 +349,7 @@ TEST(Session, KeysAreRotatedWithoutAGap) {
   EXPECT_EQ(old_only.receive(pair.report(), pair.heard, pair.at), Failure::unknown_key);
 }
 
-TEST(Session, EachSideTakesOnlyWhatIsForIt) {
+TEST(Session, EachSideAcceptsOnlyItsMessages) {
   Pair pair;
   const Datagram report = pair.report();
   Session other_node_b(config(Role::node_b, 1002));
@@ -374,7 +374,7 @@ TEST(Session, SendersAreBounded) {
 }
 
 // A holder of the key may still be mad: one bad record and none is taken.
-TEST(Session, ADatagramIsTakenWholeOrNotAtAll) {
+TEST(Session, ADatagramIsAcceptedAsAWholeOrRefused) {
   Pair pair;
   const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
   pair.node_b.send_reports(reports, 1s, 5ms, false, pair.wire);
@@ -396,7 +396,7 @@ TEST(Session, ZeroEpochOrSequenceIsMalformed) {
   }
 }
 
-TEST(Session, EverySingleOctetOfAnAuthenticDatagramMayBeAnything) {
+TEST(Session, AnyOctetOfAnAuthenticDatagramIsChecked) {
   Pair pair;
   Datagram body = pair.report();
   body.resize(body.size() - tag_size);
@@ -416,7 +416,7 @@ TEST(Session, EverySingleOctetOfAnAuthenticDatagramMayBeAnything) {
   }
 }
 
-TEST(Session, RefusesConfigurationsThatCannotWork) {
+TEST(Session, RefusesInvalidConfigurations) {
   const auto refused = [](auto change) {
     SessionConfig broken = config(Role::proxy, 1);
     change(broken);
@@ -430,7 +430,7 @@ TEST(Session, RefusesConfigurationsThatCannotWork) {
   refused([](auto& c) { c.max_senders = 0; });
 }
 
-TEST(Session, EpochsGrowThoughTheClockGoesBack) {
+TEST(Session, EpochsGrowEvenIfTheClockGoesBack) {
   EXPECT_EQ(next_epoch({}, 1000), 1000U);
   EXPECT_EQ(next_epoch(5, 1000), 1000U);
   EXPECT_EQ(next_epoch(1000, 1000), 1001U);

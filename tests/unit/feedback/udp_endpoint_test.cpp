@@ -93,7 +93,7 @@ class OneSocket final : public DatagramSink {
 
 class UdpEndpointFamilies : public testing::TestWithParam<bool> {};
 
-TEST_P(UdpEndpointFamilies, CarriesBothDirections) {
+TEST_P(UdpEndpointFamilies, DatagramsPassInBothDirections) {
   Net net(GetParam());
   EXPECT_TRUE(net.proxy->destinations().empty());
   net.report(30);
@@ -122,13 +122,13 @@ TEST(UdpEndpoint, OneSocketServesBothFamilies) {
   EXPECT_TRUE(run_until(net.context, [&] { return session.counters()[0] == 1; }));
 }
 
-TEST(UdpEndpoint, AnIPv4SocketSaysThatItCannotReachIPv6) {
+TEST(UdpEndpoint, AnIpv4SocketRefusesIpv6Peers) {
   Net net;
   UdpEndpointConfig wrong = endpoint(loopback(false), {loopback(true, 9)});
   EXPECT_THROW(UdpEndpoint(net.context, wrong, net.proxy_session, net.proxy_heard), std::invalid_argument);
 }
 
-TEST(UdpEndpoint, APortThatIsTakenIsAnError) {
+TEST(UdpEndpoint, APortInUseIsAnError) {
   Net net;
   UdpEndpointConfig taken = endpoint(net.proxy->local(), {});
   EXPECT_THROW(UdpEndpoint(net.context, taken, net.proxy_session, net.proxy_heard), boost::system::system_error);
@@ -157,7 +157,7 @@ TEST(UdpEndpoint, AFloodOfGarbageIsCountedAndPassedThrough) {
   EXPECT_EQ(net.proxy->destinations().size(), 1U) << "a stranger's address is not learned";
 }
 
-TEST(UdpEndpoint, OthersGetTheirTurnDuringAFlood) {
+TEST(UdpEndpoint, OtherWorkRunsDuringAFlood) {
   Net net;
   for (int i = 0; i < 100; ++i) net.report();
   // 100 datagrams wait. One wakeup takes at most 16 of them, then whoever else waits comes first.
@@ -175,7 +175,7 @@ TEST(UdpEndpoint, OthersGetTheirTurnDuringAFlood) {
 }
 
 // Whoever has the key may claim any number of ids, from any number of places.
-TEST(UdpEndpoint, StatusesGoToAFewPlacesAndOnceToEach) {
+TEST(UdpEndpoint, StatusesGoOnceToABoundedNumberOfAddresses) {
   Net net;
   std::vector<std::unique_ptr<UdpEndpoint>> places;
   std::vector<std::unique_ptr<Session>> sessions;
@@ -198,7 +198,7 @@ TEST(UdpEndpoint, StatusesGoToAFewPlacesAndOnceToEach) {
   EXPECT_EQ(net.proxy->destinations(), std::vector{net.node_b->local()}) << "and made room";
 }
 
-TEST(UdpEndpoint, ManySendersAtOnePlaceAreSentOneDatagram) {
+TEST(UdpEndpoint, ManySendersAtOneAddressGetOneDatagram) {
   Net net;
   OneSocket sink(net.context, net.proxy->local());
   for (std::uint64_t sender = 1; sender <= 353; ++sender) {
@@ -235,7 +235,7 @@ struct TwoProxies : Net {
   std::unique_ptr<UdpEndpoint> other;
 };
 
-TEST(UdpEndpoint, OneOfSeveralIsSentToAlone) {
+TEST(UdpEndpoint, OneOfSeveralPeersCanBeSentToAlone) {
   TwoProxies net;
   const std::vector<BearerReport> reports{any_report(net.random)};
   EXPECT_EQ(net.node_b->send_reports_to(2003, reports, 1s, 5ms), 2U);
@@ -245,14 +245,14 @@ TEST(UdpEndpoint, OneOfSeveralIsSentToAlone) {
   EXPECT_EQ(net.node_b->counters().datagrams_sent, 5U);
 }
 
-TEST(UdpEndpoint, WhatIsForASenderThatIsNotKnownGoesToAll) {
+TEST(UdpEndpoint, MessagesForAnUnknownSenderGoToAll) {
   TwoProxies net;
   net.node_b->send_reports_to(2004, {}, 1s, 5ms);
   EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 2UL); }));
 }
 
 // Whoever has the key may speak as any sender, from anywhere.
-TEST(UdpEndpoint, ASenderThatIsHeardElsewhereIsNotFollowedThere) {
+TEST(UdpEndpoint, AnotherAddressOfAKnownSenderIsNotLearned) {
   TwoProxies net;
   OneSocket stranger(net.context, net.node_b->local());
   Session(config(Role::proxy, 2003, 2)).send_statuses({}, 1s, 0s, false, stranger);
@@ -262,7 +262,7 @@ TEST(UdpEndpoint, ASenderThatIsHeardElsewhereIsNotFollowedThere) {
 }
 
 // Ids are cheap to whoever has the key; those beyond the bound are heard, and what is for them goes to all.
-TEST(UdpEndpoint, PlacesOfSoManySendersAreKept) {
+TEST(UdpEndpoint, TheNumberOfSenderAddressesIsBounded) {
   Net net;
   UdpEndpointConfig several = endpoint(loopback(), {net.proxy->local()}, this_machine);
   several.clock = [] { return ReceivedAt{Instant(1h), 0}; };
@@ -284,7 +284,7 @@ TEST(UdpEndpoint, PlacesOfSoManySendersAreKept) {
   EXPECT_EQ(node_b.counters().datagrams_sent, 3U) << "to both places";
 }
 
-TEST(UdpEndpoint, AKeyIsAnsweredOnlyWhereItMayBe) {
+TEST(UdpEndpoint, AKeyIsAnsweredOnlyAtItsAllowedAddresses) {
   Net net;
   const UdpEndpointConfig elsewhere =
       endpoint(loopback(), {}, {IpPrefix::parse("192.0.2.0/24").value(), IpPrefix::parse("127.0.0.2/32").value()});
@@ -299,7 +299,7 @@ TEST(UdpEndpoint, AKeyIsAnsweredOnlyWhereItMayBe) {
   EXPECT_EQ(proxy.counters().not_answered, 1U);
 }
 
-TEST(UdpEndpoint, APeerThatIsDownAndComesBackIsNoEvent) {
+TEST(UdpEndpoint, APeerMayGoDownAndReturn) {
   Net net;
   const udp::endpoint address = net.proxy->local();
   net.proxy.reset();

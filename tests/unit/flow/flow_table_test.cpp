@@ -42,7 +42,7 @@ std::array<std::uint64_t, count> counting_up() {
   return words;
 }
 
-TEST(SipHash, GivesThePublishedValues) {
+TEST(SipHash, EqualsThePublishedVectors) {
   constexpr HashKey secret{0x0706050403020100U, 0x0f0e0d0c0b0a0908U};
   // The vectors of the reference implementation: the bytes from 0 up, 0, 8, 16 and 40 of them.
   EXPECT_EQ((sip_hash<2, 4>(secret, counting_up<0>())), 0x726fdb47dd0e0e31U);
@@ -80,7 +80,7 @@ TEST(FlowKey, LowHashBitsOfNeighbouringKeysSpread) {
   EXPECT_NEAR(static_cast<double>(count) / 65536, 0.632, 0.02);
 }
 
-TEST(FlowTable, FindsWhatWasEntered) {
+TEST(FlowTable, FindsInsertedKeys) {
   FlowTable table(100, {1, 0});
   EXPECT_EQ(table.find(key(1)), no_flow);
   EXPECT_TRUE(table.insert(key(1), 42));
@@ -106,7 +106,7 @@ TEST(FlowTable, RefusesDuplicatesAndOverflow) {
   EXPECT_TRUE(table.insert(key(3), 1));
 }
 
-TEST(FlowTable, TellsWhenWhatWasFoundMayNoLongerBeSo) {
+TEST(FlowTable, CountsTheChangesThatInvalidateLookups) {
   FlowTable table(8, HashKey{1, 2});
   const std::uint32_t before = table.changes();
   const std::uint32_t removals = table.removals();
@@ -167,7 +167,7 @@ TEST(FlowTable, AgreesWithAMapUnderRandomChanges) {
   }
 }
 
-TEST(FlowTable, WhoKnowsAKeysTagIsFoundTheSame) {
+TEST(FlowTable, LookupsWithATagEqualThoseWithout) {
   constexpr HashKey secret{5, 6};
   FlowTable table(100, secret);
   const FlowTable other(7, secret);
@@ -182,7 +182,7 @@ TEST(FlowTable, WhoKnowsAKeysTagIsFoundTheSame) {
   EXPECT_EQ(table.find(key(1)), no_flow);
 }
 
-TEST(FlowTable, KeysOfBothVersionsWithOneTagAreToldApart) {
+TEST(FlowTable, KeysOfBothIpVersionsWithOneTagAreDistinct) {
   FlowTable table(100, {1, 0});
   const FlowKey v4 = key(9);
   const FlowKey v6 = v6_key(9);
@@ -196,7 +196,7 @@ TEST(FlowTable, KeysOfBothVersionsWithOneTagAreToldApart) {
   EXPECT_EQ(table.find(v6, tag), 2U) << "it has moved back";
 }
 
-TEST(FlowTable, ABurstFindsWhatSingleLookupsFind) {
+TEST(FlowTable, ABurstLookupEqualsSingleLookups) {
   FlowTable table(4096, {7, 0});
   const auto of = [](std::uint32_t number) { return number % 8 == 0 ? v6_key(number) : key(number); };
   for (std::uint32_t i = 0; i < 4096; i += 2) ASSERT_TRUE(table.insert(of(i), i));
@@ -225,7 +225,7 @@ std::vector<FlowKey> colliding(std::uint32_t count, std::uint32_t slots, const H
   return keys;
 }
 
-TEST(FlowTable, ABurstFindsWhatHasNotThePlaceItWouldLike) {
+TEST(FlowTable, ABurstLookupFindsDisplacedKeys) {
   constexpr HashKey secret{3, 4};
   FlowTable table(200, secret);  // 512 slots
   const std::vector<FlowKey> known = colliding(KeyBurst::most + 1, 512, secret);
@@ -240,7 +240,7 @@ TEST(FlowTable, ABurstFindsWhatHasNotThePlaceItWouldLike) {
   for (std::uint32_t i = 0; i < KeyBurst::most; ++i) EXPECT_EQ(found[i], i == 7 ? no_flow : i);
 }
 
-TEST(FlowTable, AShortKeyIsFoundWhereItsWholeOneIs) {
+TEST(FlowTable, AShortKeyFindsTheEntryOfItsFullKey) {
   constexpr HashKey secret{3, 4};
   FlowTable table(200, secret);  // 512 slots
   const std::vector<FlowKey> keys = colliding(4, 512, secret);
@@ -254,7 +254,7 @@ TEST(FlowTable, AShortKeyIsFoundWhereItsWholeOneIs) {
   EXPECT_EQ(empty.find(ShortKey::of(keys[0].words())), no_flow);
 }
 
-TEST(FlowTable, WhoseTagIsKnownGoesWithoutItsKey) {
+TEST(FlowTable, AFlowIsErasedByItsTagWithoutItsKey) {
   FlowTable table(100, {1, 0});
   const KeyTag tag = table.tag_of(key(1));  // given for all, as if they collided
   for (std::uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(table.insert(key(i), i, tag));
@@ -266,7 +266,7 @@ TEST(FlowTable, WhoseTagIsKnownGoesWithoutItsKey) {
   EXPECT_EQ(table.size(), 2U) << "it was out already";
 }
 
-TEST(FlowTable, NoLookupTakesMoreStepsThanItShould) {
+TEST(FlowTable, ProbeLengthIsBounded) {
   constexpr HashKey secret{3, 4};
   FlowTable table(200, secret);  // 512 slots
   const std::vector<FlowKey> keys = colliding(FlowTable::longest_probe + 20, 512, secret);
@@ -304,7 +304,7 @@ TEST(FlowKey, HostsOfAChosenPrefixDoNotCollide) {
   }
 }
 
-TEST(FlowTable, AKeyThatIsThereCanGetAnotherIndex) {
+TEST(FlowTable, AnExistingKeyCanGetAnotherIndex) {
   FlowTable table(100, {1, 0});
   EXPECT_FALSE(table.reassign(key(1), 5)) << "it is not there";
   ASSERT_TRUE(table.insert(key(1), 42));

@@ -15,7 +15,7 @@ std::vector<std::uint32_t> drained(IdSet& ids) {
   return out;
 }
 
-TEST(IdSet, GivesWhatWasEnteredOnceAndByNumber) {
+TEST(IdSet, VisitsEachIdOnceInOrder) {
   IdSet ids(10'000);
   for (const std::uint32_t id : {9999U, 0U, 4096U, 64U, 63U, 64U}) ids.insert(id);
   EXPECT_TRUE(ids.contains(64));
@@ -25,7 +25,7 @@ TEST(IdSet, GivesWhatWasEnteredOnceAndByNumber) {
   EXPECT_THAT(drained(ids), testing::IsEmpty());
 }
 
-TEST(IdSet, WhatAVisitTakesOutIsNotVisited) {
+TEST(IdSet, AnIdErasedDuringAVisitIsNotVisited) {
   IdSet ids(1000);
   for (std::uint32_t id = 0; id < 1000; ++id) ids.insert(id);
   std::uint32_t visited = 0;
@@ -36,7 +36,7 @@ TEST(IdSet, WhatAVisitTakesOutIsNotVisited) {
   EXPECT_EQ(visited, 500U);
 }
 
-TEST(IdSet, IsASet) {
+TEST(IdSet, EqualsAStandardSet) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     const auto capacity = static_cast<std::uint32_t>(1 + random() % 20'000);

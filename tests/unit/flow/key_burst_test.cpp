@@ -10,7 +10,7 @@
 namespace sluice::flow {
 namespace {
 
-TEST(ShortKey, OfAFrameIsThatOfItsParsedHeaders) {
+TEST(ShortKey, OfAFrameEqualsThatOfItsParsedHeaders) {
   std::mt19937 random(1);
   for (int round = 0; round < 1000; ++round) {
     std::array<std::uint8_t, 12> wire;
@@ -28,7 +28,7 @@ TEST(ShortKey, OfAFrameIsThatOfItsParsedHeaders) {
   }
 }
 
-TEST(ShortKey, OfNoneIsThatOfNoFrameWithoutTags) {
+TEST(ShortKey, OfNoKeyDiffersFromThatOfEveryFrame) {
   std::array<std::uint8_t, 12> wire{};
   for (const std::uint8_t byte : {std::uint8_t{0x00}, std::uint8_t{0xff}}) {
     wire.fill(byte);
@@ -37,7 +37,7 @@ TEST(ShortKey, OfNoneIsThatOfNoFrameWithoutTags) {
   }
 }
 
-TEST(KeyBurst, MayComeToLessThanWasToBeSet) {
+TEST(KeyBurst, MayBeShrunkAfterFilling) {
   KeyBurst burst;
   std::array<FlowKey, KeyBurst::most> keys;
   burst.begin(keys.size());
@@ -50,7 +50,7 @@ TEST(KeyBurst, MayComeToLessThanWasToBeSet) {
   for (std::size_t i = 0; i < burst.size(); ++i) EXPECT_EQ(burst.key(i), keys.at(i)) << i;
 }
 
-TEST(KeyBurst, KeepsKeysOfBothVersionsWithEveryBit) {
+TEST(KeyBurst, StoresEveryBitOfKeysOfBothIpVersions) {
   KeyBurst burst;
   for (int round = 0; round < 2; ++round) {  // the second time the places are those of others
     for (std::size_t bit = 0; bit < sizeof(FlowKey) * 8; ++bit) {

@@ -18,7 +18,7 @@ class KeyStoreOf : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(IpVersions, KeyStoreOf, testing::Values(4, 6));
 
-TEST_P(KeyStoreOf, GivesBackEveryBitOfAKey) {
+TEST_P(KeyStoreOf, StoresEveryBitOfAKey) {
   const bool v4 = GetParam() == 4;
   KeyStore store(8);
   for (std::size_t bit = 0; bit < sizeof(FlowKey) * 8; ++bit) {
@@ -37,7 +37,7 @@ TEST_P(KeyStoreOf, GivesBackEveryBitOfAKey) {
   }
 }
 
-TEST_P(KeyStoreOf, ShowsWhereAddressesEnd) {
+TEST_P(KeyStoreOf, ItsViewPointsToTheEndsOfTheAddresses) {
   const std::size_t length = GetParam() == 4 ? 4 : 16;
   KeyStore store(8);
   FlowKey whole = key(0x10203);
@@ -50,7 +50,7 @@ TEST_P(KeyStoreOf, ShowsWhereAddressesEnd) {
   EXPECT_EQ(view.server_port, 0x1234);
 }
 
-TEST(KeyStore, AnIndexHasTheKeyItWasGivenLastOfWhicheverVersion) {
+TEST(KeyStore, AnIndexHasItsNewestKeyOfEitherIpVersion) {
   constexpr std::uint32_t capacity = 200;  // more than one word of what tells the kinds apart
   std::mt19937 random(1);
   KeyStore store(capacity);
@@ -67,7 +67,7 @@ TEST(KeyStore, AnIndexHasTheKeyItWasGivenLastOfWhicheverVersion) {
   }
 }
 
-TEST(KeyStore, KeysOfBothVersionsWithTheSameEndingDiffer) {
+TEST(KeyStore, KeysOfBothIpVersionsWithTheSameEndingDiffer) {
   const FlowKey v4 = v4_key(5);
   FlowKey v6 = v4;
   v6.ue.octets[0] = v6.server.octets[0] = 0x20;

@@ -31,7 +31,7 @@ TEST(Slab, MakesAndDestroysObjects) {
   EXPECT_FALSE(slab.contains(first));
 }
 
-TEST(Slab, IsFullAtItsCapacityAndUsesFreedPlacesAgain) {
+TEST(Slab, IsFullAtItsCapacityAndReusesFreedSlots) {
   int live = 0;
   Slab<Counted> slab(3);
   EXPECT_EQ(slab.emplace(live), 0U);
@@ -47,7 +47,7 @@ TEST(Slab, IsFullAtItsCapacityAndUsesFreedPlacesAgain) {
   EXPECT_EQ(live, 3);
 }
 
-TEST(Slab, DestroysWhatIsLeft) {
+TEST(Slab, DestroysRemainingObjects) {
   int live = 0;
   {
     Slab<Counted> slab(200);
@@ -58,7 +58,7 @@ TEST(Slab, DestroysWhatIsLeft) {
   EXPECT_EQ(live, 0);
 }
 
-TEST(Slab, VisitsEveryObjectAndLetsItGo) {
+TEST(Slab, VisitsEveryObjectAndAllowsErasure) {
   int live = 0;
   Slab<Counted> slab(200);
   for (int i = 0; i < 130; ++i) ASSERT_NE(slab.emplace(live, i), Slab<Counted>::none);
@@ -91,7 +91,7 @@ struct Picky {
   std::unique_ptr<int> text;
 };
 
-TEST(Slab, AFailedConstructionLeavesItAsItWas) {
+TEST(Slab, AFailedConstructionChangesNothing) {
   Slab<Picky> slab(3);
   EXPECT_THROW((void)slab.emplace(true), std::runtime_error);
   EXPECT_EQ(slab.size(), 0U);

@@ -21,7 +21,7 @@ FlowKey v6_key(std::uint32_t number) {
   return key;
 }
 
-TEST(Aes128, GivesThePublishedValue) {
+TEST(Aes128, EncryptsThePublishedVector) {
   if (!Aes128::is_available()) GTEST_SKIP() << "the processor has no AES";
   Aes128::Block key, plain;
   for (std::uint8_t i = 0; i < 16; ++i) {
@@ -57,7 +57,7 @@ TEST_P(TagHashOf, EveryBitOfAKeyAndOfTheSecretMatters) {
   }
 }
 
-TEST_P(TagHashOf, NeighbouringKeysSpreadLikeDice) {
+TEST_P(TagHashOf, NeighbouringKeysAreUniformlyDistributed) {
   // 64 Ki keys into as many buckets: about 1 - 1/e of them are hit.
   const TagHash tag = with({99, 0});
   for (FlowKey (*const key)(std::uint32_t) : {v4_key, v6_key}) {
@@ -67,7 +67,7 @@ TEST_P(TagHashOf, NeighbouringKeysSpreadLikeDice) {
   }
 }
 
-TEST_P(TagHashOf, ABurstGivesTheSame) {
+TEST_P(TagHashOf, ABurstEqualsSingleHashes) {
   const TagHash tag = with({5, 6});
   KeyBurst keys;
   keys.begin(KeyBurst::most);
@@ -77,7 +77,7 @@ TEST_P(TagHashOf, ABurstGivesTheSame) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(tags.at(i), tag(keys.key(i))) << i;
 }
 
-TEST(TagHash, WithoutAesIsSipHash) {
+TEST(TagHash, IsSipHashWithoutAes) {
   constexpr HashKey secret{7, 8};
   const TagHash tag(secret, false);
   for (std::uint32_t i = 0; i < 100; ++i) {

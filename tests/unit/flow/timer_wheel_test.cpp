@@ -54,7 +54,7 @@ TEST(TimerWheel, CancelledTimersDoNotFire) {
   EXPECT_THAT(advance(wheel, origin + seconds(9)), testing::IsEmpty());
 }
 
-TEST(TimerWheel, PuttingOffAndBringingForward) {
+TEST(TimerWheel, ATimerCanBePostponedAndAdvanced) {
   TimerWheel wheel(4, origin);
   wheel.schedule(0, origin + milliseconds(100));
   wheel.schedule(0, origin + milliseconds(300));
@@ -79,7 +79,7 @@ TEST(TimerWheel, ATimeBeforeAnEarlierOneDoesNothing) {
   EXPECT_THAT(advance(wheel, origin + seconds(7)), testing::ElementsAre(0));
 }
 
-TEST(TimerWheel, FarDeadlinesAndJumpsOfTime) {
+TEST(TimerWheel, FarDeadlinesFireAfterJumpsOfTime) {
   TimerWheel wheel(8, origin);
   wheel.schedule(0, origin + hours(24 * 10));
   wheel.schedule(1, origin + hours(1));
@@ -90,14 +90,14 @@ TEST(TimerWheel, FarDeadlinesAndJumpsOfTime) {
   EXPECT_THAT(advance(wheel, origin + hours(24 * 365 * 100)), testing::ElementsAre(3));
 }
 
-TEST(TimerWheel, BeyondTheHorizonFiresAtTheHorizon) {
+TEST(TimerWheel, ADeadlineBeyondTheHorizonFiresAtTheHorizon) {
   TimerWheel wheel(2, origin, Duration(1));
   wheel.schedule(0, origin + hours(1));
   EXPECT_THAT(advance(wheel, origin + Duration((std::int64_t{1} << 31) - 2)), testing::IsEmpty());
   EXPECT_THAT(advance(wheel, origin + Duration(std::int64_t{1} << 31)), testing::ElementsAre(0));
 }
 
-TEST(TimerWheel, NextLeadsFromTimerToTimer) {
+TEST(TimerWheel, NextReturnsTheNextDeadline) {
   TimerWheel wheel(4, origin);
   wheel.schedule(0, origin + milliseconds(3));
   wheel.schedule(1, origin + seconds(100));
@@ -203,7 +203,7 @@ TEST_P(TimerWheelAgainstModel, EverythingFiresOnceAndInOrder) {
 }
 
 // A few at a time, and whatever else happens between: all that are due fire once, in order, and none before its time.
-TEST_P(TimerWheelAgainstModel, FiresAFewAtATime) {
+TEST_P(TimerWheelAgainstModel, FiresInBoundedBatches) {
   std::mt19937_64 random(GetParam());
   constexpr std::uint32_t ids = 256;
   constexpr std::uint32_t most = 5;

@@ -97,7 +97,7 @@ class Http : public testing::Test {
   std::thread thread_;
 };
 
-TEST_F(Http, TellsTheHandlerWhatWasAsked) {
+TEST_F(Http, PassesTheRequestToTheHandler) {
   start();
   answer_to(
       "POST /mode?x HTTP/1.1\r\nHost: h:1\r\nOrigin: o\r\nSec-Fetch-Site: s\r\nAuthorization: a\r\nAccept: t\r\n"
@@ -119,7 +119,7 @@ TEST_F(Http, ServesSeveralRequestsOfOneConnection) {
               testing::AllOf(HasSubstr("\r\n\r\nok\n"), EndsWith("\r\n\r\nnothing\n")));
 }
 
-TEST_F(Http, RefusesWhatIsTooLargeOrNoRequest) {
+TEST_F(Http, RefusesRequestsThatAreTooLargeOrMalformed) {
   start();
   EXPECT_THAT(answer_to("POST /metrics HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\nhello"),
               StartsWith("HTTP/1.1 413 "));
@@ -127,7 +127,7 @@ TEST_F(Http, RefusesWhatIsTooLargeOrNoRequest) {
   EXPECT_THAT(answer_to("GET /" + std::string(5000, 'x')), StartsWith("HTTP/1.1 431 "));
 }
 
-TEST_F(Http, TakesAnAbsoluteTargetWhoseAuthorityReplacesHost) {
+TEST_F(Http, AcceptsAnAbsoluteTargetWhoseAuthorityReplacesHost) {
   start();
   EXPECT_THAT(answer_to("GET HTTP://a:9838/health?x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n"),
               EndsWith("ok\n"));
@@ -150,7 +150,7 @@ TEST_F(Http, IgnoresAFewEmptyLinesBeforeARequest) {
   EXPECT_THAT(answer_to("\n\nGET /health HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
 }
 
-TEST_F(Http, RefusesARequestWhoseHostIsMissingTwofoldOrNoHost) {
+TEST_F(Http, RefusesARequestWithAMissingDoubleOrInvalidHost) {
   start();
   for (const std::string& fields :
        {std::string(), std::string("Host: h\r\nHost: h\r\n"), std::string("Host: h\r\nHOST: evil\r\n"),
@@ -165,7 +165,7 @@ TEST_F(Http, RefusesARequestWhoseHostIsMissingTwofoldOrNoHost) {
   }
 }
 
-TEST_F(Http, RefusesARequestThatCanBeReadInTwoWays) {
+TEST_F(Http, RefusesAnAmbiguousRequest) {
   start();
   for (const std::string& fields :
        {std::string("Content-Length: 1\r\nContent-Length: 1\r\n"),
@@ -186,7 +186,7 @@ TEST_F(Http, RefusesARequestThatCanBeReadInTwoWays) {
               StartsWith("HTTP/1.1 400 "));
 }
 
-TEST_F(Http, TakesAFoldedFieldAndAChunkedBody) {
+TEST_F(Http, AcceptsAFoldedFieldAndAChunkedBody) {
   start();
   answer_to(
       "POST /mode HTTP/1.1\r\nHost: h\r\nAccept: a\r\n b\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n"
@@ -195,7 +195,7 @@ TEST_F(Http, TakesAFoldedFieldAndAChunkedBody) {
   EXPECT_EQ(last_.accept, "a b") << "a fold is a space (RFC 9112 section 5.2)";
 }
 
-TEST_F(Http, ClosesConnectionsThatSayNothingInTime) {
+TEST_F(Http, ClosesConnectionsThatSendNoRequestInTime) {
   start({.patience = 20ms});
   tcp::socket silent = connect();
   tcp::socket slow = connect();
@@ -204,7 +204,7 @@ TEST_F(Http, ClosesConnectionsThatSayNothingInTime) {
   EXPECT_THAT(rest(slow), IsEmpty());
 }
 
-TEST_F(Http, WhoAsksForHeadersGetsThoseOfTheWholePage) {
+TEST_F(Http, HeadReturnsTheHeadersOfTheWholePage) {
   start();
   const std::string headers = answer_to("HEAD /health HTTP/1.0\r\n\r\n");
   EXPECT_THAT(headers, StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -212,7 +212,7 @@ TEST_F(Http, WhoAsksForHeadersGetsThoseOfTheWholePage) {
   EXPECT_THAT(headers, EndsWith("\r\n\r\n"));
 }
 
-TEST_F(Http, WhoHasBeenSilentForLongestGivesPlaceToANewClient) {
+TEST_F(Http, ANewClientReplacesTheOneSilentForLongest) {
   start({.connections = 2});
   tcp::socket first = connect();
   boost::asio::write(first, boost::asio::buffer("GET /met", 8));
@@ -223,7 +223,7 @@ TEST_F(Http, WhoHasBeenSilentForLongestGivesPlaceToANewClient) {
   EXPECT_THAT(rest(second), EndsWith("ok\n"));
 }
 
-TEST_F(Http, ManyHalfRequestsKeepNobodyOut) {
+TEST_F(Http, PartialRequestsDoNotBlockOtherClients) {
   start({.connections = 4});
   std::vector<tcp::socket> half;
   for (int i = 0; i < 50; ++i) {
@@ -233,7 +233,7 @@ TEST_F(Http, ManyHalfRequestsKeepNobodyOut) {
   }
 }
 
-TEST_F(Http, ManyClientsOfOneAddressKeepNoneOfAnotherOut) {
+TEST_F(Http, ManyClientsOfOneAddressDoNotBlockAnotherAddress) {
   start({.connections = 4});
   tcp::socket other = connect("127.0.0.2");
   boost::asio::write(other, boost::asio::buffer("GET /hea", 8));
@@ -248,7 +248,7 @@ TEST_F(Http, ManyClientsOfOneAddressKeepNoneOfAnotherOut) {
 }
 
 /// Silent ones are there for longer than it has taken its last part.
-TEST_F(Http, WhoTakesALongAnswerKeepsItsPlaceBeforeWhoIsSilent) {
+TEST_F(Http, SilentClientsAreReplacedBeforeOneThatReadsALongAnswer) {
   start({.connections = 4});
   tcp::socket slow = connect();
   boost::asio::write(slow, boost::asio::buffer("GET /long HTTP/1.0\r\n\r\n", 22));
@@ -267,7 +267,7 @@ TEST_F(Http, WhoTakesALongAnswerKeepsItsPlaceBeforeWhoIsSilent) {
 
 /// Of each kind more than there are places: who connects and is silent, who never takes an answer, who takes a byte now
 /// and then, and who sends a byte now and then.
-TEST_F(Http, NobodyWhoGoesOnSlowlyOrNotAtAllKeepsOthersOut) {
+TEST_F(Http, SlowAndSilentClientsDoNotBlockOthers) {
   start({.connections = 4});
   const std::string request = "GET /health HTTP/1.0\r\n\r\n";
   std::vector<tcp::socket> silent;
@@ -290,7 +290,7 @@ TEST_F(Http, NobodyWhoGoesOnSlowlyOrNotAtAllKeepsOthersOut) {
   }
 }
 
-TEST_F(Http, SaysWhichAddressCannotBeHad) {
+TEST_F(Http, NamesTheAddressThatCannotBeBound) {
   start();
   EXPECT_THAT([this] { HttpServer(context_, local_, "metrics.listen", [](const Request&) { return plain(200, ""); }); },
               testing::ThrowsMessage<std::runtime_error>(
@@ -298,7 +298,7 @@ TEST_F(Http, SaysWhichAddressCannotBeHad) {
 }
 
 /// A client that watches, once it has had the head of the answer.
-class Watching : public Http {
+class EventStreamClients : public Http {
  protected:
   tcp::socket watch(const std::string& from = "127.0.0.1") {
     tcp::socket client = connect(from);
@@ -339,7 +339,7 @@ class Watching : public Http {
   }
 };
 
-TEST_F(Watching, EveryClientGetsEveryEvent) {
+TEST_F(EventStreamClients, EveryClientGetsEveryEvent) {
   start();
   tcp::socket first = watch();
   tcp::socket second = watch();
@@ -348,7 +348,7 @@ TEST_F(Watching, EveryClientGetsEveryEvent) {
   EXPECT_EQ(event(second), "data: one\n\n");
 }
 
-TEST_F(Watching, DoesNotCountAmongTheConnectionsThatGivePlace) {
+TEST_F(EventStreamClients, IsNotEvictedByOtherConnections) {
   start({.connections = 1});
   tcp::socket client = watch();
   for (int i = 0; i < 4; ++i) EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
@@ -356,7 +356,7 @@ TEST_F(Watching, DoesNotCountAmongTheConnectionsThatGivePlace) {
   EXPECT_EQ(event(client), "data: still here\n\n");
 }
 
-TEST_F(Watching, TakesNoMoreClientsThanItMay) {
+TEST_F(EventStreamClients, TheNumberOfClientsIsBounded) {
   start({}, {.clients = 1});
   tcp::socket client = watch();
   EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
@@ -364,7 +364,7 @@ TEST_F(Watching, TakesNoMoreClientsThanItMay) {
 }
 
 /// Events are small: those that nobody reads would fit into the buffers for a long time.
-TEST_F(Watching, WhoReadsNothingGivesPlaceToANewClient) {
+TEST_F(EventStreamClients, ANewClientReplacesOneThatDoesNotRead) {
   start({}, {.clients = 2});
   tcp::socket deaf = watch();
   tcp::socket reader = watch();
@@ -377,7 +377,7 @@ TEST_F(Watching, WhoReadsNothingGivesPlaceToANewClient) {
   EXPECT_THAT(rest(deaf), EndsWith("data: small\n\n"));
 }
 
-TEST_F(Watching, WhoReadsSlowlyKeepsItsPlaceBeforeOneThatDoesNotRead) {
+TEST_F(EventStreamClients, AStalledClientIsReplacedBeforeASlowOne) {
   start({}, {.clients = 2, .send_buffer = 4096});
   tcp::socket slow = watch_by_a_small_buffer();
   tcp::socket deaf = watch_by_a_small_buffer();
@@ -391,7 +391,7 @@ TEST_F(Watching, WhoReadsSlowlyKeepsItsPlaceBeforeOneThatDoesNotRead) {
   static_cast<void>(rest(deaf));
 }
 
-TEST_F(Watching, AnAddressWithMostPlacesGivesOneToAnother) {
+TEST_F(EventStreamClients, AnAddressWithMostClientsLosesOneToAnother) {
   start({}, {.clients = 4});
   std::vector<tcp::socket> many;
   for (int i = 0; i < 4; ++i) many.push_back(watch());
@@ -404,7 +404,7 @@ TEST_F(Watching, AnAddressWithMostPlacesGivesOneToAnother) {
       << "no address has more than half";
 }
 
-TEST_F(Watching, WhoDoesNotReadIsDropped) {
+TEST_F(EventStreamClients, AStalledClientIsDropped) {
   start({}, {.patience = 20ms, .send_buffer = 4096});
   tcp::socket client = connect();
   client.set_option(boost::asio::socket_base::receive_buffer_size(4096));
@@ -415,7 +415,7 @@ TEST_F(Watching, WhoDoesNotReadIsDropped) {
   }
 }
 
-TEST_F(Watching, WhoLeavesIsForgotten) {
+TEST_F(EventStreamClients, ADisconnectedClientIsRemoved) {
   start();
   {
     tcp::socket client = watch();

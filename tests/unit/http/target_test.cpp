@@ -5,7 +5,7 @@
 namespace sluice::http {
 namespace {
 
-TEST(Authority, IsAHostAndPerhapsAPort) {
+TEST(Authority, IsAHostWithAnOptionalPort) {
   struct Case {
     const char* text;
     const char* host;
@@ -22,7 +22,7 @@ TEST(Authority, IsAHostAndPerhapsAPort) {
   }
 }
 
-TEST(Authority, IsNothingElse) {
+TEST(Authority, RefusesOtherForms) {
   for (const std::string_view text : {"[::1]evil.example",
                                       "[::1]evil:80",
                                       "[::1",
@@ -62,7 +62,7 @@ TEST(Target, IsInOriginAsteriskOrAbsoluteForm) {
   EXPECT_EQ(read_target("http://h?x/y")->path, "/");
 }
 
-TEST(Target, IsNothingElse) {
+TEST(Target, RefusesOtherForms) {
   for (const char* const text : {"", "h:80", "metrics", "http:/h/", "http://", "http:///x", "http://?x", "https://h/",
                                  "ftp://h/", "http://u@h/", "http://h#x", "/x#y"}) {
     EXPECT_FALSE(read_target(text)) << text;

@@ -205,7 +205,7 @@ std::uint64_t decided_otherwise(const typename TracedLaw<Law>::Origin& origin, a
   return replayed(traced_run<Law>(origin, 1, driver), {{name, value}}).differing;
 }
 
-TEST(LawTrace, AWindowByAcknowledgementsIsReplayedFromWhereItWasFirstSeen) {
+TEST(LawTrace, AnAckBasedControllerIsReplayedFromItsFirstState) {
   using Law = AckClockedWindow;
   expect_the_same_again<Law>({}, Driver<Law>());
   EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.4"), 0U);
@@ -222,7 +222,7 @@ TEST(LawTrace, SmvsIsReplayedWithEitherPrediction) {
   EXPECT_GT(decided_otherwise<Smvs>(Measured::origin(), Measured(), "reference", "30ms"), 0U);
 }
 
-TEST(LawTrace, WhatANodeBGrantsIsReplayed) {
+TEST(LawTrace, AllowancesOfANodeBAreReplayed) {
   expect_the_same_again<NodeBAllowance>({}, Driver<NodeBAllowance>());
 }
 
@@ -231,7 +231,7 @@ TEST(LawTrace, TheWindowForTheServerIsReplayed) {
   EXPECT_GT(decided_otherwise<ReceiveWindowLoop>({}, Driver<ReceiveWindowLoop>(), "reference", "90ms"), 0U);
 }
 
-TEST(LawTrace, EveryLawOfWindowsIsReplayed) {
+TEST(LawTrace, EveryPerFlowWindowControllerIsReplayed) {
   for (std::size_t i = 0; i < window_law_table.size(); ++i) {
     SCOPED_TRACE(window_law_table.at(i).word);
     FlowLawOrigin origin;
@@ -240,7 +240,7 @@ TEST(LawTrace, EveryLawOfWindowsIsReplayed) {
   }
 }
 
-TEST(LawTrace, AParameterOfALawOfWindowsCanBeChanged) {
+TEST(LawTrace, AParameterOfAPerFlowWindowControllerCanBeChanged) {
   FlowLawOrigin origin;
   origin.law = WindowLaw::clamp;
   EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "clamp.gain", "2000"), 0U);
@@ -248,7 +248,7 @@ TEST(LawTrace, AParameterOfALawOfWindowsCanBeChanged) {
   EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "fair_share.packet", "700"), 0U);
 }
 
-TEST(LawTrace, WhatIsWrittenDoesNotDependOnWhetherItIsTraced) {
+TEST(LawTrace, TracingDoesNotChangeDecisions) {
   AckClockedWindow plain;
   AckClockedWindow followed;
   Recorded recorded;
@@ -265,7 +265,7 @@ TEST(LawTrace, WhatIsWrittenDoesNotDependOnWhetherItIsTraced) {
   }
 }
 
-TEST(LawTrace, GoesOnFromANewStateWhereLinesFoundNoRoom) {
+TEST(LawTrace, ResumesFromANewStateAfterLostLines) {
   AckClockedWindow law;
   Recorded recorded;
   Dice rooms(3);
@@ -284,7 +284,7 @@ TEST(LawTrace, GoesOnFromANewStateWhereLinesFoundNoRoom) {
   EXPECT_LE(totals.lost, trace.lost());
 }
 
-TEST(LawTrace, FollowsTheConnectionsOfOnePortBesideTheLawsOfTheUe) {
+TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
   Recorded recorded;
   LawTrace trace(recorded, {ue, 4000});
   NodeBAllowance of_ue;
@@ -316,7 +316,7 @@ TEST(LawTrace, FollowsTheConnectionsOfOnePortBesideTheLawsOfTheUe) {
   EXPECT_EQ(replayed(recorded.lines).laws, 2U);
 }
 
-TEST(LawTrace, ALawThatComesToThePlaceOfAnotherIsAnother) {
+TEST(LawTrace, AControllerThatReplacesAnotherGetsANewNumber) {
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
   const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
@@ -333,7 +333,7 @@ TEST(LawTrace, ALawThatComesToThePlaceOfAnotherIsAnother) {
   EXPECT_EQ(totals.differing, 0U);
 }
 
-TEST(LawTrace, TellsNothingOfMoreLawsThanItFollows) {
+TEST(LawTrace, TracesABoundedNumberOfControllers) {
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
   using Laws = TracedLaw<NodeBAllowance>;
@@ -346,7 +346,7 @@ TEST(LawTrace, TellsNothingOfMoreLawsThanItFollows) {
   EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::most_laws + 3);
 }
 
-TEST(LawTrace, SaysOnceThatAStateIsTooLong) {
+TEST(LawTrace, ReportsATooLongStateOnce) {
   SmvsParameters parameters = SmvsDriver<Prediction::commanded>::origin();
   parameters.one_way_delay = 4s;  // of which the ring of commands holds four times as many steps
   Smvs law(parameters);

@@ -44,7 +44,7 @@ TEST(LineWriter, NumbersAreReadBackAsTheyWere) {
   }
 }
 
-TEST(LineWriter, WhatIsNoNumberIsAText) {
+TEST(LineWriter, NanAndInfinityAreWrittenAsText) {
   std::array<char, 64> room{};
   LineWriter line(room);
   line.real(std::numeric_limits<double>::infinity());
@@ -54,7 +54,7 @@ TEST(LineWriter, WhatIsNoNumberIsAText) {
   EXPECT_EQ(line.text(), "\"not a number\"");
 }
 
-TEST(LineWriter, SaysWhenThereWasNoRoom) {
+TEST(LineWriter, ReportsALineThatDoesNotFit) {
   std::array<char, 8> room{};
   LineWriter line(room);
   line.word("123456");

@@ -36,14 +36,14 @@ std::string with(std::string line, const std::string& old, const std::string& in
   return line.replace(at, old.size(), instead);
 }
 
-TEST(Replay, WantsATraceOfItsFormat) {
+TEST(Replay, RefusesTracesOfAnotherFormat) {
   Replay replay([](const Replay::Difference&) {});
   EXPECT_THROW(replay.take(R"({"sluice_trace":2})"), ReplayError);
   Replay another([](const Replay::Difference&) {});
   EXPECT_THROW(another.take("{}"), ReplayError);
 }
 
-TEST(Replay, SaysWhereALineIsNone) {
+TEST(Replay, ReportsTheLineOfAnError) {
   EXPECT_EQ(problem_with(state_of_smvs), "none");
   EXPECT_EQ(problem_with("what"), "line 2: it is no JSON object");
   EXPECT_EQ(problem_with("[]"), "line 2: it is no JSON object");
@@ -60,7 +60,7 @@ TEST(Replay, SaysWhereALineIsNone) {
   EXPECT_THAT(problem_with(with(state_of_smvs, "\"law\":\"smvs\"", "\"law\":\"none\"")), HasSubstr("made_of.law"));
 }
 
-TEST(Replay, TakesNoNumberThatIsBeyondAnArray) {
+TEST(Replay, RefusesIndicesBeyondAnArray) {
   EXPECT_EQ(problem_with(with(state_of_smvs, "\"newest\":0", "\"newest\":17")),
             "line 2: state.eta.newest: expected a whole number from 0 to 16");
   EXPECT_EQ(problem_with(with(state_of_smvs, "\"used\":0", "\"used\":18")),
@@ -70,7 +70,7 @@ TEST(Replay, TakesNoNumberThatIsBeyondAnArray) {
               HasSubstr("state.busy_until: expected a whole number from"));
 }
 
-TEST(Replay, CountsCallsOfLawsThatItDoesNotKnow) {
+TEST(Replay, CountsCallsOfUnknownControllers) {
   const ReplayTotals totals =
       replayed({R"({"of":7,"event":"step","in":{},"out":{}})", R"({"event":"end","lines":1,"lost":0})"});
   EXPECT_EQ(totals.unknown, 1U);
@@ -79,14 +79,14 @@ TEST(Replay, CountsCallsOfLawsThatItDoesNotKnow) {
   EXPECT_FALSE(replayed({}).complete);
 }
 
-TEST(Replay, RefusesACallThatALawDoesNotHave) {
+TEST(Replay, RefusesAnUnknownCallOfAController) {
   Replay replay([](const Replay::Difference&) {});
   replay.take(R"({"sluice_trace":1})");
   replay.take(state_of_smvs);
   EXPECT_THROW(replay.take(R"({"of":1,"event":"jump","in":{},"out":{}})"), ReplayError);
 }
 
-TEST(Replay, TellsBothOutcomesWhereTheyDiffer) {
+TEST(Replay, ReportsBothOutcomesOfADifference) {
   std::string told;
   Replay replay([&](const Replay::Difference& difference) {
     told = std::to_string(difference.line) + difference.recorded.at("out").dump() + difference.out.dump();
@@ -98,14 +98,14 @@ TEST(Replay, TellsBothOutcomesWhereTheyDiffer) {
   EXPECT_EQ(told, R"(3{"allowance":8}{"allowance":9})");
 }
 
-TEST(Replay, KnowsWhichChangesNobodyHadAUseFor) {
+TEST(Replay, ListsUnusedChanges) {
   Replay replay([](const Replay::Difference&) {}, {{"alpha", "0.9"}, {"gain", "2"}, {"clamp.gain", "3"}});
   replay.take(R"({"sluice_trace":1})");
   replay.take(state_of_smvs);
   EXPECT_THAT(replay.unused_changes(), ElementsAre("gain", "clamp.gain"));
 }
 
-TEST(Replay, AChangeOfWhatIsNoNameChangesNothing) {
+TEST(Replay, AChangeOfAnUnknownNameChangesNothing) {
   for (const char* const name : {"", ".", "..", ".alpha", "alpha.x", "a~b", "a/b", "reference.value"}) {
     Replay replay([](const Replay::Difference&) {}, {{name, "1"}});
     replay.take(R"({"sluice_trace":1})");
@@ -114,7 +114,7 @@ TEST(Replay, AChangeOfWhatIsNoNameChangesNothing) {
   }
 }
 
-TEST(Replay, RefusesAChangeThatNoLawCanBear) {
+TEST(Replay, RefusesAnInvalidChange) {
   EXPECT_THAT(problem_with(state_of_smvs, {{"delta", "1000"}}), HasSubstr("δ·Ts < 1"));
   EXPECT_THAT(problem_with(state_of_smvs, {{"reference", "many"}}), HasSubstr("made_of.reference"));
 }

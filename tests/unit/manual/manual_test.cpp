@@ -20,20 +20,20 @@ std::string page_of(const std::string& text) {
   return page.text();
 }
 
-TEST(Roff, BeginsWithTheNameThatAproposLooksFor) {
+TEST(Roff, BeginsWithTheNameLineOfApropos) {
   const std::string page = Roff(title).text();
   EXPECT_THAT(page, HasSubstr(".TH \"TOOL\" 1 \"\" \"sluice 1.2\" \"Sluice\"\n"));
   EXPECT_THAT(page, HasSubstr(".SH \"NAME\"\ntool \\- does it\n"));
 }
 
-TEST(Roff, NothingInATextIsAnOrderToTheFormatter) {
+TEST(Roff, ControlCharactersOfTheFormatterAreEscaped) {
   EXPECT_THAT(page_of(".so /etc/shadow"), HasSubstr("\n\\&.so /etc/shadow\n"));
   EXPECT_THAT(page_of("one\n.two"), HasSubstr("one\n\\&.two\n"));
   EXPECT_THAT(page_of("'three"), HasSubstr("\n\\&'three\n"));
   EXPECT_THAT(page_of("a\\fBb"), HasSubstr("a\\efBb\n"));
 }
 
-TEST(Roff, WhatIsTypedIsBold) {
+TEST(Roff, LiteralTextIsBold) {
   EXPECT_THAT(page_of("say `--so` now"), HasSubstr("say \\fB\\-\\-so\\fR now\n"));
 }
 
@@ -64,7 +64,7 @@ TEST_F(ManualTest, APageHasEveryOptionOfEverySubcommand) {
   EXPECT_THAT(page(), HasSubstr("\\fBother(8)\\fR"));
 }
 
-TEST_F(ManualTest, APageHasTheVerbs) {
+TEST_F(ManualTest, APageListsTheVerbs) {
   EXPECT_THAT(page({{"drain [off]", "lets go"}}), HasSubstr("\\fBdrain [off]\\fR\nlets go.\n"));
 }
 
@@ -75,7 +75,7 @@ TEST(FilePage, HasEveryKeyOfEveryMap) {
   EXPECT_THAT(page, HasSubstr(".SS \"tcp\"\n.TP\n\\fBrto\\fR (time, 1s … 2s; \\fB1s\\fR)\nlong.\n"));
 }
 
-TEST_F(ManualTest, CompletionKnowsOptionsAndSubcommandsByWhatIsTypedBefore) {
+TEST_F(ManualTest, CompletionOffersOptionsAndSubcommandsOfTheTypedCommand) {
   const std::string script = bash_completion(app);
   EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"--help --out --loud\""));
   EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"trace\""));
@@ -84,7 +84,7 @@ TEST_F(ManualTest, CompletionKnowsOptionsAndSubcommandsByWhatIsTypedBefore) {
   EXPECT_THAT(script, HasSubstr("complete -o bashdefault -o default -F _tool tool\n"));
 }
 
-TEST_F(ManualTest, CompletionOffersOfAVerbsArgumentsWhatIsTypedAsItIs) {
+TEST_F(ManualTest, CompletionOffersTheLiteralArgumentsOfAVerb) {
   const std::string script = bash_completion(app, {{"mode [MODE [split|auto]]", ""}, {"reload [--within TIME]", ""}});
   EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"mode reload\""));
   EXPECT_THAT(script, HasSubstr("[\"tool mode\"]=\"split auto\""));

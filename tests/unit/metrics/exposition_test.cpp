@@ -75,13 +75,13 @@ a_time_seconds_sum{who="me"} 7.5
 )");
 }
 
-TEST(Exposition, WhoAsksForOpenMetricsGetsIt) {
+TEST(Exposition, AClientThatAcceptsOpenMetricsGetsIt) {
   EXPECT_EQ(format_for("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"), Format::openmetrics);
   EXPECT_EQ(format_for("text/plain"), Format::text);
   EXPECT_EQ(format_for(""), Format::text);
 }
 
-TEST(Exposition, WhoDoesNotAcceptOpenMetricsDoesNotGetIt) {
+TEST(Exposition, AClientThatDoesNotAcceptOpenMetricsGetsText) {
   EXPECT_EQ(format_for("application/openmetrics-text;q=0, text/plain"), Format::text);
   EXPECT_EQ(format_for("application/openmetrics-text; version=1.0.0 ; q=0.000"), Format::text);
   EXPECT_EQ(format_for("text/plain;q=0 , application/openmetrics-text ;q=0.01"), Format::openmetrics);

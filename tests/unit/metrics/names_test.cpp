@@ -23,7 +23,7 @@ std::vector<std::string> names_of_shard_counters() {
   return names;
 }
 
-TEST(MetricNames, WhatBecomesOfPacketsIsOneFamily) {
+TEST(MetricNames, DecisionsAboutPacketsAreOneFamily) {
   const MetricName dropped = metric_name("proxy.drop_tcp_checksum");
   EXPECT_EQ(dropped.family, "sluice_packets");
   EXPECT_THAT(dropped.labels, ElementsAre(Pair("action", "dropped"), Pair("reason", "tcp_checksum")));
@@ -43,7 +43,7 @@ TEST(MetricNames, LegsPortsAndResultsAreLabels) {
   EXPECT_EQ(metric_name("steering.dropped").family, "sluice_steering_dropped");
 }
 
-TEST(MetricNames, EveryCounterOfAShardHasAPlaceOfItsOwn) {
+TEST(MetricNames, EveryCounterOfAShardHasItsOwnMetric) {
   std::set<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> places;
   for (const std::string& name : names_of_shard_counters()) {
     MetricName metric = metric_name(name);
@@ -51,7 +51,7 @@ TEST(MetricNames, EveryCounterOfAShardHasAPlaceOfItsOwn) {
   }
 }
 
-TEST(MetricNames, FamiliesOfSeveralCountersSayWhatTheyAreAbout) {
+TEST(MetricNames, FamiliesOfSeveralCountersHaveAHelpText) {
   for (const std::string& name : names_of_shard_counters()) {
     const MetricName metric = metric_name(name);
     EXPECT_EQ(metric.labels.empty(), family_help(metric.family).empty()) << name;

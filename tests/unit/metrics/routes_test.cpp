@@ -20,7 +20,7 @@ http::Request request(const std::string& method, const std::string& path) {
   return made;
 }
 
-TEST(MetricsRoutes, ServeThePageInTheFormatThatIsAskedFor) {
+TEST(MetricsRoutes, ServeThePageInTheRequestedFormat) {
   http::Request asked = request("GET", "/metrics");
   EXPECT_EQ(answer(asked, page, works)->body, "the text");
   EXPECT_EQ(answer(asked, page, works)->type, "text/plain; version=0.0.4; charset=utf-8");
@@ -29,7 +29,7 @@ TEST(MetricsRoutes, ServeThePageInTheFormatThatIsAskedFor) {
   EXPECT_EQ(answer(asked, page, works)->type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-TEST(MetricsRoutes, SayWhetherTheProgramDoesItsWork) {
+TEST(MetricsRoutes, ReportTheHealthOfTheProgram) {
   const http::Response good = *answer(request("HEAD", "/health"), page, works);
   EXPECT_EQ(good.status, 200U);
   EXPECT_EQ(good.body, "ok\n");
@@ -38,13 +38,13 @@ TEST(MetricsRoutes, SayWhetherTheProgramDoesItsWork) {
   EXPECT_EQ(bad.body, "a shard stands still\n");
 }
 
-TEST(MetricsRoutes, AreOnlyRead) {
+TEST(MetricsRoutes, RefuseOtherMethods) {
   const http::Response refused = *answer(request("POST", "/metrics"), page, works);
   EXPECT_EQ(refused.status, 405U);
   EXPECT_EQ(refused.headers.front(), std::pair(std::string("Allow"), std::string("GET, HEAD")));
 }
 
-TEST(MetricsRoutes, LeaveOtherPathsToOthers) {
+TEST(MetricsRoutes, IgnoreOtherPaths) {
   EXPECT_FALSE(answer(request("GET", "/"), page, works));
 }
 

@@ -13,7 +13,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(DelayDigest, NothingAddedIsNothing) {
+TEST(DelayDigest, AnEmptyDigestHasNoValues) {
   const DelayDigest digest;
   EXPECT_EQ(digest.count(), 0U);
   EXPECT_EQ(digest.percentile(0.5), Duration::zero());
@@ -48,7 +48,7 @@ TEST(DelayDigest, PercentilesStayWithinAThousandthOfTheExactOnes) {
   }
 }
 
-TEST(DelayDigest, WhatIsOutOfRangeCountsAtTheEnds) {
+TEST(DelayDigest, ValuesOutOfRangeAreCountedAtTheEnds) {
   DelayDigest digest;
   digest.add(-milliseconds(5));
   EXPECT_EQ(digest.percentile(1.0), Duration::zero());

@@ -62,7 +62,7 @@ PlotSpec frontier() {
   return spec;
 }
 
-TEST(FigurePlots, APanelOfANumberSaysWhatItCounts) {
+TEST(FigurePlots, APanelOfANumberIsLabelledWithItsColumn) {
   const std::vector<RunResult> runs = {run_at("none", {{"active_users", "4"}}, 0.5, 20),
                                        run_at("none", {{"active_users", "8"}}, 0.6, 30)};
   PlotSpec spec = frontier();
@@ -70,7 +70,7 @@ TEST(FigurePlots, APanelOfANumberSaysWhatItCounts) {
   EXPECT_NE(drawn(runs, spec).find(">active users 8</text>"), std::string::npos);
 }
 
-TEST(FigurePlots, AnyColumnStandsAgainstAnyOtherInPanels) {
+TEST(FigurePlots, AnyColumnCanBePlottedAgainstAnyOtherInPanels) {
   const std::string html = drawn(two_links(), frontier());
   EXPECT_EQ(occurrences(html, "class=\"plot\""), 2U);
   EXPECT_NE(html.find(">LTE</text>"), std::string::npos);
@@ -104,7 +104,7 @@ TEST(FigurePlots, PanelsHaveTheSameAxes) {
             html.substr(second, html.find('"', second + 8) - second));
 }
 
-TEST(FigurePlots, ASinglePointBeyondTheAxisStandsAtItsEdgeWithItsValue) {
+TEST(FigurePlots, ASinglePointBeyondTheAxisIsDrawnAtItsEdgeWithItsValue) {
   PlotSpec spec = frontier();
   spec.x.max = 50;
   std::vector<RunResult> runs = two_links();
@@ -132,7 +132,7 @@ TEST(FigurePlots, WordsAreCategoriesAndSeedsAreBars) {
   EXPECT_EQ(occurrences(html, "class=\"line "), 0U) << "categories are not joined";
 }
 
-TEST(FigurePlots, APapersLoneValueIsAVisibleMark) {
+TEST(FigurePlots, ASingleValueOfAPaperIsAVisibleMark) {
   std::vector<RunResult> runs = {run_at("none", {{"buffer", "4"}}, 0.5, 20),
                                  run_at("none", {{"buffer", "8"}}, 0.6, 20)};
   runs.front().paper["utilisation"] = 0.7;
@@ -146,7 +146,7 @@ TEST(FigurePlots, APapersLoneValueIsAVisibleMark) {
   EXPECT_EQ(occurrences(html, "dot hollow"), 3U + 2U) << "three points, and two entries of the legend";
 }
 
-TEST(FigurePlots, ColumnsThatStandSomewhereArePointsOfOneLine) {
+TEST(FigurePlots, ColumnsWithGivenPositionsArePointsOfOneLine) {
   std::vector<RunResult> runs = {run_at("none", {{"buffer", "4"}}, 0.5, 20),
                                  run_at("none", {{"buffer", "8"}}, 0.6, 20)};
   runs[0].figures["short_fetch_ms"] = 300;
@@ -164,7 +164,7 @@ TEST(FigurePlots, ColumnsThatStandSomewhereArePointsOfOneLine) {
   EXPECT_EQ(occurrences(html, "class=\"line "), 2U) << "one, and its entry in the legend: the other has one point";
 }
 
-TEST(FigurePlots, AFileSaysWhatTheLegendCallsColumns) {
+TEST(FigurePlots, AScenarioFileNamesTheColumnsOfTheLegend) {
   PlotSpec spec = frontier();
   spec.y.columns = {"utilisation", "goodput"};
   EXPECT_NE(drawn(two_links(), spec).find("</svg>red, goodput</span>"), std::string::npos);
@@ -174,7 +174,7 @@ TEST(FigurePlots, AFileSaysWhatTheLegendCallsColumns) {
   EXPECT_EQ(drawn(two_links(), spec).find("goodput"), std::string::npos);
 }
 
-TEST(FigurePlots, WhereChoosesRuns) {
+TEST(FigurePlots, TheKeyWhereSelectsRuns) {
   PlotSpec spec = frontier();
   spec.where = {"queue=red", "mode=none"};
   EXPECT_EQ(drawn(two_links(), spec).find("drop-tail"), std::string::npos);
@@ -182,14 +182,14 @@ TEST(FigurePlots, WhereChoosesRuns) {
   EXPECT_EQ(drawn(two_links(), spec).find("<svg"), std::string::npos);
 }
 
-TEST(FigurePlots, ComeBeforeAllOthers) {
+TEST(FigurePlots, ArePlacedBeforeAllOtherPlots) {
   ReportTitle title{"Report", ""};
   title.plots = {frontier()};
   const std::string html = html_report(title, two_links());
   EXPECT_LT(html.find("<figcaption>Frontier"), html.find("<summary>All runs compared"));
 }
 
-TEST(PlotKeys, ColumnsThatFollowFromOthersTellNothing) {
+TEST(PlotKeys, ColumnsDeterminedByOthersAreOmitted) {
   const std::vector<ResultGroup> groups = group_by_point(two_links());
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);

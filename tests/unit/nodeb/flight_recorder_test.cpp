@@ -57,7 +57,7 @@ TEST(FlightRecorder, SegmentsThatArriveOutOfOrderAreEachMatched) {
   EXPECT_EQ(flights.unmatched(), 0U);
 }
 
-TEST(FlightRecorder, WhatWaitsBehindAHoleHasArrivedAndIsNotAcknowledged) {
+TEST(FlightRecorder, DataBehindAHoleHasArrivedAndIsUnacknowledged) {
   FlightRecorder flights = recorder();
   for (std::uint32_t i = 1; i <= 4; ++i) {
     flights.data(FlightPoint::server_out, flow, SeqNum(i * 100), 100, at(0));
@@ -77,7 +77,7 @@ TEST(FlightRecorder, WhatWaitsBehindAHoleHasArrivedAndIsNotAcknowledged) {
   EXPECT_EQ(flights.delivered().at(flow.destination), 400U);
 }
 
-TEST(FlightRecorder, ACoalescedSegmentIsKnownByItsEnd) {
+TEST(FlightRecorder, ACoalescedSegmentIsMatchedByItsEnd) {
   FlightRecorder flights = recorder();
   flights.data(FlightPoint::server_out, flow, SeqNum(100), 100, at(0));
   flights.data(FlightPoint::server_out, flow, SeqNum(200), 100, at(4));
@@ -105,7 +105,7 @@ TEST(FlightRecorder, SequenceNumbersMayWrapManyTimes) {
   EXPECT_EQ(flights.outstanding(), 0U);
 }
 
-TEST(FlightRecorder, OutstandingIsWhatIsSentPastTheProxyAndNotAcknowledged) {
+TEST(FlightRecorder, OutstandingBytesAreSentByTheProxyAndUnacknowledged) {
   FlightRecorder flights = recorder();
   for (std::uint32_t i = 1; i <= 5; ++i) {
     flights.data(FlightPoint::server_out, flow, SeqNum(i * 100), 100, at(0));
@@ -119,7 +119,7 @@ TEST(FlightRecorder, OutstandingIsWhatIsSentPastTheProxyAndNotAcknowledged) {
   EXPECT_EQ(flights.outstanding(), 200U);
 }
 
-TEST(FlightRecorder, AcknowledgingWhatWasNeverSentDeliversNothing) {
+TEST(FlightRecorder, AnAckOfUnsentDataDeliversNothing) {
   FlightRecorder flights = recorder();
   flights.data(FlightPoint::proxy_out, flow, SeqNum(100), 100, at(0));
   flights.acknowledged(flow, SeqNum(5000), at(1));
@@ -129,7 +129,7 @@ TEST(FlightRecorder, AcknowledgingWhatWasNeverSentDeliversNothing) {
   EXPECT_EQ(flights.delivered().size(), 1U);
 }
 
-TEST(FlightRecorder, WhatArrivesBeforeTheMeasurementIsNotCounted) {
+TEST(FlightRecorder, DataThatArrivesBeforeTheMeasurementIsNotCounted) {
   FlightRecorder flights({milliseconds(0), milliseconds(0)}, at(100));
   for (std::uint32_t i = 1; i <= 2; ++i) {
     const int start = i == 1 ? 0 : 100;
@@ -141,7 +141,7 @@ TEST(FlightRecorder, WhatArrivesBeforeTheMeasurementIsNotCounted) {
   EXPECT_EQ(flights.delivered().at(flow.destination), 100U);
 }
 
-TEST(FlightRecorder, AFinishedFlowIsForgottenWhenItsDataIsAcknowledged) {
+TEST(FlightRecorder, AFinishedFlowIsRemovedWhenItsDataIsAcknowledged) {
   FlightRecorder flights = recorder();
   flights.data(FlightPoint::proxy_out, flow, SeqNum(100), 100, at(0));
   flights.finished(flow);

@@ -66,7 +66,7 @@ TEST(HtmlReport, TagsNestAndNothingIsLoadedFromElsewhere) {
   }
 }
 
-TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
+TEST(HtmlReport, EveryModeIsPlottedOverTime) {
   const std::string html = html_report({"Demo", ""}, test::sample_modes());
   for (const char* row : {"Link rate", "Window in use", "Radio queue<", "Largest queueing delay"}) {
     for (const char* mode : {"no proxy", "i-tcp", "smvs"}) {
@@ -76,7 +76,7 @@ TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
   EXPECT_EQ(occurrences(html, "Allowance granted</text>"), 1U) << "only smvs grants allowances";
 }
 
-TEST(HtmlReport, WindowsAndDropsStandAgainstTimeWhereARunHasThem) {
+TEST(HtmlReport, WindowsAndDropsArePlottedOverTimeIfRecorded) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   for (const std::uint16_t port : {std::uint16_t{5000}, std::uint16_t{5001}}) {
     runs.front().windows.push_back({.time_s = 1,
@@ -107,7 +107,7 @@ TEST(HtmlReport, WindowsAndDropsStandAgainstTimeWhereARunHasThem) {
   EXPECT_NE(html.find("<title>dropped: 1.5, 1</title>"), std::string::npos);
 }
 
-TEST(HtmlReport, AStretchWithoutPacketsIsAGap) {
+TEST(HtmlReport, ATimeWithoutPacketsIsAGap) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   const auto lines = [&runs] {
     const std::string html = html_report({"Gap", ""}, runs);
@@ -119,7 +119,7 @@ TEST(HtmlReport, AStretchWithoutPacketsIsAGap) {
   EXPECT_EQ(lines(), 2U);
 }
 
-TEST(HtmlReport, AFileSaysWhatIsShownAgainstTime) {
+TEST(HtmlReport, AScenarioFileSelectsThePlotsOverTime) {
   ReportTitle title{"Sweep", ""};
   title.over_time.from_s = 10;
   title.over_time.to_s = 20;
@@ -131,7 +131,7 @@ TEST(HtmlReport, AFileSaysWhatIsShownAgainstTime) {
   EXPECT_NE(html.find("data-x=\"10 20 lin\""), std::string::npos);
 }
 
-TEST(HtmlReport, AgainstTimeStandThreePointsOfASweepOrAll) {
+TEST(HtmlReport, PlotsOverTimeShowThreePointsOfASweepOrAll) {
   std::vector<RunResult> runs;
   for (const char* period : {"0.02", "0.04", "0.08", "0.16", "0.2"})
     runs.push_back(test::sample_result("none", period, 0.9, 20));
@@ -152,7 +152,7 @@ TEST(HtmlReport, TheSameResultsGiveTheSameBytes) {
   EXPECT_EQ(html_report({"Demo", ""}, test::sample_modes()), html_report({"Demo", ""}, test::sample_modes()));
 }
 
-TEST(HtmlReport, SampleFilesForTheEye) {
+TEST(HtmlReport, SampleFilesAreWritten) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_report";
   write_file(folder / "modes.html", html_report({"Three modes", "Sample data"}, test::sample_modes()));
   write_file(folder / "sweep.html", html_report({"A sweep", "Sample data"}, test::sample_results()));
@@ -169,13 +169,13 @@ TEST(SvgPlot, NumbersThatCannotBeDrawnAreLeftOut) {
   EXPECT_EQ(nesting_error(svg), "");
 }
 
-TEST(SvgPlot, ALineIsBrokenWhereNothingWasMeasured) {
+TEST(SvgPlot, ALineHasAGapWithoutMeasurements) {
   Plot plot;
   plot.marks.push_back({PlotMark::Kind::line, "", "m0", {{0, 1}, {1, 2}, {2, std::nan("")}, {3, 3}, {4, 100}}});
   EXPECT_EQ(occurrences(render_svg(plot), "M"), 2U);
 }
 
-TEST(SvgPlot, CategoriesOfEitherAxisAreWritten) {
+TEST(SvgPlot, CategoriesOfBothAxesAreLabelled) {
   Plot plot;
   plot.x.categories = {"drop-tail", "red"};
   plot.marks.push_back({PlotMark::Kind::points, "", "m0", {{0, 1}, {1, 2}}});
@@ -206,7 +206,7 @@ std::vector<std::pair<double, double>> numbers_below(const std::string& svg) {
   return spans;
 }
 
-TEST(SvgPlot, NumbersBelowAnAxisDoNotStandUponEachOther) {
+TEST(SvgPlot, LabelsOfAnAxisDoNotOverlap) {
   Plot plot;
   plot.x.log = true;
   plot.marks.push_back({PlotMark::Kind::line, "", "c", {{12, 1}, {2600, 2}}});
@@ -226,7 +226,7 @@ TEST(SvgPlot, AnErrorBarIsWithinAnAxisWithoutBounds) {
   EXPECT_NE(render_svg(plot).find("data-y=\"10 25 log\""), std::string::npos) << "nothing of 0 on such an axis";
 }
 
-TEST(SvgPlot, ABarHasItsErrorAlongItself) {
+TEST(SvgPlot, AnErrorBarLiesAlongItsBar) {
   Plot plot;
   plot.y.categories = {"smvs"};
   plot.x.max = 100;
@@ -255,12 +255,12 @@ std::string compared_at(const std::string& column, const std::string& first, con
   return comparison_plots(groups, ModeColours(groups), {{"queue_mean_frames", "frames", 1}});
 }
 
-TEST(ComparisonPlots, CategoriesAreNotJoinedAndNumbersAre) {
+TEST(ComparisonPlots, NumbersAreJoinedByLinesAndCategoriesAreNot) {
   EXPECT_EQ(compared_at("scheduler", "rr", "mci").find("class=\"line "), std::string::npos);
   EXPECT_NE(compared_at("buffer", "10", "20").find("class=\"line "), std::string::npos);
 }
 
-TEST(ComparisonPlots, WhatIsAskedForIsNotDrawnTwice) {
+TEST(ComparisonPlots, ARequestedPlotIsNotDrawnTwice) {
   EXPECT_EQ(compared_at("buffer", "10", "20").find("queue_mean_frames"), std::string::npos);
 }
 

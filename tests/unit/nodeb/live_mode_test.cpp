@@ -34,22 +34,22 @@ std::string said(const std::string& text, RunMode mode) {
   return plan ? live_summary(plan->base, mode) : "";
 }
 
-TEST(LiveMode, WithoutAPortTowardsAProxyIsTheFirstOne) {
+TEST(LiveMode, IsTheFirstModeWithoutAProxyPort) {
   EXPECT_EQ(served(""), "none");
 }
 
 // `none` comes first by default. It would pass the proxy by, and cut real UEs off from servers behind it.
-TEST(LiveMode, WithAPortTowardsAProxyIsOneWithAProxy) {
+TEST(LiveMode, IsTheFirstProxiedModeWithAProxyPort) {
   EXPECT_EQ(served(between + "}\n"), "i-tcp");
   EXPECT_EQ(served("modes: [none, wrb, bypass]\n" + between + "}\n"), "bypass");
 }
 
-TEST(LiveMode, WithFeedbackIsTheFirstOneThatIsSteeredByReports) {
+TEST(LiveMode, IsTheFirstReportBasedModeWithFeedback) {
   EXPECT_EQ(served(between + feedback(peer) + "}\n"), "smvs");
   EXPECT_EQ(served("modes: [none, i-tcp, wrb, smvs]\n" + between + feedback(peer) + "}\n"), "wrb");
 }
 
-TEST(LiveMode, ThatNeedsReportsNeedsSomebodyToSendThemTo) {
+TEST(LiveMode, AReportBasedModeNeedsAPeerForReports) {
   EXPECT_THAT(errors_of(smallest + "modes: [smvs]\n" + between + "}\n"),
               HasSubstr("live.feedback, expected addresses and a key in mode smvs, got none"));
   EXPECT_THAT(errors_of(smallest + "modes: [smvs]\n" + between + feedback("") + "}\n"),
@@ -57,12 +57,12 @@ TEST(LiveMode, ThatNeedsReportsNeedsSomebodyToSendThemTo) {
   EXPECT_EQ(errors_of(smallest + "modes: [smvs]\nsmvs: {law: acks}\n" + between + "}\n"), "");
 }
 
-TEST(LiveMode, NoneWithRealUesNeedsAPortTowardsTheServers) {
+TEST(LiveMode, ModeNoneWithRealUesNeedsAServerPort) {
   EXPECT_THAT(errors_of(smallest + "modes: [none]\n" + between + "}\n"),
               HasSubstr("live.hop_server, expected a port towards the servers in mode none"));
 }
 
-TEST(LiveMode, IsToldWithWhomItsReportsGoTo) {
+TEST(LiveMode, IsLoggedWithThePeersOfItsReports) {
   const std::string text = between + feedback(peer) + "}\n";
   EXPECT_EQ(said(text, RunMode::smvs), "reports serve mode smvs, to 127.0.0.1:38425 every 5ms");
   EXPECT_EQ(said(text, RunMode::i_tcp), "mode i-tcp: no reports are sent");

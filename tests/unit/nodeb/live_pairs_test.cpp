@@ -30,7 +30,7 @@ std::vector<std::string> names_with(const std::string& ending) {
   return names;
 }
 
-TEST(LivePairs, EveryFileHasItsOther) {
+TEST(LivePairs, EveryFileHasACounterpart) {
   EXPECT_EQ(names_with(".nodeb.yaml"), names_with(".sluice.yaml"));
   EXPECT_THAT(names_with(".nodeb.yaml"), Contains("smvs"));
 }
@@ -52,7 +52,7 @@ class LivePair : public testing::TestWithParam<std::string> {
   proxy::Config proxy_;
 };
 
-TEST_P(LivePair, HasOneModeAndLaw) {
+TEST_P(LivePair, BothFilesHaveTheSameModeAndController) {
   ASSERT_EQ(scenario_.modes.size(), 1U);
   EXPECT_TRUE(scenario_.modes.front().proxied);
   EXPECT_EQ(scenario_.modes.front().mode, proxy_.shard.mode);
@@ -60,14 +60,14 @@ TEST_P(LivePair, HasOneModeAndLaw) {
   EXPECT_EQ(scenario_.proxy.smvs.law, proxy_.shard.smvs.law);
 }
 
-TEST_P(LivePair, ReportsWhereTheModeNeedsReports) {
+TEST_P(LivePair, TheNodeBReportsIfTheModeNeedsReports) {
   const bool needed = proxy_.shard.needs_reports();
   EXPECT_EQ(report_period(scenario_, scenario_.modes.front()).has_value(), needed);
   EXPECT_EQ(scenario_.live.feedback.has_value(), needed);
   EXPECT_EQ(proxy_.feedback.has_value(), needed);
 }
 
-TEST_P(LivePair, FindsTheOtherAndBelievesIt) {
+TEST_P(LivePair, PeersAndKeysOfBothFilesMatch) {
   if (!proxy_.feedback || !scenario_.live.feedback) return;
   const config::FeedbackConfig& nodeb = *scenario_.live.feedback;
   EXPECT_THAT(nodeb.peers, Contains(proxy_.feedback->listen));
@@ -84,7 +84,7 @@ TEST_P(LivePair, FindsTheOtherAndBelievesIt) {
 }
 
 // The lab makes these interfaces, and the README shows them.
-TEST_P(LivePair, HasAnInterfaceForEachEndOfEachCable) {
+TEST_P(LivePair, EachCableHasAnInterfaceAtEachEnd) {
   EXPECT_THAT(scenario_.live.hop_server, HasSubstr("iface=core,"));
   EXPECT_THAT(scenario_.live.hop_proxy, HasSubstr("iface=hop,"));
   EXPECT_THAT(proxy_.ports.core.device, HasSubstr("iface=proxy-core,"));

@@ -52,13 +52,13 @@ TEST(Plan, ASweepMayNameTheModes) {
   EXPECT_TRUE(last.swept.empty()) << "neither sweep is a column of its own";
 }
 
-TEST(Plan, NamesOfModesStandForOneMode) {
+TEST(Plan, EachModeNameIsOneMode) {
   std::string text = named_modes;
   text.replace(text.find("modes: [none]"), 13, "modes: [none, i-tcp]");
   EXPECT_THAT(errors_of(text), HasSubstr("modes, expected one mode, where a sweep gives the modes their names, got 2"));
 }
 
-TEST(Plan, ASweepHasAColumnOrGoesWithOne) {
+TEST(Plan, ASweepHasAColumnOrJoinsAnotherSweep) {
   EXPECT_THAT(errors_of(smallest + "sweep:\n  - {keys: [cell.tti], values: [1ms]}\n"),
               HasSubstr("sweep[0].column, expected a name, where it does not go with another sweep, got none"));
 }
@@ -89,7 +89,7 @@ TEST(Plan, SweepsMayAdvanceTogether) {
   EXPECT_EQ(last.swept[2].second, "high");
 }
 
-TEST(Plan, BadValuesOfASweepAreFoundAtTheirPlace) {
+TEST(Plan, BadValuesOfASweepAreReportedAtTheirPosition) {
   const std::string text = R"(cell:
   ues: [{address: 10.45.0.2, channel: {type: constant, rate: 5Mb/s}}]
 sweep:
@@ -100,7 +100,7 @@ sweep:
   EXPECT_THAT(errors_of(text), HasSubstr("s.yaml:6:21: cell.ues[0].channel.rate"));
 }
 
-TEST(Plan, PathsThatLeadNowhereAreRefused) {
+TEST(Plan, PathsToNoKeyAreRefused) {
   const auto with_key = [](const std::string& key) {
     return errors_of(smallest + "sweep:\n  - {column: x, keys: [" + key + "], values: [1]}\n");
   };
@@ -146,7 +146,7 @@ paper:
 )" + values;
 }
 
-TEST(ScenarioPaper, ValuesGoToTheRowsTheyNameInTheColumnsUnit) {
+TEST(ScenarioPaper, ValuesAreAssignedToTheNamedRowsInTheUnitOfTheColumn) {
   const auto plan = parse_plan(with_paper(R"(
     - {column: throughput_bps, unit: kb/s, scale: 1000, where: [mode=smvs, frames=400], along: rate, values: [560.3, -]}
     - {column: utilisation, where: [rate=fast], along: mode, values: [0.7, 0.9]}
@@ -172,7 +172,7 @@ TEST(ScenarioPaper, ValuesGoToTheRowsTheyNameInTheColumnsUnit) {
   EXPECT_EQ(plan->base.paper->reproduces, std::vector<std::string>{"the order"});
 }
 
-TEST(ScenarioPaper, WhatNamesNoColumnOrRowIsRefusedAtItsPlace) {
+TEST(ScenarioPaper, AnUnknownColumnOrRowIsRefusedAtItsPosition) {
   const auto complaint = [](const std::string& entry) { return errors_of(with_paper("    - " + entry + "\n")); };
   EXPECT_THAT(complaint("{column: throughput, values: [1]}"),
               HasSubstr("s.yaml:14:8: paper.values[0].column, expected a column of results.csv, got \"throughput\""));

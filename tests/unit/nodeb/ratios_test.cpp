@@ -19,7 +19,7 @@ RunResult run(const std::string& mode, const std::string& beside, std::uint64_t 
 const RatioSpec beside{"beside", "nothing", {"radio_queue_delay_mean_ms", "upload_bps"}};
 const std::string ratio = "ratio_radio_queue_delay_mean_ms";
 
-TEST(Ratios, AreOverTheRunThatDiffersInOneColumnAlone) {
+TEST(ResultRatios, DivideByTheRunThatDiffersOnlyInOneColumn) {
   std::vector<RunResult> results = {run("none", "nothing", 1, 10),    run("none", "nothing", 2, 20),
                                     run("smvs", "nothing", 1, 5),     run("none", "a download", 1, 30),
                                     run("none", "a download", 2, 50), run("smvs", "a download", 1, 6)};
@@ -31,7 +31,7 @@ TEST(Ratios, AreOverTheRunThatDiffersInOneColumnAlone) {
   EXPECT_FALSE(results[3].figures.contains("ratio_upload_bps")) << "which no run has";
 }
 
-TEST(Ratios, AreOverAModeWhereTheColumnIsMode) {
+TEST(ResultRatios, DivideByTheRunOfABaseMode) {
   std::vector<RunResult> results = {run("none", "nothing", 1, 10), run("smvs", "nothing", 1, 5),
                                     run("smvs", "a download", 1, 6)};
   add_ratios(results, {"mode", "none", {"radio_queue_delay_mean_ms"}});
@@ -40,7 +40,7 @@ TEST(Ratios, AreOverAModeWhereTheColumnIsMode) {
   EXPECT_FALSE(results[2].figures.contains(ratio)) << "no run without a proxy has a download beside it";
 }
 
-TEST(Ratios, WhatGoesWithTheColumnMayDiffer) {
+TEST(ResultRatios, ColumnsTiedToTheColumnMayDiffer) {
   std::vector<RunResult> results = {run("none", "nothing", 1, 10), run("none", "a download", 1, 30),
                                     run("none", "a call", 1, 20)};
   results[0].key.swept.emplace_back("order", "fifo");
@@ -50,14 +50,14 @@ TEST(Ratios, WhatGoesWithTheColumnMayDiffer) {
   EXPECT_DOUBLE_EQ(results[2].figures.at(ratio), 2);
 }
 
-TEST(Ratios, NeedBothRunsAndSomethingToDivideBy) {
+TEST(ResultRatios, NeedBothRunsAndANonzeroDivisor) {
   std::vector<RunResult> results = {run("none", "a download", 1, 30), run("smvs", "nothing", 1, 0),
                                     run("smvs", "a download", 1, 30)};
   add_ratios(results, beside);
   for (const RunResult& result : results) EXPECT_FALSE(result.figures.contains(ratio));
 }
 
-TEST(Ratios, AreColumnsOfTheirOwn) {
+TEST(ResultRatios, AreResultColumns) {
   EXPECT_TRUE(is_result_column("ratio_page_mean_ms"));
   EXPECT_TRUE(is_figure("ratio_utilisation"));
   EXPECT_FALSE(is_result_column("ratio_nonsense"));

@@ -18,7 +18,7 @@
 namespace sluice::emulator {
 namespace {
 
-TEST(Csv, CellsWithCommasQuotesAndLineBreaksComeBack) {
+TEST(Csv, CellsWithCommasQuotesAndLineBreaksAreReadBack) {
   const CsvTable table{{"a", "b"}, {{"1,5", "say \"no\""}, {"two\nlines", ""}}};
   const CsvTable back = parse_csv(format_csv(table));
   EXPECT_EQ(back.columns, table.columns);
@@ -67,7 +67,7 @@ TEST(ResultsCsv, ColumnsAreNamedWithTheirUnits) {
   EXPECT_EQ(table.rows[0][*table.column("utilisation")], "0.97");
 }
 
-TEST(ResultsCsv, ResultsComeBackFromTheirFiles) {
+TEST(ResultsCsv, ResultsAreReadBackFromTheirFiles) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_results";
   const std::vector<RunResult> results = test::sample_results();
   EXPECT_EQ(write_results(folder, results), (std::vector<std::string>{"results.csv", "series.csv"}));
@@ -78,7 +78,7 @@ TEST(ResultsCsv, ResultsComeBackFromTheirFiles) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ResultsCsv, MissingColumnsAndWordsForNumbersAreRefused) {
+TEST(ResultsCsv, MissingColumnsAndInvalidNumbersAreRefused) {
   CsvTable results = results_table(test::sample_results());
   const CsvTable series = series_table(test::sample_results());
   CsvTable broken = results;
@@ -108,7 +108,7 @@ TEST(ResultGroups, SeedsOfOnePointBecomeTheirMean) {
   EXPECT_EQ(groups[0].mean.drops, 4U);
 }
 
-TEST(TextTable, ColumnsLineUpWhateverTheirCharacters) {
+TEST(TextTable, ColumnsAreAlignedForAnyCharacters) {
   EXPECT_EQ(align_table({{"mode", "proxy→UE ms"}, {"smvs", "7"}}, 1), "mode  proxy→UE ms\nsmvs            7\n");
 }
 
@@ -127,7 +127,7 @@ TEST(Jain, EqualSharesAreFairAndOneTakerIsNot) {
   EXPECT_DOUBLE_EQ(jain_index({0, 0}), 1.0);
 }
 
-TEST(ConfidenceInterval, IsStudentsTOverTheSeeds) {
+TEST(ConfidenceInterval, UsesStudentsTOverTheSeeds) {
   EXPECT_EQ(confidence_interval({}), 0);
   EXPECT_EQ(confidence_interval({5}), 0);
   // Mean 2, standard deviation 1, three values: 4.303 · 1 / √3.
@@ -174,7 +174,7 @@ TEST(ResultsCsv, ConnectionsUesAndPacketsHaveTablesOfTheirOwn) {
   EXPECT_THAT(format_csv(packets_table({run})), testing::HasSubstr(",1.5,10.0.0.1,dropped,1500,0"));
 }
 
-TEST(ResultsCsv, FiguresAndAPapersValuesComeBackAsSuch) {
+TEST(ResultsCsv, FiguresAndPaperValuesAreReadBackAsSuch) {
   std::vector<RunResult> results = test::sample_results();
   results[0].figures["up_down_ratio"] = 7.5;
   results[0].paper["throughput_bps"] = 5.5e6;
@@ -189,7 +189,7 @@ TEST(ResultsCsv, FiguresAndAPapersValuesComeBackAsSuch) {
   EXPECT_EQ(back[0].counters, results[0].counters);
 }
 
-TEST(ResultsCsv, EveryColumnThatIsWrittenIsKnownByName) {
+TEST(ResultsCsv, EveryWrittenColumnIsAKnownColumn) {
   std::vector<RunResult> results = test::sample_results();
   results[0].figures["settle_s"] = 1;
   const CsvTable table = results_table(results);
@@ -204,7 +204,7 @@ TEST(ResultsCsv, EveryColumnThatIsWrittenIsKnownByName) {
   EXPECT_EQ(column_value(results[1], "settle_s"), std::nullopt);
 }
 
-TEST(ResultsCsv, TheTableShowsColumnsAskedForWithAPapersValueBeside) {
+TEST(ResultsCsv, TheTableShowsRequestedColumnsBesideThePaperValue) {
   std::vector<RunResult> results = test::sample_results();
   results[0].paper["throughput_bps"] = 4.9e6;
   const std::string text = summary_text(results, {{"throughput_bps", "kb/s", 1000}, {"queue_stddev_frames", "", 1}});

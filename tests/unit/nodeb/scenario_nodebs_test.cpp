@@ -26,7 +26,7 @@ nodebs:
 moves:
 )";
 
-TEST(ScenarioNodebs, FurtherNodeBsAreAsTheFirstButForWhatTheySay) {
+TEST(ScenarioNodebs, FurtherNodeBsInheritFromTheFirst) {
   const auto plan = parse_plan(two_nodebs +
                                    "  - {type: handover, at: 1s, nodeb: east, cell: 1}\n"
                                    "  - {type: outage, at: 2s}\n"
@@ -63,7 +63,7 @@ TEST(ScenarioNodebs, HandoversBetweenNodeBsAreChecked) {
   EXPECT_THAT(moves("  - {type: outage, at: 1s, nodeb: east}\n"), HasSubstr("only when type is handover"));
 }
 
-TEST(ScenarioNodebs, NodeBsHaveNamesOfTheirOwnAndUesKnowThem) {
+TEST(ScenarioNodebs, NodeBsHaveUniqueNamesThatUesReferTo) {
   const std::string nodebs = "nodebs: [{name: east}, {name: east}]\n";
   EXPECT_THAT(errors_of(smallest + nodebs), HasSubstr("s.yaml:5:25: nodebs[1].name, expected every name once"));
   EXPECT_THAT(errors_of(smallest + "nodebs: [{cells: 2}]\n"), HasSubstr("missing key 'nodebs[0].name'"));
@@ -74,7 +74,7 @@ TEST(ScenarioNodebs, NodeBsHaveNamesOfTheirOwnAndUesKnowThem) {
       HasSubstr("s.yaml:3:1: nodebs, expected cells with TTIs"));
 }
 
-TEST(ScenarioNodebs, NodeBsAreTellableApartByTheProxy) {
+TEST(ScenarioNodebs, NodeBsNeedDistinctSendersAndAddresses) {
   const std::string keys = "keys: [{id: 1, secret: \"000102030405060708090a0b0c0d0e0f\"}]";
   const std::string live = "live: {feedback: {listen: 127.0.0.1:7001, sender: 5, " + keys + "}}\n";
   const auto further = [&](const std::string& listen, const std::string& sender) {

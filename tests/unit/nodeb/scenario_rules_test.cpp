@@ -47,7 +47,7 @@ TEST(ScenarioRules, Figure13BreaksTheRuleOfTheStepAtItsFirstPointOnly) {
               ElementsAre(HasSubstr("smvs.parameters.step, expected Ts < Bmax/b̄, got Ts = 0.2 s ≥ 0.172414 s")));
 }
 
-TEST(ScenarioRules, Figure11KeepsThem) {
+TEST(ScenarioRules, Figure11ViolatesNoRule) {
   EXPECT_THAT(about_links_of("smvs-fig11"), IsEmpty());
 }
 
@@ -58,7 +58,7 @@ TEST(ScenarioRules, AFullBufferLastsLongerThanAStep) {
   EXPECT_THAT(about(cell("{type: generated, model: {mean: 1.7Mb/s}}")), ElementsAre(HasSubstr("Ts < Bmax/b̄")));
 }
 
-TEST(ScenarioRules, OfOneCellEachUeHasAPartOnly) {
+TEST(ScenarioRules, RulesUseTheShareOfEachUeInACell) {
   EXPECT_THAT(about(cell("{type: constant, rate: 1.7Mb/s}",
                          ", {address: 10.45.0.3, channel: {type: constant, rate: 1.7Mb/s}}")),
               IsEmpty());
@@ -85,7 +85,7 @@ TEST(ScenarioRules, AFadingLinkIsSampledTwiceInItsCoherenceTime) {
   EXPECT_THAT(about(cell("{type: hsdpa, radio: {speed: 30km/h, fading: false}}")), IsEmpty());
 }
 
-TEST(ScenarioRules, ALawThatTakesNoStepsBreaksNone) {
+TEST(ScenarioRules, AControllerWithoutStepsViolatesNoRule) {
   std::string text = cell("{type: constant, rate: 10Mb/s}");
   EXPECT_THAT(about(text), testing::SizeIs(1));
   text.replace(text.find("law: proxy"), 10, "law: acks");
@@ -103,7 +103,7 @@ std::string refused(const std::string& hop, const std::string& rest = "", const 
                                .errors);
 }
 
-TEST(ScenarioRules, WaysAreWhatTheySay) {
+TEST(ScenarioRules, PathKeysAreChecked) {
   EXPECT_EQ(
       refused(", policer: {rate: 1Mb/s, burst: 3kB}, steps: [{at: 1s, extra: 5ms}, {at: 1s, extra: 1ms, way: up}]"),
       "");
@@ -114,7 +114,7 @@ TEST(ScenarioRules, WaysAreWhatTheySay) {
   EXPECT_THAT(refused(", steps: [{extra: 5ms}]"), HasSubstr("at"));
 }
 
-TEST(ScenarioRules, ServersAndDevicesAreThere) {
+TEST(ScenarioRules, ReferencedServersAndDevicesMustExist) {
   EXPECT_EQ(refused("", "server_tcp: [{congestion: bbr}]\nsecond_hops: [{rate: 1Mb/s}]\n"), "");
   EXPECT_THAT(refused("", "server_tcp: [{congestion: bbr}, {congestion: bbr}]\n"),
               HasSubstr("server_tcp, expected none, or one for each of 1 servers"));
@@ -126,7 +126,7 @@ TEST(ScenarioRules, ServersAndDevicesAreThere) {
               HasSubstr("one address family"));
 }
 
-TEST(ScenarioRules, LossesInRunsAreAShareThatRunsCanHave) {
+TEST(ScenarioRules, LossRunsMustAllowTheLossRate) {
   EXPECT_EQ(refused("", "", "loss: 0.5, loss_run: 4, "), "");
   EXPECT_THAT(refused("", "", "loss: 0.9, loss_run: 4, "),
               HasSubstr("loss, expected at most loss_run / (loss_run + 1)"));

@@ -27,7 +27,7 @@ TEST(Scenario, TheSmallestOneHasDefaults) {
   EXPECT_EQ(plan->base.cell.tti, 1ms);
 }
 
-TEST(Scenario, TheLawFollowsFromTheTopology) {
+TEST(Scenario, ParametersOfTheControllerFollowFromTheTopology) {
   const auto plan = parse_plan(R"(proxy_nodeb: {delay: 20ms}
 cell:
   ues:
@@ -44,7 +44,7 @@ cell:
   EXPECT_EQ(law.buffer, Bytes(100'000));
 }
 
-TEST(Scenario, FramesAreThoseOfTheChannel) {
+TEST(Scenario, FrameSizesFollowFromTheChannel) {
   const auto ue = [](const std::string& keys) {
     const auto plan = parse_plan("modes: [none]\ncell: {ues: [{address: 10.45.0.2, " + keys + "}]}\n", "s.yaml");
     EXPECT_TRUE(plan) << config::to_string(plan.errors);
@@ -74,7 +74,7 @@ TEST(Scenario, FramesAreThoseOfTheChannel) {
   EXPECT_EQ(plan->base.proxy.smvs.parameters.buffer, Bytes(8000));
 }
 
-TEST(Scenario, ATargetOfTheOuterLoopIsCheckedWithItsPlace) {
+TEST(Scenario, ATargetOfTheOuterLoopIsCheckedAtItsPosition) {
   const auto errors = [](const std::string& keys) {
     return errors_of("cell:\n  ues:\n    - address: 10.0.0.1\n      channel:\n        type: ofdma\n        ofdma: {" +
                      keys + "}\n");
@@ -90,7 +90,7 @@ TEST(Scenario, ATargetOfTheOuterLoopIsCheckedWithItsPlace) {
   EXPECT_THAT(errors("target_blr: 0.1"), HasSubstr("s.yaml:6:17: unknown key 'cell.ues[0].channel.ofdma.target_blr'"));
 }
 
-TEST(Scenario, ErrorsNameTheirPlace) {
+TEST(Scenario, ErrorsNameTheirPosition) {
   EXPECT_THAT(
       errors_of(smallest + "  scheduler: lottery\n"),
       HasSubstr("s.yaml:5:3: cell.scheduler, expected rr, mci, pf, pf-rate, pf-sp, pf-rp or fcds, got \"lottery\""));
@@ -102,7 +102,7 @@ TEST(Scenario, ErrorsNameTheirPlace) {
   EXPECT_THAT(errors_of(smallest + "warmup: 70s\n"), HasSubstr("warmup, expected less than duration"));
 }
 
-TEST(Scenario, JitterAndAdvertisingHopsAreWhereTheyCanBe) {
+TEST(Scenario, JitterAndAdvertisingHopsAreAllowedOnlyWhereSupported) {
   const std::string wire = smallest + "proxy_nodeb: {delay: 5ms, rate: 1Mb/s, ";
   const auto plan = parse_plan(wire + "buffer: 9kB, queue: {type: fifo, advertise: true}}\n", "s.yaml");
   ASSERT_TRUE(plan) << config::to_string(plan.errors);
@@ -153,7 +153,7 @@ TEST(Scenario, HybridArqNeedsTransportBlocks) {
   EXPECT_EQ(plan->base.cell.harq->rlc.mode, link::RlcMode::unacknowledged);
 }
 
-TEST(Scenario, SlotChannelsHaveKeysOfTheirOwn) {
+TEST(Scenario, SlotChannelsHaveTheirOwnKeys) {
   const auto plan = parse_plan(R"(cell:
   tti: 3ms
   ues:
@@ -169,7 +169,7 @@ TEST(Scenario, SlotChannelsHaveKeysOfTheirOwn) {
               HasSubstr("only when type is clamp"));
 }
 
-TEST(Scenario, AnLteCellHasResourceBlocksAndItsUesKnow) {
+TEST(Scenario, UesOfAnLteCellGetItsResourceBlocks) {
   const auto plan = parse_plan(R"(cell:
   resource_blocks: 50
   users_per_tti: 4
@@ -191,7 +191,7 @@ TEST(Scenario, AnLteCellHasResourceBlocksAndItsUesKnow) {
   EXPECT_EQ(plan->base.cell.resources.sharers, 4U);
 }
 
-TEST(Scenario, WholePacketsNeedTtisThatAreOneUes) {
+TEST(Scenario, WholePacketsNeedTtisOfOneUe) {
   const auto with = [](const std::string& keys) { return errors_of(smallest + "  whole_packets: true\n" + keys); };
   EXPECT_EQ(with(""), "");
   EXPECT_THAT(with("  resource_blocks: 50\n"), HasSubstr("cell.whole_packets, expected one resource block"));
@@ -221,7 +221,7 @@ cell:
               HasSubstr("only when the UEs' channels are of type wlan"));
 }
 
-TEST(Scenario, UsersWatchPlayAndProbe) {
+TEST(Scenario, ApplicationsOfUsersAreRead) {
   const auto plan = parse_plan(smallest + R"(apps:
   - {type: video, ladder: [1Mb/s, 3Mb/s], segment: 2s, buffer: 20s, reservoir: 4s, length: 30s, pause: 5s}
   - {type: game, tick: 15ms, down: 300B, up: 40B}
@@ -245,7 +245,7 @@ TEST(Scenario, UsersWatchPlayAndProbe) {
               HasSubstr("only when type is responsiveness"));
 }
 
-TEST(Scenario, ARatioIsOverAPointOfASweep) {
+TEST(Scenario, ARatioNeedsAPointOfASweep) {
   const std::string sweep =
       smallest + "apps: [{type: bulk}]\nsweep: [{column: beside, keys: [apps.0.ues], values: [0, 1]}]\n";
   const auto ratio = [&sweep](const std::string& keys) {
@@ -259,7 +259,7 @@ TEST(Scenario, ARatioIsOverAPointOfASweep) {
   EXPECT_THAT(ratio("column: beside, base: 0, of: [ratio_utilisation]"), HasSubstr("got \"ratio_utilisation\""));
 }
 
-TEST(Scenario, PlotsNameColumnsThatAreThere) {
+TEST(Scenario, PlotsNeedExistingColumns) {
   const std::string sweep =
       smallest +
       "apps: [{type: bulk}]\nsweep: [{column: buffer, keys: [cell.ues.0.buffer], unit: kB, values: [4, 8]}]\n";
@@ -381,13 +381,13 @@ TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
   EXPECT_FALSE(plan->base.moves[0].forwarding);
 }
 
-TEST(Scenario, ServersHopsAreNoneOrOneEach) {
+TEST(Scenario, ServersHaveNoHopsOrOneEach) {
   EXPECT_THAT(errors_of(smallest + "server_hops: [{delay: 1ms}, {delay: 2ms}]\n"),
               HasSubstr("one for each of 1 servers"));
   EXPECT_EQ(errors_of(smallest + "server_hops: [{delay: 1ms}]\n"), "");
 }
 
-TEST(Scenario, StreamsHaveSizesAndClocks) {
+TEST(Scenario, StreamsHaveSizesAndIntervals) {
   EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, sizes: {min: 5B}}]\n"),
               HasSubstr("only when type is request, telnet, on-off or flows"));
   EXPECT_THAT(errors_of(smallest + "apps: [{type: flows, sizes: {kind: uniform, min: 9B, max: 5B}}]\n"),
@@ -399,7 +399,7 @@ TEST(Scenario, StreamsHaveSizesAndClocks) {
   EXPECT_EQ(plan->base.apps[0].sizes.kind, SizeKind::triangular);
 }
 
-TEST(Scenario, LawsThatCannotWorkAreRefused) {
+TEST(Scenario, InvalidControllerParametersAreRefused) {
   // δ·Ts must be below 1.
   EXPECT_NE(errors_of(smallest + "smvs: {parameters: {step: 10ms, delta: 150}}\n"), "");
 }
@@ -422,7 +422,7 @@ TEST(Scenario, BuffersAreFramesPacketsSizesOrUnlimited) {
   }
 }
 
-TEST(Traces, AMissingOneSaysWhereItWasLookedFor) {
+TEST(Traces, AMissingTraceNamesTheSearchedFolders) {
   TraceLibrary traces({"/nonexistent/a", "/nonexistent/b"});
   try {
     static_cast<void>(traces.load("Verizon.down"));
@@ -433,7 +433,7 @@ TEST(Traces, AMissingOneSaysWhereItWasLookedFor) {
   }
 }
 
-TEST(Traces, ABrokenOneNamesItsLine) {
+TEST(Traces, AnInvalidTraceNamesItsLine) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_traces";
   write_file(folder / "broken.down", "1\n2\ntwo\n");
   TraceLibrary traces({folder.string()});
@@ -448,7 +448,7 @@ TEST(Traces, ABrokenOneNamesItsLine) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Traces, TheSameOneIsSharedAndGeneratedOnesDependOnTheirSeed) {
+TEST(Traces, ATraceIsLoadedOnceAndGeneratedOnesDependOnTheirSeed) {
   TraceLibrary traces({});
   ChannelSpec spec;
   spec.type = ChannelType::generated;
@@ -458,7 +458,7 @@ TEST(Traces, TheSameOneIsSharedAndGeneratedOnesDependOnTheirSeed) {
   EXPECT_FALSE(std::ranges::equal(traces.generate(spec, 1)->milliseconds(), traces.generate(spec, 2)->milliseconds()));
 }
 
-TEST(Traces, ASeedDrawsWhereARunBegins) {
+TEST(Traces, TheSeedDeterminesWhereARunBegins) {
   TraceLibrary traces({});
   ChannelSpec spec;
   spec.type = ChannelType::generated;
@@ -484,7 +484,7 @@ TEST(Reference, NamesEveryKeyWithItsUnit) {
 }
 
 /// Two modes, two swept columns; `values` are the entries of paper.values.
-TEST(Scenario, AnApplicationOfSeveralUesNeedsThemAll) {
+TEST(Scenario, AnApplicationOfSeveralUesNeedsAllOfThem) {
   const std::string two = R"(cell:
   ues:
     - {address: 10.0.0.1, channel: {type: constant}}
@@ -496,7 +496,7 @@ TEST(Scenario, AnApplicationOfSeveralUesNeedsThemAll) {
               HasSubstr("no more ues than there are from that one on, got 2"));
 }
 
-TEST(Scenario, AProfilesFileStandsBesideIt) {
+TEST(Scenario, TheFileOfAProfileIsRelativeToTheScenario) {
   const auto plan = parse_plan(R"(cell:
   ues:
     - address: 10.0.0.1

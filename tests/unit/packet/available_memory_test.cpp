@@ -27,16 +27,16 @@ class AvailableMemory : public testing::Test {
   std::filesystem::path root_;
 };
 
-TEST_F(AvailableMemory, IsUnknownWhereTheKernelDoesNotTell) {
+TEST_F(AvailableMemory, IsUnknownWithoutFilesOfTheKernel) {
   EXPECT_FALSE(available_memory(root_));
 }
 
-TEST_F(AvailableMemory, IsWhatTheMachineHasWithItsSwapSpace) {
+TEST_F(AvailableMemory, IncludesSwapSpace) {
   write("proc/meminfo", "MemTotal:  1000 kB\nMemAvailable:   600 kB\nHugePages_Total:  0\nSwapFree:  20 kB\n");
   EXPECT_EQ(available_memory(root_), 620U * 1024);
 }
 
-TEST_F(AvailableMemory, IsWhatTheNarrowestControlGroupHasLeft) {
+TEST_F(AvailableMemory, IsWhatTheNarrowestControlGroupLeaves) {
   write("proc/meminfo", "MemAvailable:   600000 kB\n");
   write("proc/self/cgroup", "0::/box/inner\n");
   write("sys/fs/cgroup/box/inner/memory.max", "max\n");
@@ -49,7 +49,7 @@ TEST_F(AvailableMemory, IsWhatTheNarrowestControlGroupHasLeft) {
   EXPECT_EQ(available_memory(root_), 0U);
 }
 
-TEST_F(AvailableMemory, OfThisMachineIsKnown) {
+TEST_F(AvailableMemory, IsKnownOnThisMachine) {
   EXPECT_GT(available_memory().value_or(0), 0U);
 }
 

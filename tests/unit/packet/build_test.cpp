@@ -72,7 +72,7 @@ bool same(const tcp::Segment& a, const tcp::Segment& b) {
 
 class RoundTrip : public testing::TestWithParam<std::tuple<int, int, unsigned, std::size_t>> {};
 
-TEST_P(RoundTrip, WhatIsBuiltParsesToTheSame) {
+TEST_P(RoundTrip, BuiltPacketsAreParsedToTheSameSegment) {
   const auto [version, tags, options, size] = GetParam();
   HeaderTemplate header = make_template(near_mac, far_mac, static_cast<std::uint8_t>(version));
   if (tags >= 1) add_vlan_tag(header, 0x8100, 0x6123);
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(All, RoundTrip,
                          testing::Combine(testing::Values(4, 6), testing::Values(0, 1, 2), testing::Range(0U, 18U),
                                           testing::Values(0U, 1U, 1400U)));
 
-TEST(Build, BytesOfAnAcknowledgmentAreThoseOfTheBook) {
+TEST(Build, AnAckHasTheBytesOfTheRfcs) {
   HeaderTemplate header = make_template(near_mac, far_mac, 4);
   header.tos = 0xb8;
   header.ttl = 61;
@@ -124,7 +124,7 @@ TEST(Build, BytesOfAnAcknowledgmentAreThoseOfTheBook) {
   EXPECT_THAT(packet.bytes(), testing::ElementsAreArray(expected));
 }
 
-TEST(Build, AnAcknowledgementIsWrittenAsTheSegmentThatItIs) {
+TEST(Build, TheFastPathBuildsTheSameAckAsTheGeneralOne) {
   std::mt19937 random(3);
   const auto number = [&] { return static_cast<std::uint32_t>(random()); };
   for (int round = 0; round < 1000; ++round) {
@@ -150,7 +150,7 @@ TEST(Build, AnAcknowledgementIsWrittenAsTheSegmentThatItIs) {
 }
 
 /// AE lies in the byte before the other flags (RFC 9768 section 3), in segments of every kind.
-TEST(Build, EveryAceFieldIsReadAsItWasWritten) {
+TEST(Build, EveryAceFieldIsParsedAsItWasWritten) {
   const HeaderTemplate header = make_template(near_mac, far_mac, 4);
   for (const unsigned options : {0U, 5U, 7U, 14U}) {  // none, timestamps alone, SACK blocks, a SYN
     for (std::uint8_t ace = 0; ace < 8; ++ace) {
@@ -168,7 +168,7 @@ TEST(Build, EveryAceFieldIsReadAsItWasWritten) {
   }
 }
 
-TEST(Build, MoreSackBlocksThanFitAreLeftOut) {
+TEST(Build, SackBlocksThatDoNotFitAreOmitted) {
   tcp::Segment segment = sample_segment(9);
   segment.sack_count = 4;
   Packet packet = payload_packet(0);
@@ -205,7 +205,7 @@ TEST(Build, CongestionExperiencedIsWritten) {
   EXPECT_EQ(parsed.tos, 0x2b);
 }
 
-TEST(Build, LearningClearsEcnAndKeepsDscp) {
+TEST(Build, LearningAHeaderClearsEcnAndKeepsDscp) {
   HeaderTemplate header = make_template(near_mac, far_mac, 4);
   header.tos = 0xba;  // ECT(0)
   header.dont_fragment = false;
@@ -218,14 +218,14 @@ TEST(Build, LearningClearsEcnAndKeepsDscp) {
   EXPECT_FALSE(learned.dont_fragment);
 }
 
-TEST(Build, ADevicesOldVerdictIsForgotten) {
+TEST(Build, AnOldChecksumVerdictOfTheDeviceIsCleared) {
   Packet packet = payload_packet(0);
   packet.buffer()->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_VLAN;
   write_headers(packet, make_template(near_mac, far_mac, 4), addresses_v4(), sample_segment(0), 0, 0);
   EXPECT_EQ(packet.buffer()->ol_flags, 0U);
 }
 
-TEST(Build, UdpOfBothFamilies) {
+TEST(Build, WritesUdpOverIpv4AndIpv6) {
   for (const int version : {4, 6}) {
     for (const std::size_t size : {0U, 1U, 333U}) {
       Packet packet = payload_packet(size);
@@ -256,7 +256,7 @@ TEST(Build, AUdpChecksumOfZeroIsSentAsAllOnes) {
   EXPECT_TRUE(seen);
 }
 
-TEST(Build, IcmpOfBothFamilies) {
+TEST(Build, WritesIcmpOverIpv4AndIpv6) {
   Packet v4 = payload_packet(28);
   write_icmp_headers(v4, make_template(near_mac, far_mac, 4), addresses_v4(), {3, 4, 1400}, 9);
   Parsed parsed;

@@ -61,7 +61,7 @@ TEST(Checksum, ExtremeBytesDoNotOverflow) {
   }
 }
 
-TEST(Checksum, Rfc1071ExampleAndNothing) {
+TEST(Checksum, EqualsTheExampleOfRfc1071) {
   const std::array<std::uint8_t, 8> example = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
   EXPECT_EQ(ones_complement_sum(example), __builtin_bswap16(0xddf2));
   EXPECT_EQ(ones_complement_sum({}), 0);
@@ -71,7 +71,7 @@ TEST(Checksum, OneKernelIsInUse) {
   EXPECT_THAT(std::string(checksum_kernel()), testing::AnyOf("avx2", "sse4"));
 }
 
-TEST(Checksum, ATailIsTakenOffASum) {
+TEST(Checksum, SubtractsASuffixFromASum) {
   const std::vector<std::uint8_t> bytes = random_bytes(333, 2);
   const std::uint16_t whole = ones_complement_sum(bytes);
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
@@ -103,7 +103,7 @@ TEST(Checksum, Rfc1624ExampleDoesNotBecomeMinusZero) {
   EXPECT_EQ(update_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
 }
 
-TEST(Checksum, ASumOfAllOnesIsToldWithoutFolding) {
+TEST(Checksum, RecognisesASumOfAllOnesWithoutFolding) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 100'000; ++i) {
     const std::uint64_t sum = std::max<std::uint64_t>(random() >> random() % 64, 1);
@@ -114,7 +114,7 @@ TEST(Checksum, ASumOfAllOnesIsToldWithoutFolding) {
   }
 }
 
-TEST(Checksum, HeadersOfEveryLengthAddUp) {
+TEST(Checksum, HeadersOfEveryLengthAreSummed) {
   for (std::size_t length = 20; length <= 60; length += 4) {
     for (unsigned seed = 0; seed < 50; ++seed) {
       const std::vector<std::uint8_t> bytes =
@@ -127,14 +127,14 @@ TEST(Checksum, HeadersOfEveryLengthAddUp) {
   }
 }
 
-TEST(Checksum, PseudoHeaderOfIpv4) {
+TEST(Checksum, ThePseudoHeaderOfIpv4IsSummed) {
   const IpAddress src = IpAddress::v4(192, 0, 2, 1);
   const IpAddress dst = IpAddress::v4(198, 51, 100, 7);
   const std::array<std::uint8_t, 12> wire = {192, 0, 2, 1, 198, 51, 100, 7, 0, 6, 0x05, 0xdc};
   EXPECT_EQ(canonical(pseudo_header_sum(src, dst, ip_protocol::tcp, 0x05dc)), canonical(plain_sum(wire)));
 }
 
-TEST(Checksum, PseudoHeaderOfIpv6) {
+TEST(Checksum, ThePseudoHeaderOfIpv6IsSummed) {
   const IpAddress src = *IpAddress::parse("2001:db8::1:2");
   const IpAddress dst = *IpAddress::parse("fe80::dead:beef");
   std::vector<std::uint8_t> wire(src.octets.begin(), src.octets.end());

@@ -68,7 +68,7 @@ TEST(IcmpError, FragmentationNeededNamesTheSegmentAndTheSize) {
   EXPECT_EQ(error->seq, tcp::SeqNum(1000));
 }
 
-TEST(IcmpError, PacketTooBigDoesToo) {
+TEST(IcmpError, PacketTooBigNamesTheSegmentAndTheSize) {
   const auto error = read(message(6, too_big, 200, segment(6)));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->problem, IcmpProblem::too_big);
@@ -78,7 +78,7 @@ TEST(IcmpError, PacketTooBigDoesToo) {
   EXPECT_EQ(error->seq, tcp::SeqNum(1000));
 }
 
-TEST(IcmpError, UnreachableAndTimeExceededAreNoSizes) {
+TEST(IcmpError, UnreachableAndTimeExceededCarryNoSize) {
   for (const packet::IcmpHeader& icmp :
        {host_unreachable, packet::IcmpHeader{11, 0, 0}, packet::IcmpHeader{12, 0, 0}}) {
     const auto error = read(message(4, icmp, 28, segment(4)));
@@ -89,14 +89,14 @@ TEST(IcmpError, UnreachableAndTimeExceededAreNoSizes) {
   EXPECT_EQ(read(message(6, {1, 4, 0}, 60, segment(6)))->problem, IcmpProblem::undelivered);
 }
 
-TEST(IcmpError, SourceQuenchEchoAndRedirectAreNone) {
+TEST(IcmpError, SourceQuenchEchoAndRedirectAreIgnored) {
   using Types = std::initializer_list<std::uint8_t>;
   for (const std::uint8_t type : Types{0, 4, 5, 8}) EXPECT_FALSE(read(message(4, {type, 0, 0}, 28, segment(4))));
   for (const std::uint8_t type : Types{128, 129, 135, 137})
     EXPECT_FALSE(read(message(6, {type, 0, 0}, 60, segment(6))));
 }
 
-TEST(IcmpError, AnyShorterQuoteTellsNothing) {
+TEST(IcmpError, AnyShorterQuoteIsIgnored) {
   for (std::size_t length = 0; length < 28; ++length) {
     EXPECT_FALSE(read(message(4, fragmentation_needed, length, segment(4)))) << length;
   }
@@ -104,7 +104,7 @@ TEST(IcmpError, AnyShorterQuoteTellsNothing) {
     EXPECT_FALSE(read(message(6, too_big, length, segment(6)))) << length;
 }
 
-TEST(IcmpError, QuotesOfSomethingElseAreNone) {
+TEST(IcmpError, QuotesWithoutTcpAreIgnored) {
   std::vector<std::uint8_t> about = segment(4);
   about[9] = 17;
   EXPECT_FALSE(read(message(4, fragmentation_needed, 28, about))) << "UDP";
@@ -125,7 +125,7 @@ TEST(IcmpError, QuotesOfSomethingElseAreNone) {
   EXPECT_FALSE(read(message(6, too_big, 60, about))) << "a fragment";
 }
 
-TEST(IcmpError, ADamagedOneIsNone) {
+TEST(IcmpError, ADamagedErrorIsIgnored) {
   for (const std::uint8_t version : {std::uint8_t{4}, std::uint8_t{6}}) {
     packet::Packet packet = message(version, version == 4 ? fragmentation_needed : too_big, 60, segment(version));
     const std::size_t icmp = packet::ethernet_length + (version == 4 ? 20 : 40);

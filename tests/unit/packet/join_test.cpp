@@ -32,7 +32,7 @@ void expect_sum_is_right(const packet::Packet& packet) {
   EXPECT_EQ(zero(packet.note().payload_sum), zero(packet::ones_complement_sum(bytes)));
 }
 
-TEST(Join, PayloadsOfAllLengthsAndTheirSums) {
+TEST(Join, JoinsPayloadsOfAllLengthsAndTheirChecksums) {
   for (std::size_t first = 1; first < 8; ++first) {
     for (std::size_t second = 1; second < 8; ++second) {
       packet::Packet front = packet_of(std::string(first, 'a'), 5);
@@ -45,13 +45,13 @@ TEST(Join, PayloadsOfAllLengthsAndTheirSums) {
   }
 }
 
-TEST(Join, NotBeyondWhatIsWanted) {
+TEST(Join, DoesNotExceedTheWantedLength) {
   packet::Packet front = packet_of("1234567");
   EXPECT_FALSE(packet::join(front, packet_of("89"), 8));
   EXPECT_EQ(payload_of(front), "1234567");
 }
 
-TEST(Join, NotBeyondTheBuffer) {
+TEST(Join, DoesNotExceedTheBuffer) {
   packet::Packet front = packet_of(std::string(1000, 'x'));
   const std::string rest(front.tailroom() - 1U, 'y');
   packet::Packet fits = packet_of(rest);
@@ -60,7 +60,7 @@ TEST(Join, NotBeyondTheBuffer) {
   expect_sum_is_right(front);
 }
 
-TEST(Join, WhatFilledTheBufferFromBehindIsMoved) {
+TEST(Join, DataAtTheEndOfTheBufferIsMoved) {
   packet::Packet front = packet_of(std::string(1000, 'x'));
   front.move_to(static_cast<std::uint16_t>(front.capacity() - front.size()));
   ASSERT_TRUE(packet::join(front, packet_of("yy"), 1460));
@@ -69,7 +69,7 @@ TEST(Join, WhatFilledTheBufferFromBehindIsMoved) {
   expect_sum_is_right(front);
 }
 
-TEST(Join, InFrontUntilTheBufferIsFull) {
+TEST(Join, PrependsUntilTheBufferIsFull) {
   packet::Packet back = packet_of("z");
   back.note().seq = 1000;
   std::string expected = "z";
@@ -88,7 +88,7 @@ TEST(Join, InFrontUntilTheBufferIsFull) {
   EXPECT_EQ(payload_of(back), expected);
 }
 
-TEST(Join, NotWhileSomebodyElseReadsTheBytes) {
+TEST(Join, DoesNotChangeASharedBuffer) {
   packet::Packet front = packet_of("one");
   const packet::Packet reader = front.share();
   EXPECT_FALSE(packet::join(front, packet_of("two"), 1460));

@@ -20,7 +20,7 @@ Outcome read(std::uint8_t flags, const Bytes& options, bool ipv6 = false) {
   return outcome;
 }
 
-TEST(Options, TimestampsInTheUsualLayout) {
+TEST(Options, TimestampsAreParsedInTheCommonLayout) {
   const Outcome got = read(ack_flag, {1, 1, 8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88});
   EXPECT_EQ(got.result, ParseResult::tcp);
   EXPECT_TRUE(got.parsed.segment.has_timestamps);
@@ -28,13 +28,13 @@ TEST(Options, TimestampsInTheUsualLayout) {
   EXPECT_EQ(got.parsed.segment.ts_echo, 0x55667788U);
 }
 
-TEST(Options, TimestampsElsewhereInTheList) {
+TEST(Options, TimestampsAreParsedAnywhereInTheList) {
   const Outcome got = read(ack_flag, {8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0, 0});
   EXPECT_TRUE(got.parsed.segment.has_timestamps);
   EXPECT_EQ(got.parsed.segment.ts_echo, 0x55667788U);
 }
 
-TEST(Options, SackBlocksWithTimestamps) {
+TEST(Options, SackBlocksAreParsedBesideTimestamps) {
   const Outcome got = read(
       ack_flag, {1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 18, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0});
   ASSERT_EQ(got.result, ParseResult::tcp);
@@ -43,7 +43,7 @@ TEST(Options, SackBlocksWithTimestamps) {
                                                                tcp::SackBlock{tcp::SeqNum(0x300), tcp::SeqNum(0x400)}));
 }
 
-TEST(Options, FourSackBlocks) {
+TEST(Options, FourSackBlocksAreParsed) {
   Bytes options = {1, 1, 5, 34};
   for (std::uint8_t i = 0; i < 32; ++i) options.push_back(i);
   const Outcome got = read(ack_flag, options);
@@ -52,7 +52,7 @@ TEST(Options, FourSackBlocks) {
   EXPECT_FALSE(got.parsed.unknown_options.any());
 }
 
-TEST(Options, SynOfAnOrdinaryHost) {
+TEST(Options, OptionsOfACommonSynAreParsed) {
   const Outcome got = read(syn_flag, {2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 9, 0, 0, 0, 0, 1, 3, 3, 7});
   EXPECT_EQ(got.result, ParseResult::tcp);
   const tcp::SynOptions expected{
@@ -103,7 +103,7 @@ struct UnknownCase {
 
 class UnknownOption : public testing::TestWithParam<UnknownCase> {};
 
-TEST_P(UnknownOption, StopsASynAndIsReportedOtherwise) {
+TEST_P(UnknownOption, PreventsSplittingInASynAndIsReportedOtherwise) {
   const Outcome syn = read(syn_flag, GetParam().options);
   EXPECT_EQ(syn.result, ParseResult::tcp_options_unknown);
   EXPECT_EQ(syn.parsed.unknown_options.bits, GetParam().expected);
@@ -135,13 +135,13 @@ INSTANTIATE_TEST_SUITE_P(
                     UnknownCase{"empty_sack", {5, 2, 1, 1}, UnknownOptions::malformed}),
     [](const auto& unknown) { return unknown.param.name; });
 
-TEST(Options, WhatFollowsTheEndIsNotRead) {
+TEST(Options, OptionsAfterTheEndAreIgnored) {
   const Outcome got = read(syn_flag, {2, 4, 1, 0, 0, 30, 12, 9});
   EXPECT_EQ(got.result, ParseResult::tcp);
   EXPECT_EQ(got.parsed.segment.syn.mss, 256);
 }
 
-TEST(Options, WhatPrecedesAMalformedOneCounts) {
+TEST(Options, OptionsBeforeAMalformedOneAreParsed) {
   const Outcome got = read(ack_flag, {8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 5, 99});
   EXPECT_TRUE(got.parsed.segment.has_timestamps);
   EXPECT_EQ(got.parsed.unknown_options.bits, UnknownOptions::malformed);

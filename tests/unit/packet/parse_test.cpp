@@ -98,7 +98,7 @@ TEST(Parse, PriorityBitsAreNotPartOfTheTag) {
   EXPECT_EQ(low.vlan, high.vlan);
 }
 
-TEST(Parse, ATagThatOnlyHasAPriorityNamesNoVlan) {
+TEST(Parse, APriorityTagNamesNoVlan) {
   Parsed parsed;
   const Packet alone = packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xc000));
   ASSERT_EQ(parse(alone, parsed), ParseResult::tcp);
@@ -134,7 +134,7 @@ TEST(Parse, StripToPayloadLeavesExactlyThePayload) {
   EXPECT_THAT(packet.bytes(), testing::ElementsAre('a', 'b', 'c'));
 }
 
-TEST(Parse, CongestionExperiencedIsSeen) {
+TEST(Parse, CongestionExperiencedIsParsed) {
   Bytes ip = ipv4(6, tcp(ack_flag));
   ip[1] = 0x03;
   ip.resize(20);
@@ -145,7 +145,7 @@ TEST(Parse, CongestionExperiencedIsSeen) {
   EXPECT_EQ(parsed.segment.ecn, tcp::congestion_experienced);
 }
 
-TEST(Parse, WhatIsNotIpIsNamed) {
+TEST(Parse, NonIpFramesAreClassified) {
   EXPECT_EQ(outcome(ethernet(0x0806, Bytes(46, 0))), ParseResult::arp);
   EXPECT_EQ(outcome(ethernet(0x88cc, Bytes(46, 0))), ParseResult::not_ip);  // LLDP
   EXPECT_EQ(outcome(ethernet(0x0026, Bytes(46, 0))), ParseResult::not_ip);  // an 802.3 length
@@ -154,12 +154,12 @@ TEST(Parse, WhatIsNotIpIsNamed) {
   EXPECT_EQ(outcome(tagged(ethernet(0x0806, Bytes(46, 0)), 0x8100, 3)), ParseResult::arp);
 }
 
-TEST(Parse, ThreeTagsAreTooDeep) {
+TEST(Parse, ThreeVlanTagsAreRefused) {
   const Bytes frame = tagged(tagged(tagged(tcp_over_v4(ack_flag), 0x8100, 1), 0x8100, 2), 0x88a8, 3);
   EXPECT_EQ(outcome(frame), ParseResult::vlan_depth);
 }
 
-TEST(Parse, OtherProtocolsOverIpAreNamedWithAddresses) {
+TEST(Parse, OtherIpProtocolsAreClassifiedWithAddresses) {
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(1, Bytes(8, 0)))), ParseResult::icmp);
   EXPECT_EQ(outcome(ethernet(0x86dd, ipv6(58, Bytes(8, 0)))), ParseResult::icmp);
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(47, Bytes(8, 0)))), ParseResult::not_tcp);
@@ -172,7 +172,7 @@ TEST(Parse, OtherProtocolsOverIpAreNamedWithAddresses) {
   EXPECT_EQ(parsed.dst_port, 12345);
 }
 
-TEST(Parse, FragmentsOfBothFamilies) {
+TEST(Parse, FragmentsOfBothIpVersionsAreRecognised) {
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(6, tcp(ack_flag), {}, 0x2000))), ParseResult::ip_fragment);  // the first
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(6, tcp(ack_flag), {}, 0x0010))), ParseResult::ip_fragment);  // a later one
   EXPECT_EQ(outcome(ethernet(0x86dd, ipv6(44, Bytes(8, 0) + tcp(ack_flag)))), ParseResult::ip_fragment);
@@ -182,7 +182,7 @@ TEST(Parse, FragmentsOfBothFamilies) {
   EXPECT_EQ(parsed.protocol, 6);
 }
 
-TEST(Parse, IpOptionsAndExtensionHeaders) {
+TEST(Parse, IpOptionsAndExtensionHeadersAreRecognised) {
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(6, tcp(ack_flag), {0x94, 4, 0, 0}))), ParseResult::ip_options);
   for (const std::uint8_t extension : std::initializer_list<std::uint8_t>{0, 43, 51, 60, 135, 139, 140}) {
     EXPECT_EQ(outcome(ethernet(0x86dd, ipv6(extension, Bytes(8, 0) + tcp(ack_flag)))), ParseResult::ipv6_extension)
@@ -197,7 +197,7 @@ TEST(Parse, MappedAddressesInIpv6AreNotTakenForIpv4) {
   EXPECT_EQ(outcome(frame), ParseResult::ipv6_mapped);
 }
 
-TEST(Parse, RuntsAndTruncation) {
+TEST(Parse, RuntsAndTruncatedFramesAreRefused) {
   EXPECT_EQ(outcome({}), ParseResult::runt);
   EXPECT_EQ(outcome(Bytes(13, 0)), ParseResult::runt);
   EXPECT_EQ(outcome(ethernet(0x8100, {0, 1})), ParseResult::runt);
@@ -210,7 +210,7 @@ TEST(Parse, RuntsAndTruncation) {
   }
 }
 
-TEST(Parse, DamagedIpHeaders) {
+TEST(Parse, DamagedIpHeadersAreRefused) {
   Bytes frame = tcp_over_v4(ack_flag);
   frame[14] = 0x55;  // version 5
   EXPECT_EQ(outcome(frame), ParseResult::bad_ip_header);
@@ -224,7 +224,7 @@ TEST(Parse, DamagedIpHeaders) {
   EXPECT_EQ(outcome(frame), ParseResult::bad_ip_header);
 }
 
-TEST(Parse, EveryBitOfTheIpv4HeaderIsUnderItsChecksum) {
+TEST(Parse, TheIpv4ChecksumCoversEveryBitOfTheHeader) {
   const Bytes whole = tcp_over_v4(ack_flag, {}, Bytes(100, 1));
   for (std::size_t bit = 0; bit < 160; ++bit) {
     Bytes frame = whole;
@@ -236,14 +236,14 @@ TEST(Parse, EveryBitOfTheIpv4HeaderIsUnderItsChecksum) {
   EXPECT_EQ(outcome(frame), ParseResult::bad_ip_checksum);
 }
 
-TEST(Parse, ChecksumOfAHeaderWithOptions) {
+TEST(Parse, TheChecksumCoversIpOptions) {
   Bytes frame = ethernet(0x0800, ipv4(6, tcp(ack_flag), {0x94, 4, 0, 0, 1, 1, 1, 0}));
   EXPECT_EQ(outcome(frame), ParseResult::ip_options);
   frame[14 + 22] ^= 0x10U;
   EXPECT_EQ(outcome(frame), ParseResult::bad_ip_checksum);
 }
 
-TEST(Parse, DamagedTcpHeaders) {
+TEST(Parse, DamagedTcpHeadersAreRefused) {
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(6, Bytes(19, 0)))), ParseResult::bad_tcp_header);
   EXPECT_EQ(outcome(ethernet(0x0800, ipv4(6, {}))), ParseResult::bad_tcp_header);
   Bytes frame = tcp_over_v4(ack_flag);

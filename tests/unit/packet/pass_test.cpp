@@ -61,7 +61,7 @@ struct Sent {
   return can_pass(packet, parsed);
 }
 
-TEST(Pass, OnlyWhatALegSaysChanges) {
+TEST(CutThroughHeaders, OnlyTheFieldsOfTheLegChange) {
   std::mt19937 random(1);
   for (int run = 0; run < 200; ++run) {
     Sent sent;
@@ -90,7 +90,7 @@ TEST(Pass, OnlyWhatALegSaysChanges) {
   }
 }
 
-TEST(Pass, ReservedBitsDoNot) {
+TEST(CutThroughHeaders, ReservedBitsAreCleared) {
   Packet packet = Sent().frame();
   Parsed parsed;
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
@@ -105,7 +105,7 @@ TEST(Pass, ReservedBitsDoNot) {
   EXPECT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::good);
 }
 
-TEST(Pass, WhatIsNotAsUsualIsWrittenAnew) {
+TEST(CutThroughHeaders, UncommonSegmentsAreRebuilt) {
   using Change = std::function<void(Sent&)>;
   EXPECT_TRUE(passes(Sent()));
   const std::vector<std::pair<const char*, Change>> changes{
@@ -122,7 +122,7 @@ TEST(Pass, WhatIsNotAsUsualIsWrittenAnew) {
   }
 }
 
-TEST(Pass, TimestampsElsewhereAreWrittenAnew) {
+TEST(CutThroughHeaders, SegmentsWithTimestampsElsewhereAreRebuilt) {
   Packet packet = Sent().frame();
   Parsed parsed;
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);

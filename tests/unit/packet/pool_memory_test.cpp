@@ -33,7 +33,7 @@ std::uint64_t allocated() {
   return statistics.heap_allocsz_bytes;
 }
 
-TEST(PoolMemory, BuffersLieOneBehindTheOtherSoThatADriverCanRegisterThemAll) {
+TEST(PoolMemory, BuffersAreContiguousSoThatADriverCanRegisterThem) {
   for (const std::uint16_t room : {std::uint16_t{2048}, std::uint16_t{3072}}) {
     const PacketPool pool("dense", 3000, room);
     const std::uint32_t size =
@@ -45,7 +45,7 @@ TEST(PoolMemory, BuffersLieOneBehindTheOtherSoThatADriverCanRegisterThemAll) {
   }
 }
 
-TEST(PoolMemory, TheFootprintIsWhatItTakes) {
+TEST(PoolMemory, TheFootprintBoundsTheAllocation) {
   for (const std::uint32_t count : {2000U, 10000U}) {
     for (const std::uint16_t room : {std::uint16_t{2048}, std::uint16_t{10240}}) {
       const std::uint64_t before = allocated();
@@ -63,13 +63,13 @@ TEST(PoolMemory, BuffersCanBeSentByADevice) {
   EXPECT_EQ(pool.handle()->flags & RTE_MEMPOOL_F_NON_IO, 0U);
 }
 
-TEST(PoolMemory, ItsMemoryIsGivenBack) {
+TEST(PoolMemory, ItsMemoryIsFreed) {
   const std::uint64_t before = allocated();
   for (int i = 0; i < 3; ++i) const PacketPool pool("again", 20000);
   EXPECT_EQ(allocated(), before);
 }
 
-TEST(PoolMemory, MoreThanDpdkWasStartedWithIsRefusedWithWhatIsNeeded) {
+TEST(PoolMemory, MoreMemoryThanDpdkHasIsRefusedWithTheAmountNeeded) {
   try {
     const PacketPool pool("large", 400'000);  // the tests' EAL has 512 MiB
     FAIL() << "there was memory for it";

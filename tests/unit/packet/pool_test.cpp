@@ -33,7 +33,7 @@ void in_another_thread(Work&& work) {
   }).join();
 }
 
-TEST(PacketPool, WhatIsAvailableCanBeHad) {
+TEST(PacketPool, AvailableBuffersCanBeAllocated) {
   PacketPool pool("shared", 2000);
   in_another_thread([&] { take(pool, 100); });
   const std::uint32_t available = pool.available();
@@ -41,7 +41,7 @@ TEST(PacketPool, WhatIsAvailableCanBeHad) {
   EXPECT_EQ(take(pool, pool.capacity()).size(), available);
 }
 
-TEST(PacketPool, WhatAThreadHandsBackIsThereForAll) {
+TEST(PacketPool, BuffersFreedByAThreadAreAvailableToAll) {
   PacketPool pool("released", 2000);
   in_another_thread([&] {
     take(pool, 100);
@@ -51,7 +51,7 @@ TEST(PacketPool, WhatAThreadHandsBackIsThereForAll) {
   EXPECT_EQ(take(pool, pool.capacity()).size(), pool.capacity());
 }
 
-TEST(PacketPool, WhatIsGivenBackIsThereAgainHoweverMuch) {
+TEST(PacketPool, FreedBuffersOfAnyNumberCanBeAllocatedAgain) {
   PacketPool pool("given_back", 2000);
   for (const std::uint32_t count : {1U, 100U, 384U, 385U, 1000U, 2000U}) {  // DPDK keeps up to 384 at hand
     {
@@ -66,7 +66,7 @@ TEST(PacketPool, WhatIsGivenBackIsThereAgainHoweverMuch) {
   }
 }
 
-TEST(PacketPool, ABufferComesBackWithItsLastHandle) {
+TEST(PacketPool, ABufferIsFreedWithItsLastHandle) {
   PacketPool pool("handles", 100);
   Packet first = pool.allocate();
   Packet second = first.share();
@@ -77,14 +77,14 @@ TEST(PacketPool, ABufferComesBackWithItsLastHandle) {
   EXPECT_EQ(pool.in_use(), 0U);
 }
 
-TEST(PacketPool, AThreadThatDpdkDoesNotKnowGivesBackToo) {
+TEST(PacketPool, AThreadUnknownToDpdkCanFreeBuffers) {
   PacketPool pool("stranger", 100);
   std::vector<Packet> taken = take(pool, 50);
   std::thread([&] { taken.clear(); }).join();
   EXPECT_EQ(pool.in_use(), 0U);
 }
 
-TEST(PacketPool, ABufferThatLostItsShapeIsWholeWhenItComesAgain) {
+TEST(PacketPool, AModifiedBufferIsResetWhenItIsAllocatedAgain) {
   PacketPool pool("reshaped", 100);
   Packet packet = pool.allocate();
   packet.buffer()->nb_segs = 3;

@@ -242,7 +242,7 @@ void expect_same(const Bytes& frame) {
   ASSERT_EQ(got.segment.syn.mss, expected.mss);
 }
 
-TEST(Reference, MutatedFramesReadAlike) {
+TEST(Reference, MutatedFramesAreParsedAlike) {
   const std::vector<Bytes> frames = seeds();
   constexpr unsigned seed = 20240611;
   std::mt19937 random(seed);
@@ -254,7 +254,7 @@ TEST(Reference, MutatedFramesReadAlike) {
   }
 }
 
-TEST(Reference, NoiseReadsAlike) {
+TEST(Reference, NoiseIsParsedAlike) {
   constexpr unsigned seed = 7;
   std::mt19937 random(seed);
   for (int round = 0; round < 50000; ++round) {

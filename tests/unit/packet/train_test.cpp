@@ -20,7 +20,7 @@ Parsed segment(std::uint32_t seq) {
   return parsed;
 }
 
-TEST(Train, TheNextDataThatSaysNothingElseFollows) {
+TEST(SegmentRun, ContiguousDataFollows) {
   EXPECT_TRUE(follows(segment(5000), segment(6000)));
   EXPECT_TRUE(follows(segment(0xffffff00), segment(0xffffff00 + 1000))) << "numbers wrap";
   Parsed pushed = segment(6000);
@@ -35,7 +35,7 @@ TEST(Train, TheNextDataThatSaysNothingElseFollows) {
   EXPECT_FALSE(follows(segment(5000), segment(5000))) << "a repetition";
 }
 
-TEST(Train, OfOneSizeAndShapeItsSegmentsAreAlike) {
+TEST(SegmentRun, SegmentsOfOneSizeAndFormAreAlike) {
   Parsed next = segment(6000);
   next.segment.ts_value = 11;
   next.segment.ts_echo = 12;
@@ -57,7 +57,7 @@ TEST(Train, OfOneSizeAndShapeItsSegmentsAreAlike) {
   EXPECT_FALSE(are_alike(segment(5000), fragmentable));
 }
 
-TEST(Train, WhateverElseIsNewEndsIt) {
+TEST(SegmentRun, AnyOtherChangeEndsIt) {
   using Change = void (*)(Parsed&);
   constexpr std::array changes{
       Change{[](Parsed& p) { p.segment.ack += 1; }},

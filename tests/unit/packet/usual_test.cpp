@@ -49,7 +49,7 @@ Bytes usual(std::size_t payload, std::uint8_t flags = ack_flag) {
   return tcp_over_v4(flags, timestamps, Bytes(payload, 0x77));
 }
 
-TEST(UsualFrames, AreTakenWhateverTheirFreeFieldsSay) {
+TEST(CommonFrames, AreAcceptedWithAnyFreeFields) {
   std::mt19937 random(1);
   // DSCP and ECN, identification, TTL, addresses; ports, numbers, flags but SYN, window, checksum, urgent pointer.
   for (int round = 0; round < 20'000; ++round) {
@@ -65,14 +65,14 @@ TEST(UsualFrames, AreTakenWhateverTheirFreeFieldsSay) {
   }
 }
 
-TEST(UsualFrames, ThatRoutersMayFragmentAreNone) {
+TEST(CommonFrames, AreNotAcceptedWithoutDf) {
   Bytes frame = usual(100);
   frame[20] = 0;
   repair(frame);
   EXPECT_FALSE(taken(frame));
 }
 
-TEST(UsualFrames, WithOneBitChangedAreReadAlikeOrNotTaken) {
+TEST(CommonFrames, AreParsedAlikeOrRefusedWithOneFlippedBit) {
   for (const std::size_t payload : {0U, 1U, 100U}) {
     int refused = 0;
     for (std::size_t bit = 0; bit < headers * 8; ++bit) {
@@ -88,7 +88,7 @@ TEST(UsualFrames, WithOneBitChangedAreReadAlikeOrNotTaken) {
   }
 }
 
-TEST(UsualFrames, CutOffAnywhereAreReadAlikeOrNotTaken) {
+TEST(CommonFrames, AreParsedAlikeOrRefusedIfTruncated) {
   const Bytes whole = usual(20) + Bytes(6, 0);
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     const Bytes frame(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
@@ -96,7 +96,7 @@ TEST(UsualFrames, CutOffAnywhereAreReadAlikeOrNotTaken) {
   }
 }
 
-TEST(UsualFrames, OfEveryLengthThatTheHeaderMayClaim) {
+TEST(CommonFrames, AreAcceptedOnlyWithAPlausibleLength) {
   Bytes frame = usual(40);
   for (unsigned total = 0; total <= 0xffff; ++total) {
     frame[16] = static_cast<std::uint8_t>(total >> 8);
@@ -106,7 +106,7 @@ TEST(UsualFrames, OfEveryLengthThatTheHeaderMayClaim) {
   }
 }
 
-TEST(UsualFrames, MutatedAtRandomAreReadAlikeOrNotTaken) {
+TEST(CommonFrames, AreParsedAlikeOrRefusedIfMutated) {
   std::mt19937 random(2);
   const std::vector<Bytes> bases = {usual(0),
                                     usual(9, psh_ack),
@@ -148,7 +148,7 @@ Bytes usual_syn(std::size_t payload = 0, std::uint8_t flags = syn_flag) {
   return tcp_over_v4(flags, syn_options, Bytes(payload, 0x77));
 }
 
-TEST(UsualSyns, AreTakenWhateverTheirFreeFieldsSay) {
+TEST(CommonSyns, AreAcceptedWithAnyFreeFields) {
   std::mt19937 random(3);
   // As above, but for flags of ECN; MSS, timestamps, and how far windows are shifted, too far as well.
   for (int round = 0; round < 20'000; ++round) {
@@ -164,13 +164,13 @@ TEST(UsualSyns, AreTakenWhateverTheirFreeFieldsSay) {
   }
 }
 
-TEST(UsualSyns, ThatSpeakOfEcnAreNone) {
+TEST(CommonSyns, AreNotAcceptedWithEcnFlags) {
   EXPECT_FALSE(syn_taken(usual_syn(0, syn_flag | 0xc0)));
   EXPECT_FALSE(syn_taken(usual_syn(0, syn_flag | ack_flag | 0x40)));
   EXPECT_TRUE(syn_taken(usual_syn(0, syn_flag | ack_flag)));
 }
 
-TEST(UsualSyns, WithOneBitChangedAreReadAlikeOrNotTaken) {
+TEST(CommonSyns, AreParsedAlikeOrRefusedWithOneFlippedBit) {
   int refused = 0;
   for (std::size_t bit = 0; bit < syn_headers * 8; ++bit) {
     for (const bool repaired : {false, true}) {
@@ -184,7 +184,7 @@ TEST(UsualSyns, WithOneBitChangedAreReadAlikeOrNotTaken) {
   EXPECT_LT(refused, 900);
 }
 
-TEST(UsualSyns, CutOffAnywhereAreReadAlikeOrNotTaken) {
+TEST(CommonSyns, AreParsedAlikeOrRefusedIfTruncated) {
   const Bytes whole = usual_syn() + Bytes(6, 0);
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     const Bytes frame(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
@@ -192,7 +192,7 @@ TEST(UsualSyns, CutOffAnywhereAreReadAlikeOrNotTaken) {
   }
 }
 
-TEST(UsualSyns, OfEveryLengthThatTheHeaderMayClaim) {
+TEST(CommonSyns, AreAcceptedOnlyWithAPlausibleLength) {
   Bytes frame = usual_syn(40);
   for (unsigned total = 0; total <= 0xffff; ++total) {
     frame[16] = static_cast<std::uint8_t>(total >> 8);
@@ -202,7 +202,7 @@ TEST(UsualSyns, OfEveryLengthThatTheHeaderMayClaim) {
   }
 }
 
-TEST(UsualSyns, MutatedAtRandomAreReadAlikeOrNotTaken) {
+TEST(CommonSyns, AreParsedAlikeOrRefusedIfMutated) {
   std::mt19937 random(4);
   const std::vector<Bytes> bases = {usual_syn(),
                                     usual_syn(9, syn_flag | ack_flag),

@@ -28,7 +28,7 @@ void make_partial(Bytes& frame, std::size_t field, const Bytes& pseudo_header) {
   frame[field + 1] = static_cast<std::uint8_t>(sum >> 8);
 }
 
-TEST(Verify, GoodChecksumsLeaveThePayloadsSum) {
+TEST(Verify, AGoodChecksumYieldsTheSumOfThePayload) {
   for (const std::size_t size : {0U, 1U, 2U, 31U, 64U, 65U, 1447U, 1448U, 1900U}) {
     const Bytes payload = counting(size);
     for (const Bytes& frame : {tcp_over_v4(ack_flag, {}, payload), tcp_over_v6(ack_flag, {}, payload)}) {
@@ -42,7 +42,7 @@ TEST(Verify, GoodChecksumsLeaveThePayloadsSum) {
   }
 }
 
-TEST(Verify, AnyFlippedBitIsFound) {
+TEST(Verify, AnyFlippedBitIsDetected) {
   const Bytes whole = tcp_over_v4(ack_flag, {1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2}, counting(97));
   for (std::size_t bit = 34U * 8; bit < whole.size() * 8; ++bit) {
     Bytes frame = whole;
@@ -69,7 +69,7 @@ TEST(Verify, PartialChecksumsAreRecognised) {
   }
 }
 
-TEST(Verify, ADevicesVerdictSparesReadingThePayload) {
+TEST(Verify, AVerdictOfTheDeviceAvoidsReadingThePayload) {
   const Bytes payload = counting(1001);
   const Packet packet = packet_of(tcp_over_v4(ack_flag, {}, payload));
   Parsed parsed;
@@ -79,7 +79,7 @@ TEST(Verify, ADevicesVerdictSparesReadingThePayload) {
   EXPECT_EQ(canonical(packet.note().payload_sum), canonical(ones_complement_sum(payload)));
 }
 
-TEST(Verify, ADeviceThatVouchesOnlyForTheDataIsQuoted) {
+TEST(Verify, AVerdictAboutTheDataAloneIsReported) {
   Bytes frame = tcp_over_v4(ack_flag, {}, counting(10));
   frame[34 + 16] ^= 0x55U;
   const Packet packet = packet_of(frame);
@@ -90,7 +90,7 @@ TEST(Verify, ADeviceThatVouchesOnlyForTheDataIsQuoted) {
   EXPECT_EQ(canonical(packet.note().payload_sum), canonical(ones_complement_sum(counting(10))));
 }
 
-TEST(Verify, ADevicesComplaintIsCheckedInSoftware) {
+TEST(Verify, ABadVerdictOfTheDeviceIsCheckedInSoftware) {
   const Packet packet = packet_of(tcp_over_v4(ack_flag, {}, counting(10)));
   Parsed parsed;
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
@@ -110,7 +110,7 @@ void expect_completed(const Bytes& whole, std::size_t field, const Bytes& pseudo
   EXPECT_FALSE(complete_partial_checksum(packet, parsed, result)) << "complete now";
 }
 
-TEST(Complete, TcpAndUdpOfBothFamilies) {
+TEST(ChecksumCompletion, TcpAndUdpChecksumsAreCompletedForIpv4AndIpv6) {
   const Bytes payload = counting(33);
   expect_completed(tcp_over_v4(ack_flag, {}, payload), 34 + 16, pseudo_v4(6, 53));
   expect_completed(tcp_over_v6(ack_flag, {}, payload), 54 + 16, pseudo_v6(6, 53));
@@ -130,7 +130,7 @@ void expect_untouched(const Bytes& frame) {
   EXPECT_THAT(packet.bytes(), testing::ElementsAreArray(frame));
 }
 
-TEST(Complete, EverythingElseIsLeftAlone) {
+TEST(ChecksumCompletion, OtherFramesAreNotChanged) {
   Bytes damaged = tcp_over_v4(ack_flag, {}, counting(9));
   damaged.back() ^= 1U;
   expect_untouched(damaged);

@@ -25,12 +25,12 @@ unsigned status(const std::optional<http::Response>& refused) {
   return refused ? refused->status : 200;
 }
 
-TEST(Guard, LetsThePagesOwnScriptIn) {
+TEST(Guard, AcceptsTheScriptOfThePage) {
   const Guard guard({token});
   EXPECT_EQ(status(guard.refuse(request())), 200U);
 }
 
-TEST(Guard, LetsWhoIsNoBrowserInByTheTokenAlone) {
+TEST(Guard, AcceptsAClientWithoutBrowserHeadersByTheToken) {
   const Guard guard({token});
   http::Request plain = request();
   plain.origin.clear();
@@ -38,7 +38,7 @@ TEST(Guard, LetsWhoIsNoBrowserInByTheTokenAlone) {
   EXPECT_EQ(status(guard.refuse(plain)), 200U);
 }
 
-TEST(Guard, RefusesEveryTokenButOne) {
+TEST(Guard, RefusesEveryOtherToken) {
   const Guard guard({token});
   for (const std::string& given : {std::string(), std::string("Bearer "), "Bearer " + token.substr(1), token,
                                    "Bearer " + token + "0", "Basic " + token}) {
@@ -48,7 +48,7 @@ TEST(Guard, RefusesEveryTokenButOne) {
   }
 }
 
-TEST(Guard, RefusesOtherMachinesUnlessTold) {
+TEST(Guard, RefusesOtherMachinesUnlessConfigured) {
   http::Request far = request();
   far.from_loopback = false;
   EXPECT_EQ(status(Guard({token}).refuse(far)), 403U);
@@ -56,7 +56,7 @@ TEST(Guard, RefusesOtherMachinesUnlessTold) {
   EXPECT_EQ(status(Guard({token, true}).refuse(far)), 200U);
 }
 
-TEST(Guard, KnowsItsHostByAddressAndByTheNamesItWasTold) {
+TEST(Guard, AcceptsHostsByAddressAndConfiguredName) {
   const Guard guard({token, false, {"Proxy.example"}});
   for (const char* const known :
        {"127.0.0.1", "[::1]:9838", "192.0.2.7:80", "localhost:9838", "LOCALHOST", "proxy.EXAMPLE:9838"}) {
@@ -74,7 +74,7 @@ TEST(Guard, KnowsItsHostByAddressAndByTheNamesItWasTold) {
   }
 }
 
-TEST(Guard, RefusesWhatThePageOfAnotherSiteSends) {
+TEST(Guard, RefusesRequestsOfAnotherSite) {
   const Guard guard({token});
   for (const char* const origin :
        {"http://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1:9838.evil.example"}) {

@@ -48,7 +48,7 @@ class Page : public testing::Test {
                   }}};
 };
 
-TEST_F(Page, IsShownToWhoHasNoTokenYet) {
+TEST_F(Page, IsShownWithoutAToken) {
   http::Request asked = request("GET", "/");
   asked.authorization.clear();
   const http::Response shown = response(page_.answer(asked));
@@ -66,13 +66,13 @@ TEST_F(Page, MayRunItsOwnScriptAndNothingElse) {
   EXPECT_THAT(policy->second, Not(HasSubstr("unsafe")));
 }
 
-TEST_F(Page, NamesNothingFromAnywhereElse) {
+TEST_F(Page, LoadsNothingFromOtherSites) {
   for (const char* const outside : {"src=\"http", "href=\"http", "@import", "url(", " onclick=", " style=\""}) {
     EXPECT_EQ(page_text.find(outside), std::string_view::npos) << outside;
   }
 }
 
-TEST_F(Page, TellsNothingWithoutTheToken) {
+TEST_F(Page, RevealsNothingWithoutTheToken) {
   for (const char* const path : {"/events", "/mode"}) {
     http::Request asked = request(path == std::string("/mode") ? "POST" : "GET", path, "smvs");
     asked.authorization.clear();
@@ -81,12 +81,12 @@ TEST_F(Page, TellsNothingWithoutTheToken) {
   EXPECT_THAT(switched_, ElementsAre());
 }
 
-TEST_F(Page, AnswersWhoWatchesByEvents) {
+TEST_F(Page, AnswersWithAnEventStream) {
   EXPECT_TRUE(std::holds_alternative<http::EventStream*>(page_.answer(request("GET", "/events")).value()));
   EXPECT_EQ(response(page_.answer(request("HEAD", "/events"))).status, 405U);
 }
 
-TEST_F(Page, SwitchesTheModeAndSaysWhatWasWrong) {
+TEST_F(Page, SwitchesTheModeAndReportsErrors) {
   EXPECT_EQ(posted("wrb regulate").status, 200U);
   const http::Response refused = posted("wrong");
   EXPECT_EQ(refused.status, 400U);
@@ -94,7 +94,7 @@ TEST_F(Page, SwitchesTheModeAndSaysWhatWasWrong) {
   EXPECT_THAT(switched_, ElementsAre("wrb regulate", "wrong"));
 }
 
-TEST_F(Page, SwitchesToNothingThatIsNoMode) {
+TEST_F(Page, RefusesUnknownModes) {
   for (const std::string& body :
        {std::string(), std::string("smvs\nlogging: off"), std::string("{}"), std::string(65, 'a')})
     EXPECT_EQ(posted(body).status, 400U) << body;
@@ -102,12 +102,12 @@ TEST_F(Page, SwitchesToNothingThatIsNoMode) {
   EXPECT_THAT(switched_, ElementsAre());
 }
 
-TEST_F(Page, WhichOnlyShowsSwitchesNothing) {
+TEST_F(Page, DoesNotSwitchIfReadOnly) {
   LivePage only_shows(context_, {token}, {[](const std::function<void(const std::string&)>&) {}, {}});
   EXPECT_EQ(response(only_shows.answer(request("POST", "/mode", "smvs"))).status, 404U);
 }
 
-TEST_F(Page, LeavesOtherPathsToOthers) {
+TEST_F(Page, IgnoresOtherPaths) {
   EXPECT_FALSE(page_.answer(request("GET", "/metrics")));
 }
 

@@ -7,7 +7,7 @@
 namespace sluice::emulator {
 namespace {
 
-TEST(Difference, TheSameBytesHaveNone) {
+TEST(Difference, EqualTextsHaveNone) {
   EXPECT_EQ(first_difference("", ""), "");
   EXPECT_EQ(first_difference("a\nb\n", "a\nb\n"), "");
 }
@@ -26,7 +26,7 @@ TEST(Difference, ALongLineIsCutAndATerminalSeesNoControls) {
   EXPECT_LT(text.size(), 250U);
 }
 
-TEST(Sha256, IsThatOfTheStandard) {
+TEST(Sha256, EqualsTheVectorsOfTheStandard) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 

@@ -48,7 +48,7 @@ TEST_F(KeptRunsTest, AnotherProgramPointOrSeedIsAnotherRun) {
   EXPECT_FALSE(kept_.find(other));
 }
 
-TEST_F(KeptRunsTest, WhatIsNotWholeIsNotTaken) {
+TEST_F(KeptRunsTest, ATruncatedFileIsRefused) {
   kept_.keep(plan_, result_);
   const fs::path file = folder_ / kept_.name_of(plan_);
   const std::string bytes = read_file(file);
@@ -62,7 +62,7 @@ TEST_F(KeptRunsTest, WhatIsNotWholeIsNotTaken) {
   }
 }
 
-TEST_F(KeptRunsTest, ARunUnderTheNameOfAnotherIsNotTaken) {
+TEST_F(KeptRunsTest, ARunUnderTheNameOfAnotherIsRefused) {
   kept_.keep(plan_, result_);
   RunPlan other = plan_;
   ++other.seed;

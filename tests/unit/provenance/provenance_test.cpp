@@ -30,7 +30,7 @@ std::string with(const std::string& pointer, const nlohmann::json& value) {
   return json.dump();
 }
 
-TEST(Provenance, WhatIsWrittenIsRead) {
+TEST(Provenance, WrittenProvenanceIsReadBack) {
   const std::string text = to_json(test::sample_provenance());
   const Provenance read = parse_provenance(text);
   EXPECT_EQ(to_json(read), text);
@@ -39,7 +39,7 @@ TEST(Provenance, WhatIsWrittenIsRead) {
   EXPECT_EQ(read.seeds_per_point, 2U);
 }
 
-TEST(Provenance, WhatIsNoneIsRefusedWithTheReason) {
+TEST(Provenance, InvalidProvenanceIsRefusedWithTheReason) {
   EXPECT_EQ(complaint(""), "is not JSON");
   EXPECT_EQ(complaint("[]"), "format: expected a value, there is none");
   EXPECT_EQ(complaint(with("/format", 2)), "format: expected 1");
@@ -55,18 +55,18 @@ TEST(Provenance, WhatIsNoneIsRefusedWithTheReason) {
   EXPECT_EQ(complaint(with("/machines/0", "here")), "kernel: expected a value, there is none");
 }
 
-TEST(Provenance, OnlyFilesThatNodebWritesAreLookedAt) {
+TEST(Provenance, OnlyFilesThatNodebWritesAreAccepted) {
   EXPECT_EQ(complaint(with("/files/0/name", "report.html")), "accepted");
   for (const char* name : {"../results.csv", "/etc/passwd", "provenance.json", ""}) {
     EXPECT_EQ(complaint(with("/files/0/name", name)), "files: expected the name of a file that nodeb writes") << name;
   }
 }
 
-TEST(Provenance, DeepNestingDoesNoHarm) {
+TEST(Provenance, DeepNestingIsRefused) {
   EXPECT_EQ(complaint(std::string(1'000'000, '[')), "is not JSON");
 }
 
-TEST(Provenance, NamesThatLeadElsewhereAreKnown) {
+TEST(Provenance, NamesOutsideTheFolderAreRecognised) {
   for (const char* name : {"a.yaml", "folder/a.yaml", "..a"}) EXPECT_TRUE(stays_below(name)) << name;
   for (const char* name : {"", "/a.yaml", "../a.yaml", "folder/../../a.yaml", "folder/", ".", "./a", "a/.."}) {
     EXPECT_FALSE(stays_below(name)) << name;
@@ -74,7 +74,7 @@ TEST(Provenance, NamesThatLeadElsewhereAreKnown) {
   EXPECT_FALSE(stays_below(std::string_view("a\0b", 3)));
 }
 
-TEST(Build, SourcesWithoutChangesAreTheSameInAnyBuildOfOneCompiler) {
+TEST(Build, UnchangedSourcesHaveOneIdentityPerCompiler) {
   const Build clean{"0.1.0", "abc", "5", false, "g++ 12", "Release", "1"};
   Build other = clean;
   other.sha256 = "2";
@@ -94,7 +94,7 @@ TEST(Build, SourcesWithoutChangesAreTheSameInAnyBuildOfOneCompiler) {
   EXPECT_FALSE(same_results(unknown, other));
 }
 
-TEST(Build, ThisOneKnowsWhatItIs) {
+TEST(Build, ThisBuildHasVersionCommitAndHash) {
   const Build build = this_build("bytes");
   EXPECT_FALSE(build.version.empty());
   EXPECT_FALSE(build.commit.empty());

@@ -10,7 +10,7 @@
 namespace sluice::emulator {
 namespace {
 
-TEST(ResultArchive, ARunComesBackBitForBit) {
+TEST(ResultArchive, ARunIsRestoredBitForBit) {
   const RunResult before = test::full_result();
   const RunResult now = result_of(archive(before));
   EXPECT_EQ(archive(now), archive(before));
@@ -25,7 +25,7 @@ TEST(ResultArchive, ARunComesBackBitForBit) {
   EXPECT_EQ(now.queues.at(0).source, before.queues.at(0).source);
 }
 
-TEST(ResultArchive, WhatIsCutOffAnywhereIsRefused) {
+TEST(ResultArchive, ATruncatedArchiveIsRefused) {
   const std::string bytes = archive(test::full_result());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(static_cast<void>(result_of(bytes.substr(0, length))), std::runtime_error) << length;
@@ -33,7 +33,7 @@ TEST(ResultArchive, WhatIsCutOffAnywhereIsRefused) {
   EXPECT_THROW(static_cast<void>(result_of(bytes + 'x')), std::runtime_error);
 }
 
-TEST(ResultArchive, AByteThatIsAnotherOneDoesNoHarm) {
+TEST(ResultArchive, AChangedByteIsRefusedOrHarmless) {
   const std::string bytes = archive(test::full_result());
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     std::string other = bytes;

@@ -21,7 +21,7 @@ FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t ex
   return share;
 }
 
-TEST(BearerLoad, AFlowThatComesAndGoesLeavesNothing) {
+TEST(BearerLoad, AddingAndRemovingAFlowChangesNothing) {
   BearerLoad load;
   const FlowShare flow = share(1000, 70'000, 500, true, true);
   load.change({}, flow);
@@ -40,7 +40,7 @@ TEST(BearerLoad, AFlowThatComesAndGoesLeavesNothing) {
   EXPECT_EQ(load.shut_flows, 0U);
 }
 
-TEST(BearerLoad, AFlowCountsAsBackloggedWhileItHasAnythingUnsent) {
+TEST(BearerLoad, AFlowWithUnsentBytesCountsAsBacklogged) {
   BearerLoad load;
   load.change({}, share(1, 0, 0, false, false));
   load.change(share(1, 0, 0, false, false), share(2, 0, 0, false, false));
@@ -49,7 +49,7 @@ TEST(BearerLoad, AFlowCountsAsBackloggedWhileItHasAnythingUnsent) {
   EXPECT_EQ(load.backlogged_flows, 0U);
 }
 
-TEST(BearerLoad, AFlowThatMovesIsADownloadOnceItIsNotYoung) {
+TEST(BearerLoad, AMovingFlowIsADownloadOnceItIsNoLongerShort) {
   BearerLoad load;
   FlowShare flow = share(0, 0, 0, false, false, true);
   load.change({}, flow);
@@ -65,7 +65,7 @@ TEST(BearerLoad, AFlowThatMovesIsADownloadOnceItIsNotYoung) {
   EXPECT_EQ(load.older_moving_flows, 0U);
 }
 
-TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
+TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   std::mt19937 engine(1);
   const auto random = [&](std::uint32_t below) { return static_cast<std::uint32_t>(engine() % below); };
   std::array<FlowShare, 8> flows{};

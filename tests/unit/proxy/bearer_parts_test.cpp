@@ -28,7 +28,7 @@ std::size_t ring_size(const Bead& entry) {
   return size;
 }
 
-TEST(RingMember, JoinsAndLeavesWithoutLosingTheOthers) {
+TEST(RingMember, JoiningAndLeavingKeepsTheOtherMembers) {
   Bead a;
   Bead b;
   Bead c;
@@ -45,7 +45,7 @@ TEST(RingMember, JoinsAndLeavesWithoutLosingTheOthers) {
   EXPECT_EQ(ring_size(a), 1U);
 }
 
-TEST(RingMember, VisitsEachOtherOneOnce) {
+TEST(RingMember, VisitsEveryOtherMemberOnce) {
   Bead a;
   std::vector<const Bead*> seen;
   const auto see = [&seen](const Bead& other) { seen.push_back(&other); };
@@ -59,7 +59,7 @@ TEST(RingMember, VisitsEachOtherOneOnce) {
   EXPECT_EQ(seen, (std::vector<const Bead*>{&c, &b}));
 }
 
-TEST(Grant, CarriesAFractionOfAPacketWhileSomethingWaits) {
+TEST(Grant, CarriesOverAFractionOfAPacketWhileDataWaits) {
   Grant grant;
   grant.give(Bytes(10'000), true);
   grant.spend(Bytes(9'500));
@@ -71,7 +71,7 @@ TEST(Grant, CarriesAFractionOfAPacketWhileSomethingWaits) {
   EXPECT_EQ(grant.left(), Bytes(1'000)) << "nobody waited for it";
 }
 
-TEST(Grant, NothingIsCarriedOfWhatWasOverspentNorGivenBelowZero) {
+TEST(Grant, DoesNotCarryOverDebtAndIsNotNegative) {
   Grant grant;
   grant.give(Bytes(1'000), true);
   grant.spend(Bytes(1'500));
@@ -81,7 +81,7 @@ TEST(Grant, NothingIsCarriedOfWhatWasOverspentNorGivenBelowZero) {
   EXPECT_EQ(grant.given(), Bytes(0));
 }
 
-TEST(ReportBridge, StepsForLostReportsWereNotInAdvance) {
+TEST(ReportBridge, StepsForLostReportsAreNotTakenTwice) {
   ReportBridge bridge;
   bridge.expect(Instant(100ms));
   bridge.cross(25ms);
@@ -106,7 +106,7 @@ ReportArrival report(std::uint64_t sender, std::uint64_t sequence, RadioState st
   return report;
 }
 
-TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastHasLetTheUeGo) {
+TEST(ReportStream, AnotherNodeBIsAcceptedAfterTheLastReleasedTheUe) {
   ReportStream reports(1s);
   EXPECT_TRUE(reports.accepts(report(1, 5), Instant(0s)));
   reports.note(report(1, 5), Instant(0s));
@@ -126,7 +126,7 @@ TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
   EXPECT_TRUE(reports.accepts(report(2, 1), Instant(50ms)));
 }
 
-TEST(ReportStream, WhatIsNoNewerIsStaleUntilTheSenderBeginsAnew) {
+TEST(ReportStream, AnOlderReportIsStaleUntilTheSenderRestarts) {
   ReportStream reports(20ms);
   EXPECT_FALSE(reports.is_stale(report(1, 5))) << "there was none";
   reports.note(report(1, 5), Instant(0s));
@@ -147,7 +147,7 @@ Treatment smvs_at(LawPlace place) {
   return treatment;
 }
 
-TEST(AllowanceLaw, AtTheNodeBTheReportBringsIt) {
+TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
   const Treatment treatment = smvs_at(LawPlace::nodeb);
   AllowanceLaw law(treatment);
   ReportArrival brings = report(1, 7);
@@ -162,7 +162,7 @@ TEST(AllowanceLaw, AtTheNodeBTheReportBringsIt) {
   EXPECT_EQ(law.applied_sequence(), 0U) << "another Node-B counts anew";
 }
 
-TEST(AllowanceLaw, AtTheProxyItRunsAndKnowsTheRate) {
+TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
   const Treatment treatment = smvs_at(LawPlace::proxy);
   AllowanceLaw law(treatment);
   const Rate reported = Rate::bytes_per_second(3e6);
@@ -175,7 +175,7 @@ TEST(AllowanceLaw, AtTheProxyItRunsAndKnowsTheRate) {
   EXPECT_NE(law.mean_rate(reported), reported);
 }
 
-TEST(AllowanceLaw, ByAcknowledgementsItRunsInStepsAsReportsCome) {
+TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
   const Treatment treatment = smvs_at(LawPlace::acks);
   AllowanceLaw law(treatment);
   ReportArrival brings = report(1, 7);
@@ -194,7 +194,7 @@ TEST(AllowanceLaw, ByAcknowledgementsItRunsInStepsAsReportsCome) {
   EXPECT_GE(granted, Bytes(50'000));
 }
 
-TEST(AllowanceLaw, ByAcknowledgementsNoPeriodThatIsAnnouncedStopsIt) {
+TEST(AllowanceLaw, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
   const Treatment treatment = smvs_at(LawPlace::acks);
   AllowanceLaw law(treatment);
   ReportArrival told = report(1, 1);
@@ -211,7 +211,7 @@ TEST(AllowanceLaw, ByAcknowledgementsNoPeriodThatIsAnnouncedStopsIt) {
   EXPECT_GT(law.mean_rate(Rate()), Rate()) << "what was known is kept";
 }
 
-TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
+TEST(RadioQueue, ReportsShowWhichBytesHaveLeftTheQueue) {
   Treatment treatment;
   treatment.mode = Mode::wrd;
   RadioQueue queue(treatment);
@@ -237,7 +237,7 @@ TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
   EXPECT_FALSE(queue.view(Instant(3s)).dropped) << "another Node-B's count";
 }
 
-TEST(YoungWait, LastsForASecondOrUntilItEnds) {
+TEST(ShortFlowWait, LastsForASecondOrUntilItEnds) {
   YoungWait wait;
   wait.begin(Instant(10s));
   EXPECT_TRUE(wait.lasts(Instant(10s)));
@@ -276,7 +276,7 @@ struct SmallBearer {
   std::uint64_t sequence = 0;
 };
 
-TEST(BearerParts, AUeThatOnlyOpensConnectionsHasNone) {
+TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
   for (const LawPlace law : {LawPlace::nodeb, LawPlace::proxy, LawPlace::acks}) {
     SmallBearer small(law);
     Instant now(100s);
@@ -296,7 +296,7 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsHasNone) {
   }
 }
 
-TEST(BearerParts, GoBackToThePoolWithTheBearer) {
+TEST(BearerParts, ReturnToThePoolWithTheBearer) {
   SmallBearer small(LawPlace::acks);
   const Instant now(100s);
   small.bearer->injected(now, Bytes(1500));
@@ -311,7 +311,7 @@ TEST(BearerParts, GoBackToThePoolWithTheBearer) {
   EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 0U);
 }
 
-TEST(BearerParts, WhatWasSentOfLateRestsAndNothingIsLost) {
+TEST(BearerParts, TheSendHistoryIsPausedWithoutLosingBytes) {
   SmallBearer rests(LawPlace::proxy);
   SmallBearer keeps(LawPlace::proxy);
   Instant now(100s);

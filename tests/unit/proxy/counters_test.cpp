@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-TEST(Counters, EveryNameIsItsOwn) {
+TEST(Counters, EveryNameIsUnique) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < counter_count; ++i) {
     EXPECT_TRUE(names.insert(counter_text(i).name).second) << counter_text(i).name;

@@ -35,7 +35,7 @@ struct Opened {
   }
 };
 
-TEST(EndToEndFlow, AHandshakeTeachesNumbersWindowsAndTheRoundTrip) {
+TEST(EndToEndFlow, AHandshakeGivesNumbersWindowsAndTheRtt) {
   Opened opened;
   EndToEndFlow& flow = opened.flow;
   EXPECT_EQ(flow.phase, EndToEndPhase::syn_ack);
@@ -44,7 +44,7 @@ TEST(EndToEndFlow, AHandshakeTeachesNumbersWindowsAndTheRoundTrip) {
   EXPECT_EQ(flow.towards(Side::core).window.edge(), Bytes(10'000)) << "what the SYN-ACK grants the UE";
 }
 
-TEST(EndToEndFlow, ASynAckOfAnotherConnectionTeachesNothing) {
+TEST(EndToEndFlow, ASynAckOfAnotherConnectionIsIgnored) {
   EndToEndFlow flow;
   flow.initiator = Side::radio;
   flow.syn_of(Side::radio).isn = SeqNum(ue_isn);
@@ -56,7 +56,7 @@ TEST(EndToEndFlow, ASynAckOfAnotherConnectionTeachesNothing) {
   EXPECT_TRUE(flow.is_own_syn(Side::core, segment(Flags::syn_bit | Flags::ack_bit, 7, ue_isn + 1)));
 }
 
-TEST(EndToEndFlow, OnlyAnExactResetRefuses) {
+TEST(EndToEndFlow, OnlyAnExactResetEndsAHandshake) {
   const Opened opened;
   const EndToEndFlow& flow = opened.flow;
   EXPECT_TRUE(flow.is_refused_by(Side::core, segment(Flags::rst_bit, server_isn + 1, 0)));
@@ -65,7 +65,7 @@ TEST(EndToEndFlow, OnlyAnExactResetRefuses) {
   EXPECT_FALSE(flow.is_refused_by(Side::radio, segment(Flags::rst_bit, ue_isn, 0)));
 }
 
-TEST(SegmentNumbers, WhatLiesInTheWindowAndAcknowledgesWhatPassedIsPlausible) {
+TEST(SegmentNumbers, NumbersInTheWindowWithAnAckOfSeenDataArePlausible) {
   const Opened opened;
   const EndToEndFlow& flow = opened.flow;
   const auto plausible = [&](Side in, const tcp::Segment& segment) {

@@ -18,7 +18,7 @@ Treatment smvs_at(LawPlace place, WithoutReports without = WithoutReports::conge
   return treatment;
 }
 
-TEST(Lead, ModesWithoutALawAreNeverSteered) {
+TEST(ControllerChoice, ModesWithoutAControllerAreNeverSteered) {
   for (const Mode mode : {Mode::bypass, Mode::i_tcp}) {
     Treatment treatment;
     treatment.mode = mode;
@@ -32,7 +32,7 @@ TEST(Lead, ModesWithoutALawAreNeverSteered) {
   }
 }
 
-TEST(Lead, NothingSteersAUeOfTheControlGroup) {
+TEST(ControllerChoice, AUeOfTheControlGroupIsNotSteered) {
   const Treatment treatment = smvs_at(LawPlace::acks);
   Lead lead(treatment, true);
   lead.heed_reports(treatment, true);
@@ -41,7 +41,7 @@ TEST(Lead, NothingSteersAUeOfTheControlGroup) {
   EXPECT_FALSE(lead.steered());
 }
 
-TEST(Lead, ReportsThatAreNeededSteerWhileTheyComeInTime) {
+TEST(ControllerChoice, RequiredReportsSteerWhileTheyAreTimely) {
   const Treatment treatment = smvs_at(LawPlace::proxy);
   Lead lead(treatment, false);
   EXPECT_TRUE(lead.needs_reports());
@@ -55,7 +55,7 @@ TEST(Lead, ReportsThatAreNeededSteerWhileTheyComeInTime) {
   EXPECT_EQ(lead.window_source(), WindowSource::congestion_control);
 }
 
-TEST(Lead, AcknowledgementsStandInForReportsThatAreLate) {
+TEST(ControllerChoice, AckBasedControlReplacesLateReports) {
   const Treatment treatment = smvs_at(LawPlace::proxy, WithoutReports::acks);
   Lead lead(treatment, false);
   EXPECT_TRUE(lead.clocked());
@@ -66,7 +66,7 @@ TEST(Lead, AcknowledgementsStandInForReportsThatAreLate) {
   EXPECT_TRUE(lead.steered());
 }
 
-TEST(Lead, WhereNoReportIsNeededTheSoonerOneLeads) {
+TEST(ControllerChoice, WithoutRequiredReportsTheFasterFeedbackSteers) {
   const Treatment treatment = smvs_at(LawPlace::acks);
   Lead lead(treatment, false);
   EXPECT_TRUE(lead.clocked());
@@ -89,7 +89,7 @@ TEST(Lead, WhereNoReportIsNeededTheSoonerOneLeads) {
   EXPECT_TRUE(lead.steered());
 }
 
-TEST(Lead, EndToEndAcknowledgementsAlwaysLead) {
+TEST(ControllerChoice, AckBasedControlAlwaysSteersEndToEnd) {
   Treatment treatment = smvs_at(LawPlace::acks);
   treatment.intercept = Intercept::regulate;
   Lead lead(treatment, false);
@@ -98,7 +98,7 @@ TEST(Lead, EndToEndAcknowledgementsAlwaysLead) {
   EXPECT_TRUE(lead.clocked()) << "an allowance is nothing that a server could be told";
 }
 
-TEST(Lead, ALawOfWindowsLeavesTheCongestionWindowInForce) {
+TEST(ControllerChoice, APerFlowWindowControllerKeepsTheCongestionWindow) {
   Treatment treatment;
   treatment.mode = Mode::wrd;
   Lead lead(treatment, false);
@@ -113,7 +113,7 @@ TEST(Lead, ALawOfWindowsLeavesTheCongestionWindowInForce) {
   EXPECT_FALSE(lead.bounds());
 }
 
-TEST(Lead, ObservingChangesNothing) {
+TEST(ControllerChoice, ObserveModeSteersNothing) {
   for (const Mode observed : {Mode::smvs, Mode::wrd}) {
     Treatment treatment;
     treatment.mode = Mode::observe;

@@ -36,14 +36,14 @@ double share(std::uint32_t bytes, Bytes whole) {
   return static_cast<double>(bytes) / static_cast<double>(whole.count());
 }
 
-TEST(MemoryBudget, OneConnectionAloneGetsTwoThirds) {
+TEST(MemoryBudget, ASingleConnectionGetsTwoThirds) {
   Budget b;
   Commitment commitment;
   for (int i = 0; i < 10; ++i) b.grow(commitment);
   EXPECT_NEAR(share(commitment.bytes, b.whole), 2.0 / 3, 0.01);
 }
 
-TEST(MemoryBudget, ConnectionsThatAllWantMoreGetEqualParts) {
+TEST(MemoryBudget, ConnectionsThatAllGrowGetEqualShares) {
   Budget b;
   std::vector<Commitment> commitments(20);
   for (int round = 0; round < 200; ++round) {
@@ -53,7 +53,7 @@ TEST(MemoryBudget, ConnectionsThatAllWantMoreGetEqualParts) {
   EXPECT_GT(b.budget.most({}), b.whole / 100) << "something is left for the next";
 }
 
-TEST(MemoryBudget, WhatEndsIsFreeAgain) {
+TEST(MemoryBudget, BuffersOfAnEndedConnectionAreFreed) {
   Budget b;
   Commitment commitment;
   const Bytes before = b.budget.most({});
@@ -63,7 +63,7 @@ TEST(MemoryBudget, WhatEndsIsFreeAgain) {
   EXPECT_EQ(b.budget.most({}), before);
 }
 
-TEST(MemoryBudget, IsLookedAtMoreOftenOnceLittleIsLeft) {
+TEST(MemoryBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
   Budget b;
   EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(999)));
   EXPECT_TRUE(b.budget.is_due(start + std::chrono::milliseconds(1)));
@@ -77,7 +77,7 @@ TEST(MemoryBudget, IsLookedAtMoreOftenOnceLittleIsLeft) {
   EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(1099)));
 }
 
-TEST(MemoryBudget, PromisesOfIdleConnectionsAge) {
+TEST(MemoryBudget, ReservationsOfIdleConnectionsExpire) {
   Budget b;
   const Bytes before = b.budget.most({});
   std::vector<Commitment> idle(100'000);
@@ -94,7 +94,7 @@ TEST(MemoryBudget, PromisesOfIdleConnectionsAge) {
   EXPECT_EQ(b.budget.most({}), before);
 }
 
-TEST(MemoryBudget, APromiseThatLooksYoungAfterHoursTakesNothingAway) {
+TEST(MemoryBudget, AWrappedReservationTimeFreesNothingTwice) {
   Budget b;
   const Bytes before = b.budget.most({});
   Commitment old;
@@ -104,7 +104,7 @@ TEST(MemoryBudget, APromiseThatLooksYoungAfterHoursTakesNothingAway) {
   EXPECT_EQ(b.budget.most({}), before);
 }
 
-TEST(MemoryBudget, BuffersThatAreTakenAreMissing) {
+TEST(MemoryBudget, AllocatedBuffersReduceTheBudget) {
   ShardLimits limits;
   limits.reserve = 0.25;
   Budget b(limits);
@@ -126,14 +126,14 @@ TEST(MemoryBudget, BuffersThatAreTakenAreMissing) {
   EXPECT_TRUE(b.budget.reserve_touched());
 }
 
-TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualParts) {
+TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualShares) {
   ShardLimits limits;
   const Bytes alone = MemoryBudget::whole(limits, 32'768);
   limits.pool_sharers = 4;
   EXPECT_EQ(MemoryBudget::whole(limits, 32'768), alone / 4);
 }
 
-TEST(MemoryBudget, NobodyIsPromisedWhatThePortsKeep) {
+TEST(MemoryBudget, BuffersOfPortsAreNotReservedForConnections) {
   ShardLimits limits;
   const std::uint32_t kept = pool().capacity() / 2;
   const Bytes without_ports = MemoryBudget::whole(limits, pool().capacity());
@@ -149,13 +149,13 @@ TEST(MemoryBudget, NobodyIsPromisedWhatThePortsKeep) {
   EXPECT_LE(b.budget.most_of_ue({}, {}), b.whole * 2 / 3);
 }
 
-TEST(MemoryBudget, PortsThatKeepEverythingLeaveNothingToPromise) {
+TEST(MemoryBudget, PortsThatHoldAllBuffersLeaveNoBudget) {
   ShardLimits limits;
   limits.port_buffers = 40'000;
   EXPECT_LE(MemoryBudget::whole(limits, 32'768), Bytes(MemoryBudget::payload_per_buffer));
 }
 
-TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsOne) {
+TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsHandled) {
   proxy::Flow flow;
   flow.initiator = proxy::Side::radio;
   flow.handshake.initiator_isn = tcp::SeqNum(0xffffffff);
@@ -165,7 +165,7 @@ TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsOne) {
   EXPECT_EQ(flow.sent_from(proxy::Side::core, tcp::SeqNum(999)), Bytes(0xffffffff));
 }
 
-TEST(Demand, IsAheadOfASenderInSlowStart) {
+TEST(Demand, StaysAheadOfASenderInSlowStart) {
   Demand demand(tcp::SeqNum(0), start);
   std::uint32_t delivered = 0;
   for (std::uint32_t i = 1, sent = 50'000; i <= 6; ++i, sent *= 2) {
@@ -178,7 +178,7 @@ TEST(Demand, IsAheadOfASenderInSlowStart) {
   }
 }
 
-TEST(Demand, GrantsNoMoreThanSlowStartTakes) {
+TEST(Demand, IsAtMostWhatSlowStartUses) {
   Demand demand(tcp::SeqNum(0), start);
   demand.follow(tcp::SeqNum(100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));
   demand.follow(tcp::SeqNum(1'100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(200));
@@ -186,7 +186,7 @@ TEST(Demand, GrantsNoMoreThanSlowStartTakes) {
 }
 
 // Of thousands of connections in a small pool none may keep what it does not need.
-TEST(Demand, WhatASlowConnectionDoesNotNeedIsGivenBack) {
+TEST(Demand, ASlowConnectionReturnsUnusedBuffer) {
   Demand demand(tcp::SeqNum(0), start);
   EXPECT_EQ(demand.bytes(), Demand::first);
   for (std::uint32_t i = 1; i <= 40; ++i) {
@@ -195,7 +195,7 @@ TEST(Demand, WhatASlowConnectionDoesNotNeedIsGivenBack) {
   EXPECT_EQ(demand.bytes(), Demand::least);
 }
 
-TEST(Demand, FollowsARateAndFallsSlowly) {
+TEST(Demand, FollowsARisingRateAndFallsSlowly) {
   Demand demand(tcp::SeqNum(0), start);
   // 1 Gb/s over 100 ms.
   demand.follow(tcp::SeqNum(12'500'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));

@@ -25,7 +25,7 @@ TEST(Policies, AnEmptyPolicyMatchesEverything) {
   EXPECT_TRUE(Policy{}.matches(connection()));
 }
 
-TEST(Policies, EveryListMustHold) {
+TEST(Policies, EveryConditionMustMatch) {
   Policy policy;
   policy.ue = {*IpPrefix::parse("10.45.0.0/16")};
   policy.server = {*IpPrefix::parse("198.51.100.0/24")};
@@ -46,7 +46,7 @@ TEST(Policies, EveryListMustHold) {
   EXPECT_FALSE(policy.matches(other));
 }
 
-TEST(Policies, TheFirstThatMatchesDecides) {
+TEST(Policies, TheFirstMatchingPolicyApplies) {
   Policies policies;
   policies.list.resize(3);
   policies.list[0].ports = {{80, 80}};
@@ -127,7 +127,7 @@ TEST_F(ShardPolicies, ConnectionsOfAUeUnderOnePolicyShareABearer) {
   EXPECT_EQ(lab.shard.bearer_count(), 1U);
 }
 
-TEST_F(ShardPolicies, EachConnectionGetsItsPolicysTreatment) {
+TEST_F(ShardPolicies, EachConnectionGetsTheSettingsOfItsPolicy) {
   ScriptedHosts bulk(lab);
   bulk.ue_to_server.dst_port = 9001;
   ScriptedHosts web(lab);
@@ -145,7 +145,7 @@ TEST_F(ShardPolicies, EachConnectionGetsItsPolicysTreatment) {
   EXPECT_EQ(packets(lab), 3);
 }
 
-TEST_F(ShardPolicies, OneStatusForTheUe) {
+TEST_F(ShardPolicies, AUeWithSeveralPoliciesHasOneStatus) {
   ScriptedHosts bulk(lab);
   bulk.ue_to_server.dst_port = 9001;
   hosts.open();
@@ -156,7 +156,7 @@ TEST_F(ShardPolicies, OneStatusForTheUe) {
   EXPECT_EQ(statuses[0].active_flows, 2U);
 }
 
-TEST_F(ShardPolicies, ASwitchMovesARunningConnectionToTheNewLaw) {
+TEST_F(ShardPolicies, ASwitchMovesARunningConnectionToTheNewController) {
   hosts.open();
   report(8 * packet);
   offer(hosts, 30);

@@ -19,13 +19,13 @@ using namespace std::chrono_literals;
 using proxy::Side;
 using tcp::Flags;
 
-TEST_F(ShardAcks, WithoutAnyReportTheInitialWindowGoesOut) {
+TEST_F(ShardAcks, TheInitialWindowIsSentWithoutReports) {
   hosts.open();
   offer(hosts, offered, 30);
   EXPECT_EQ(data_sent(), 14 * on_wire);
 }
 
-TEST_F(ShardAcks, EachAcknowledgementMakesRoomAndTheStartDoubles) {
+TEST_F(ShardAcks, EachAckRaisesTheBudgetAndSlowStartDoubles) {
   hosts.open();
   offer(hosts, offered, 60);
   const std::int64_t first = data_sent();
@@ -35,7 +35,7 @@ TEST_F(ShardAcks, EachAcknowledgementMakesRoomAndTheStartDoubles) {
 }
 
 // A UE nearby acknowledges all that comes before more does, and what came within a millisecond has no rate.
-TEST_F(ShardAcks, ARadioThatIsNeverWaitedForHoldsNoServerAtItsFirstWindow) {
+TEST_F(ShardAcks, AFastRadioLegRaisesTheWindowOfTheServer) {
   hosts.open();
   std::uint32_t edge = 64240;
   std::uint32_t burst = 10 * segment_size;
@@ -90,7 +90,7 @@ class ShardAcksOutage : public ShardAcks {
 };
 
 // A host that sends nothing for as long as its retransmission timeout, 200 ms at the least, starts anew.
-TEST_F(ShardAcksOutage, AServerIsNotLeftWithoutAWindowForATimeout) {
+TEST_F(ShardAcksOutage, AServerGetsAWindowBeforeItsTimeout) {
   const std::uint32_t before = offered;
   int silent = 0;
   int longest = 0;
@@ -103,7 +103,7 @@ TEST_F(ShardAcksOutage, AServerIsNotLeftWithoutAWindowForATimeout) {
   EXPECT_LE(offered - before, 40 * 3 * segment_size) << "a little at a time";
 }
 
-TEST_F(ShardAcksOutage, ButNotForAUeThatStaysSilent) {
+TEST_F(ShardAcksOutage, ASilentUeOpensNoWindow) {
   for (int i = 0; i < 800; ++i) {
     lab.pass_time(10ms);
     send_all();
@@ -114,7 +114,7 @@ TEST_F(ShardAcksOutage, ButNotForAUeThatStaysSilent) {
   EXPECT_EQ(offered, before);
 }
 
-TEST_F(ShardAcks, WhatIsTakenForLostIsNotUnderWay) {
+TEST_F(ShardAcks, SegmentsConsideredLostAreNotInFlight) {
   hosts.open();
   offer(hosts, offered, 30);
   EXPECT_GT(data_sent(), 0);
@@ -144,7 +144,7 @@ TEST_F(ShardAcks, TwoFlowsShareTheWindow) {
   EXPECT_GT(old_flow, 0);
 }
 
-TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {
+TEST_F(ShardAcks, AFlowThatEndsLeavesNothingInFlight) {
   hosts.open();
   offer(hosts, offered, 30);
   EXPECT_GT(data_sent(), 0);
@@ -161,7 +161,7 @@ TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {
 
 /// A flow that waits for others is looked for among all of its UE's. One whose UE does not read is none of them, or
 /// every packet of a UE with many such would have them all looked at.
-TEST_F(ShardAcks, AFlowWhosePeerTakesNothingDoesNotWait) {
+TEST_F(ShardAcks, AFlowWithAClosedPeerWindowDoesNotWaitForBudget) {
   const auto waiting = [this] {
     std::vector<proxy::BearerInfo> bearers;
     lab.shard.describe_bearers(bearers, 1);
@@ -192,7 +192,7 @@ TEST_F(ShardAcks, AFlowWhosePeerTakesNothingDoesNotWait) {
 }
 
 /// The first flow has the whole window under way, and a younger one waits with nothing of its own.
-class ShardAcksWaiting : public ShardAcks {
+class ShardAcksBudgetSharing : public ShardAcks {
  protected:
   /// Between both in turn are so many flows that have nothing to send.
   void begin(int idle_flows = 0) {
@@ -217,19 +217,19 @@ class ShardAcksWaiting : public ShardAcks {
   std::uint32_t of_waiting = 0;
 };
 
-TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatHasNoMoreToSend) {
+TEST_F(ShardAcksBudgetSharing, AWaitingFlowGetsTheBudgetOfAnIdleFlow) {
   begin();
   hosts.ue(Flags::ack_bit, 0, offered);
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardAcksWaiting, GetsItPastManyThatAreIdle) {
+TEST_F(ShardAcksBudgetSharing, AWaitingFlowGetsTheBudgetPastManyIdleFlows) {
   begin(20);
   hosts.ue(Flags::ack_bit, 0, offered);
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsAtItsEnd) {
+TEST_F(ShardAcksBudgetSharing, AWaitingFlowGetsTheBudgetOfAClosingFlow) {
   begin();
   hosts.server(Flags::fin_bit | Flags::ack_bit, offered, 0);
   data_sent();
@@ -237,14 +237,14 @@ TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsAtItsEnd) {
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsRepaired) {
+TEST_F(ShardAcksBudgetSharing, AWaitingFlowGetsTheBudgetOfARecoveredFlow) {
   begin();
   hosts.ue(Flags::ack_bit, 0, 0);  // a duplicate: something is missing
   hosts.ue(Flags::ack_bit, 0, offered);
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsReset) {
+TEST_F(ShardAcksBudgetSharing, AWaitingFlowGetsTheBudgetOfAResetFlow) {
   begin();
   hosts.ue(Flags::rst_bit, 0, 0);
   hosts.server(Flags::rst_bit, offered, 0);
@@ -253,14 +253,14 @@ TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsReset) {
 
 /// A download beside uploads of the same UE that their servers do not acknowledge: these have all that a UE may hold,
 /// and the download's server is left without a window.
-class ShardAcksShut : public ShardAcks {
+class ShardAcksClosedWindow : public ShardAcks {
  protected:
   static proxy::ShardConfig small_share() {
     proxy::ShardConfig config = acks_config();
     config.limits.ue_share = 0.006;  // of 21 MB
     return config;
   }
-  ShardAcksShut() : ShardAcks(small_share()) {}
+  ShardAcksClosedWindow() : ShardAcks(small_share()) {}
 
   /// The server sends four segments at a time while it may, and 5 ms later the UE acknowledges all but the last
   /// `unheard`.
@@ -300,7 +300,7 @@ class ShardAcksShut : public ShardAcks {
   std::uint32_t edge_ = 64240;  ///< of the server's window: so many bytes it may send
 };
 
-TEST_F(ShardAcksShut, IsToldOfAWindowInTimeOnceOthersHaveGivenBackMemory) {
+TEST_F(ShardAcksClosedWindow, IsReopenedOnceOthersFreeMemory) {
   hosts.open();
   download(100, 0);
   begin_uploads();
@@ -313,7 +313,7 @@ TEST_F(ShardAcksShut, IsToldOfAWindowInTimeOnceOthersHaveGivenBackMemory) {
   EXPECT_GT(edge_, offered + 10 * segment_size);
 }
 
-TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
+TEST_F(ShardAcks, ReportsDoNotChangeTheWindow) {
   hosts.open();
   ScriptedReports reports{lab, hosts};
   for (int i = 0; i < 5; ++i) {
@@ -371,13 +371,13 @@ class ShardAcksAndReports : public ShardAcks {
   std::uint64_t arrived_ = 0;
 };
 
-TEST_F(ShardAcksAndReports, WhatIsHeardSoonerLeads) {
+TEST_F(ShardAcksAndReports, TheFasterFeedbackSteers) {
   hosts.open();
   go_on(20, 20ms, 1);
   EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements) << "25 ms by reports, 20 by acknowledgements";
 }
 
-TEST_F(ShardAcksAndReports, ReportsLeadWhereAcknowledgementsComeLate) {
+TEST_F(ShardAcksAndReports, ReportsSteerIfAcksAreLate) {
   hosts.open();
   go_on(20, 60ms, 1);
   EXPECT_EQ(steered_by(), proxy::SteeredBy::feedback) << "25 ms by reports, 60 by acknowledgements";
@@ -387,7 +387,7 @@ TEST_F(ShardAcksAndReports, ReportsLeadWhereAcknowledgementsComeLate) {
   EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U);
 }
 
-TEST_F(ShardAcksAndReports, ReportsThatContradictAcknowledgementsAreCountedAndLeft) {
+TEST_F(ShardAcksAndReports, ReportsThatContradictAcksAreCountedAndIgnored) {
   hosts.open();
   go_on(100, 60ms, 0.1);
   EXPECT_GT(lab.count(proxy::Counter::reports_distrusted), 0U);
@@ -403,7 +403,7 @@ proxy::ShardConfig proxy_then_acks() {
 
 /// Ten segments each second over 1 Mb/s, 20 ms there and back, and a report each second that comes when the first of
 /// them has left: what is true of a queue that is longer than the source's mean rate makes of it.
-TEST(AckClock, HonestReportsOfASourceThatSendsLittleAreTrusted) {
+TEST(AckClock, CorrectReportsOfAnAppLimitedUeAreTrusted) {
   constexpr std::int64_t segment = 1500;
   constexpr int burst = 10;
   constexpr Duration on_air = 12ms;
@@ -432,7 +432,7 @@ class ShardWithoutReports : public ShardAcks {
   ShardWithoutReports() : ShardAcks(proxy_then_acks()) {}
 };
 
-TEST_F(ShardWithoutReports, TheLawByAcknowledgementsStandsInWhileReportsAreLate) {
+TEST_F(ShardWithoutReports, AckBasedControlReplacesLateReports) {
   hosts.open();
   ScriptedReports reports{lab, hosts};
   proxy::ReportArrival none = reports.next();

@@ -29,9 +29,9 @@ packet::Packet rerouted(const packet::Packet& packet, std::uint8_t ttl) {
   return other;
 }
 
-class Blind : public ScriptedShard {
+class BlindAttack : public ScriptedShard {
  protected:
-  explicit Blind(const proxy::ShardConfig& of = config()) : ScriptedShard(of) {}
+  explicit BlindAttack(const proxy::ShardConfig& of = config()) : ScriptedShard(of) {}
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config();
     config.timeouts.idle = std::chrono::seconds(60);
@@ -62,7 +62,7 @@ class Blind : public ScriptedShard {
   std::mt19937 random_{4};
 };
 
-TEST_F(Blind, HeadersAreNotLearnedFromSegmentsOutsideTheWindow) {
+TEST_F(BlindAttack, HeadersAreNotLearnedFromSegmentsOutsideTheWindow) {
   hosts.open();
   for (int i = 0; i < 300; ++i) {
     forge(Flags::ack_bit, guess(), guess(), "forged");
@@ -77,7 +77,7 @@ TEST_F(Blind, HeadersAreNotLearnedFromSegmentsOutsideTheWindow) {
   EXPECT_EQ(seen.payload, std::string(100, 'd'));
 }
 
-TEST_F(Blind, AnotherRouterIsLearnedFromTheNextSegmentThatIsTaken) {
+TEST_F(BlindAttack, AnotherRouterIsLearnedFromTheNextAcceptedSegment) {
   hosts.open();
   const tcp::Segment next = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
   lab.put(Side::core, rerouted(hosts.frame(false, next, "by another way"), 50));
@@ -88,7 +88,7 @@ TEST_F(Blind, AnotherRouterIsLearnedFromTheNextSegmentThatIsTaken) {
 }
 
 /// Our acknowledgement went to the router that is no more, so nothing new comes by the other one.
-TEST_F(Blind, AnotherRouterIsLearnedFromARepetition) {
+TEST_F(BlindAttack, AnotherRouterIsLearnedFromARetransmission) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, "acknowledged to a dead router");
   const tcp::Segment again = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
@@ -100,7 +100,7 @@ TEST_F(Blind, AnotherRouterIsLearnedFromARepetition) {
   EXPECT_EQ(seen->parsed.ttl, 50);
 }
 
-TEST_F(Blind, AForgedSegmentKeepsNoSilentConnectionSplit) {
+TEST_F(BlindAttack, AForgedSegmentDoesNotDelayTheIdleTimeout) {
   hosts.open();
   for (int i = 0; i < 12; ++i) {
     lab.pass_time(std::chrono::seconds(10));
@@ -109,7 +109,7 @@ TEST_F(Blind, AForgedSegmentKeepsNoSilentConnectionSplit) {
   EXPECT_EQ(lab.count(Counter::released_idle), 1U);
 }
 
-TEST_F(Blind, AForgedSegmentDoesNotAnswerForAHostThatIsGone) {
+TEST_F(BlindAttack, AForgedSegmentIsNoAnswerToAKeepAlive) {
   hosts.open();
   tcp::Segment probe = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1);
   lab.put(Side::radio, hosts.frame(true, probe));
@@ -122,13 +122,13 @@ TEST_F(Blind, AForgedSegmentDoesNotAnswerForAHostThatIsGone) {
 }
 
 /// It would run ahead of the server's own for ever.
-TEST_F(Blind, ATimestampIsNotLearnedBeforeTheAcknowledgementIsFoundGood) {
+TEST_F(BlindAttack, ATimestampIsLearnedOnlyWithAnAcceptableAck) {
   hosts.open();
   forge(Flags::ack_bit, 0, guess(), "in the window by chance");
   EXPECT_EQ(data_to_the_ue(0).segment().ts_value, 7U);
 }
 
-TEST_F(Blind, AForgedFinDoesNotProlongTheEnd) {
+TEST_F(BlindAttack, AForgedFinDoesNotExtendTimeWait) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
@@ -140,7 +140,7 @@ TEST_F(Blind, AForgedFinDoesNotProlongTheEnd) {
   EXPECT_EQ(lab.count(Counter::flows_closed), 1U);
 }
 
-TEST_F(Blind, NothingForgedEndsAHandshakeOrTeachesIt) {
+TEST_F(BlindAttack, ForgedSegmentsNeitherEndNorChangeAHandshake) {
   const auto forge_all = [&] {
     for (const std::uint8_t flags : {std::uint8_t{0}, Flags::syn_bit, Flags::rst_bit, Flags::fin_bit}) {
       for (const std::uint8_t ack : {std::uint8_t{0}, Flags::ack_bit}) {
@@ -167,7 +167,7 @@ TEST_F(Blind, NothingForgedEndsAHandshakeOrTeachesIt) {
   EXPECT_EQ(seen->parsed.ttl, 64);
 }
 
-TEST_F(Blind, AHandshakeThatOnlyForgedSegmentsAskForIsForgotten) {
+TEST_F(BlindAttack, AHandshakeThatOnlyForgedSegmentsContinueTimesOut) {
   hosts.send_syn();
   hosts.send_syn_ack();
   for (int i = 0; i < 100; ++i) {
@@ -178,7 +178,7 @@ TEST_F(Blind, AHandshakeThatOnlyForgedSegmentsAskForIsForgotten) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(Blind, SynsOfKnownConnectionsDisplaceOnlyEachOther) {
+TEST_F(BlindAttack, ForgedSynsOfKnownConnectionsDisplaceOnlyEachOther) {
   constexpr std::uint16_t first_port = 20'000, places = 16;
   const auto use_port = [&](int i) { hosts.ue_to_server.src_port = static_cast<std::uint16_t>(first_port + i); };
   for (int i = 0; i < places; ++i) {
@@ -203,7 +203,7 @@ TEST_F(Blind, SynsOfKnownConnectionsDisplaceOnlyEachOther) {
   }
 }
 
-TEST_F(Blind, AConnectionThatWasLetGoIsNotForgotten) {
+TEST_F(BlindAttack, ForgedSegmentsDoNotRemoveAReleasedConnection) {
   hosts.open();
   lab.shard.release(hosts.ue_to_server.src, lab.now);
   lab.shard.split_again({});
@@ -224,7 +224,7 @@ TEST_F(Blind, AConnectionThatWasLetGoIsNotForgotten) {
 }
 
 /// Or what we have acknowledged would be forgotten, and nobody would have it.
-TEST_F(Blind, NothingForgedAcknowledgesWhatIsOursDuringAHandover) {
+TEST_F(BlindAttack, AForgedAckDoesNotDropOurBytesDuringAHandback) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   lab.shard.release(hosts.ue_to_server.src, lab.now);
@@ -244,7 +244,7 @@ TEST_F(Blind, NothingForgedAcknowledgesWhatIsOursDuringAHandover) {
 }
 
 /// The UE's window stays shut for long, and its own data goes on behind the seam: it is still heard.
-TEST_F(Blind, AHostIsHeardHoweverFarItGoesBehindTheSeam) {
+TEST_F(BlindAttack, AcksAreAcceptedHoweverFarTheHostIsBeyondTheHandbackPoint) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   lab.shard.release(hosts.ue_to_server.src, lab.now);
@@ -258,9 +258,9 @@ TEST_F(Blind, AHostIsHeardHoweverFarItGoesBehindTheSeam) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-class BlindEndToEnd : public Blind {
+class BlindAttackEndToEnd : public BlindAttack {
  protected:
-  explicit BlindEndToEnd(proxy::Mode mode = proxy::Mode::wrs) : Blind(config(mode)) {}
+  explicit BlindAttackEndToEnd(proxy::Mode mode = proxy::Mode::wrs) : BlindAttack(config(mode)) {}
   static proxy::ShardConfig config(proxy::Mode mode) {
     proxy::ShardConfig config = shard_config(mode);
     config.intercept = proxy::Intercept::regulate;
@@ -289,7 +289,7 @@ class BlindEndToEnd : public Blind {
   }
 };
 
-TEST_F(BlindEndToEnd, RegulationGoesOn) {
+TEST_F(BlindAttackEndToEnd, RegulationContinues) {
   ScriptedReports reports(lab, hosts);
   hosts.open();
   reports.queue(20'000);
@@ -310,14 +310,14 @@ TEST_F(BlindEndToEnd, RegulationGoesOn) {
   EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
 }
 
-TEST_F(BlindEndToEnd, AForgedSynLeavesNoHandshakeBehind) {
+TEST_F(BlindAttackEndToEnd, AForgedSynLeavesNoHandshake) {
   hosts.open();
   forge_from_ue(Flags::syn_bit, guess(), 0);
   EXPECT_STREQ(info().phase, "regulated");
   EXPECT_EQ(lab.shard.flow_count(), 1U);
 }
 
-TEST_F(BlindEndToEnd, AHandshakeIsForgottenInTimeWhateverPasses) {
+TEST_F(BlindAttackEndToEnd, AHandshakeTimesOutDespiteForgedSegments) {
   hosts.send_syn();
   hosts.send_syn_ack();
   for (int i = 0; i < 100; ++i) {
@@ -328,7 +328,7 @@ TEST_F(BlindEndToEnd, AHandshakeIsForgottenInTimeWhateverPasses) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(BlindEndToEnd, NothingForgedTeachesAHandshake) {
+TEST_F(BlindAttackEndToEnd, ForgedSegmentsDoNotChangeAHandshake) {
   forge_from_ue(Flags::syn_bit, guess(), 0);
   hosts.send_syn();
   forge(Flags::syn_bit | Flags::ack_bit, guess(), guess());
@@ -339,7 +339,7 @@ TEST_F(BlindEndToEnd, NothingForgedTeachesAHandshake) {
   EXPECT_STREQ(info().phase, "regulated");
 }
 
-TEST_F(BlindEndToEnd, ANewConnectionThatBothHostsAgreeOnIsANewOne) {
+TEST_F(BlindAttackEndToEnd, ANewHandshakeOfBothHostsReplacesTheConnection) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, "the old one");
   hosts.ue_isn = tcp::SeqNum(0x80000000U);
@@ -351,12 +351,12 @@ TEST_F(BlindEndToEnd, ANewConnectionThatBothHostsAgreeOnIsANewOne) {
   EXPECT_EQ(info().in_flight[1], Bytes(11));
 }
 
-class BlindHeldAcks : public BlindEndToEnd {
+class BlindAttackHeldAcks : public BlindAttackEndToEnd {
  protected:
-  BlindHeldAcks() : BlindEndToEnd(proxy::Mode::ack_regulator) {}
+  BlindAttackHeldAcks() : BlindAttackEndToEnd(proxy::Mode::ack_regulator) {}
 };
 
-TEST_F(BlindHeldAcks, WaitOn) {
+TEST_F(BlindAttackHeldAcks, AreNotReleasedByForgedSegments) {
   ScriptedReports reports(lab, hosts);
   hosts.open();
   reports.queue(10'000);

@@ -24,7 +24,7 @@ packet::Packet unfinished(packet::Packet frame) {
   return frame;
 }
 
-TEST(ChecksumsOfPorts, UnfinishedChecksumsAreTakenFromTheSideThatMayHaveThem) {
+TEST(PartialChecksumPorts, AreAcceptedFromTheConfiguredSideOnly) {
   proxy::ShardConfig config = shard_config();
   config.accept_partial_checksums = {true, false};  // a veth towards the UE, a wire towards the server
   ProxyLab lab(config);
@@ -46,7 +46,7 @@ TEST(ChecksumsOfPorts, UnfinishedChecksumsAreTakenFromTheSideThatMayHaveThem) {
   EXPECT_EQ(lab.count(Counter::drop_partial_checksum), 1U);
 }
 
-TEST(ChecksumsOfPorts, AConnectionWhoseChecksumsWouldBeRefusedIsNotSplit) {
+TEST(PartialChecksumPorts, AConnectionWithRefusedPartialChecksumsIsNotSplit) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   lab.put(Side::radio, unfinished(hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0))));
@@ -63,11 +63,11 @@ proxy::ShardConfig on_veths(Mode mode, proxy::Intercept intercept) {
 }
 
 /// Two ports on which unfinished checksums are possible.
-class Checksums : public ScriptedShard {
+class PartialChecksumTest : public ScriptedShard {
  protected:
   enum class Sum { finished, unfinished };
 
-  explicit Checksums(const proxy::ShardConfig& config = on_veths(Mode::i_tcp, proxy::Intercept::split))
+  explicit PartialChecksumTest(const proxy::ShardConfig& config = on_veths(Mode::i_tcp, proxy::Intercept::split))
       : ScriptedShard(config) {}
 
   void put(bool from_ue, Sum sum, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
@@ -103,7 +103,7 @@ class Checksums : public ScriptedShard {
   }
 };
 
-TEST_F(Checksums, UnfinishedOnesAreTakenFromAHostWhoseHandshakeHadThem) {
+TEST_F(PartialChecksumTest, AreAcceptedFromAHostWhoseHandshakeHadThem) {
   open(Sum::unfinished, Sum::unfinished);
   data(true, Sum::unfinished, "up");
   data(false, Sum::unfinished, "down");
@@ -113,7 +113,7 @@ TEST_F(Checksums, UnfinishedOnesAreTakenFromAHostWhoseHandshakeHadThem) {
   EXPECT_EQ(lab.count(Counter::drop_partial_checksum), 0U);
 }
 
-TEST_F(Checksums, TheHandshakeOfSuchHostsArrivesFinished) {
+TEST_F(PartialChecksumTest, AreCompletedInTheHandshake) {
   syn(Sum::unfinished);
   EXPECT_TRUE(lab.next(Side::core)->checksum_good);
   syn_ack(Sum::unfinished);
@@ -123,7 +123,7 @@ TEST_F(Checksums, TheHandshakeOfSuchHostsArrivesFinished) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST_F(Checksums, ADamagedSegmentThatLooksUnfinishedIsDropped) {
+TEST_F(PartialChecksumTest, ADamagedSegmentThatLooksPartialIsDropped) {
   open(Sum::finished, Sum::finished);
   data(true, Sum::unfinished, "damaged");
   data(false, Sum::unfinished, "damaged");
@@ -133,7 +133,7 @@ TEST_F(Checksums, ADamagedSegmentThatLooksUnfinishedIsDropped) {
   EXPECT_EQ(lab.count(Counter::rx_partial_checksum), 0U);
 }
 
-TEST_F(Checksums, OneHostSaysNothingOfTheOther) {
+TEST_F(PartialChecksumTest, EachHostIsJudgedByItsOwnHandshake) {
   open(Sum::unfinished, Sum::finished);
   data(true, Sum::unfinished, "up");
   data(false, Sum::unfinished, "damaged");
@@ -142,7 +142,7 @@ TEST_F(Checksums, OneHostSaysNothingOfTheOther) {
   EXPECT_EQ(lab.count(Counter::drop_partial_checksum), 1U);
 }
 
-TEST_F(Checksums, ASynThatLooksUnfinishedOpensNothingWhenTheAckIsFinished) {
+TEST_F(PartialChecksumTest, APartialSynWithACompleteAckDoesNotAllowPartialData) {
   syn(Sum::unfinished);
   syn_ack(Sum::finished);
   ack(Sum::finished);
@@ -152,7 +152,7 @@ TEST_F(Checksums, ASynThatLooksUnfinishedOpensNothingWhenTheAckIsFinished) {
   EXPECT_EQ(arrived(Side::core), "");
 }
 
-TEST_F(Checksums, EverySynOfAHostMustHaveBeenUnfinished) {
+TEST_F(PartialChecksumTest, EverySynOfTheHostMustBePartial) {
   for (const bool first : {true, false}) {
     hosts.ue_to_server.src_port = first ? 40'001 : 40'002;
     syn(first ? Sum::unfinished : Sum::finished);
@@ -170,7 +170,7 @@ TEST_F(Checksums, EverySynOfAHostMustHaveBeenUnfinished) {
   EXPECT_EQ(lab.count(Counter::drop_partial_checksum), 4U);
 }
 
-TEST_F(Checksums, ADamagedAckOfTheHandshakeStaysDamaged) {
+TEST_F(PartialChecksumTest, ADamagedAckOfTheHandshakeIsNotRepaired) {
   syn(Sum::finished);
   syn_ack(Sum::finished);
   lab.forget_output();
@@ -180,7 +180,7 @@ TEST_F(Checksums, ADamagedAckOfTheHandshakeStaysDamaged) {
   EXPECT_FALSE(lab.next(Side::core)->checksum_good);
 }
 
-TEST_F(Checksums, TheDevicesWordNeedsNoHandshake) {
+TEST_F(PartialChecksumTest, AMarkOfTheDeviceSufficesWithoutAPartialHandshake) {
   open(Sum::finished, Sum::finished);
   packet::Packet frame = unfinished(hosts.frame(
       true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1), "vouched for"));
@@ -189,7 +189,7 @@ TEST_F(Checksums, TheDevicesWordNeedsNoHandshake) {
   EXPECT_EQ(arrived(Side::core), "vouched for");
 }
 
-TEST_F(Checksums, AReleasedConnectionPassesByTheSameRule) {
+TEST_F(PartialChecksumTest, AReleasedConnectionIsForwardedByTheSameRule) {
   for (const Sum sum : {Sum::finished, Sum::unfinished}) {
     hosts.ue_to_server.src_port = sum == Sum::finished ? 40'001 : 40'002;
     open(sum, sum);
@@ -205,17 +205,17 @@ TEST_F(Checksums, AReleasedConnectionPassesByTheSameRule) {
   EXPECT_EQ(lab.count(Counter::forward_released_command), 2U);
 }
 
-TEST_F(Checksums, WhatBelongsToNoConnectionIsFinishedAsThePortMayHaveIt) {
+TEST_F(PartialChecksumTest, SegmentsWithoutAConnectionAreCompletedPerPort) {
   data(false, Sum::unfinished, "older than the proxy");
   EXPECT_EQ(arrived(Side::radio), "older than the proxy");
 }
 
-class RegulatedChecksums : public Checksums {
+class RegulatedPartialChecksumTest : public PartialChecksumTest {
  protected:
-  RegulatedChecksums() : Checksums(on_veths(Mode::fair_share, proxy::Intercept::regulate)) {}
+  RegulatedPartialChecksumTest() : PartialChecksumTest(on_veths(Mode::fair_share, proxy::Intercept::regulate)) {}
 };
 
-TEST_F(RegulatedChecksums, OfAHostThatFinishesItsOwnADamagedSegmentStaysDamaged) {
+TEST_F(RegulatedPartialChecksumTest, ADamagedSegmentIsNotRepaired) {
   open(Sum::finished, Sum::finished);
   for (const bool from_ue : {true, false}) {
     data(from_ue, Sum::unfinished, "damaged");
@@ -226,7 +226,7 @@ TEST_F(RegulatedChecksums, OfAHostThatFinishesItsOwnADamagedSegmentStaysDamaged)
   EXPECT_EQ(lab.count(Counter::forward_regulated_unread), 2U);
 }
 
-TEST_F(RegulatedChecksums, OfAHostThatLeavesThemTheyAreFinished) {
+TEST_F(RegulatedPartialChecksumTest, AreCompletedForAHostThatLeavesThemPartial) {
   open(Sum::unfinished, Sum::unfinished);
   data(true, Sum::unfinished, "up");
   data(false, Sum::unfinished, "down");
@@ -235,7 +235,7 @@ TEST_F(RegulatedChecksums, OfAHostThatLeavesThemTheyAreFinished) {
   EXPECT_EQ(lab.count(Counter::forward_regulated_unread), 0U);
 }
 
-TEST_F(RegulatedChecksums, ASynAckThatLooksUnfinishedOpensNothingWhenItComesFinished) {
+TEST_F(RegulatedPartialChecksumTest, ASynAckThatIsRepeatedCompleteDoesNotAllowPartialData) {
   syn(Sum::finished);
   syn_ack(Sum::unfinished);
   syn_ack(Sum::finished);

@@ -49,7 +49,7 @@ struct Lab : ReportedDownload {
   }
 };
 
-TEST(ShardRegulate, NothingIsAcknowledgedOnAnyonesBehalf) {
+TEST(ShardRegulate, TheProxyAcknowledgesNothingItself) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(50'000);
@@ -74,7 +74,7 @@ TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
 }
 
 // The law wants less than a unit of 8 KiB, which a field would say as none.
-TEST(ShardRegulate, AUnitOfTheScaleClosesNoWindow) {
+TEST(ShardRegulate, RoundingToTheScaleDoesNotCloseTheWindow) {
   Lab lab(Mode::wrs);
   lab.hosts.options.window_scale = 13;
   lab.hosts.window = 20;
@@ -89,7 +89,7 @@ TEST(ShardRegulate, AUnitOfTheScaleClosesNoWindow) {
 }
 
 // The law wants less than two segments, whatever the unit: the field says two, rounded up to its unit.
-TEST(ShardRegulate, TwoSegmentsAreTheLeastWithEveryScale) {
+TEST(ShardRegulate, TheWindowIsAtLeastTwoSegmentsWithEveryScale) {
   for (std::uint8_t scale = 0; scale <= 14; ++scale) {
     SCOPED_TRACE(int{scale});
     Lab lab(Mode::wrs);
@@ -112,7 +112,7 @@ TEST(ShardRegulate, TwoSegmentsAreTheLeastWithEveryScale) {
   }
 }
 
-TEST(ShardRegulate, TheHostsOwnSmallerWindowPasses) {
+TEST(ShardRegulate, ASmallerWindowOfTheHostIsNotRewritten) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(50'000);
@@ -131,7 +131,7 @@ TEST(ShardRegulate, WithoutReportsNothingChanges) {
   EXPECT_EQ(lab.lab.count(Counter::windows_rewritten), 0U);
 }
 
-TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
+TEST(ShardRegulate, AHeldAckIsReleasedByTheQueueOrItsTimeout) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -144,7 +144,7 @@ TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
   EXPECT_EQ(lab.lab.count(Counter::acks_overdue), 1U);
 }
 
-TEST(ShardRegulate, AcksThatWaitGiveTheirBuffersBackWhenTheseAreShort) {
+TEST(ShardRegulate, HeldAcksAreReleasedWhenBuffersAreShort) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
   for (std::uint32_t i = 1; i <= 3; ++i) lab.hosts.ue(Flags::ack_bit, 0, 2000 * i);
@@ -164,7 +164,7 @@ TEST(ShardRegulate, AcksThatWaitGiveTheirBuffersBackWhenTheseAreShort) {
 }
 
 /// So that many cannot come between two looks at the pool.
-TEST(ShardRegulate, AcksThatWaitAreTakenFromTheBudgetAtOnce) {
+TEST(ShardRegulate, HeldAcksAreDeductedFromTheBudgetAtOnce) {
   proxy::ShardConfig config = config_of(Mode::ack_regulator);
   config.limits.refuse_flows_at = 1;
   Lab lab(config);
@@ -185,7 +185,7 @@ TEST(ShardRegulate, AcksThatWaitAreTakenFromTheBudgetAtOnce) {
   EXPECT_LT(waiting, 15U);
 }
 
-TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
+TEST(ShardRegulate, DataOfTheUeReleasesHeldAcks) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -198,7 +198,7 @@ TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
   EXPECT_EQ(second->payload, "request");
 }
 
-TEST(ShardRegulate, LateReportsLetTheAcksGoWithThoseThatCome) {
+TEST(ShardRegulate, LateReportsReleaseHeldAcksWithTheNextAck) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -215,7 +215,7 @@ TEST(ShardRegulate, LateReportsLetTheAcksGoWithThoseThatCome) {
   EXPECT_FALSE(lab.lab.silent(Side::core)) << "and no later than ever";
 }
 
-TEST(ShardRegulate, AResetEndsItAndTakesTheWaitingAcksAlong) {
+TEST(ShardRegulate, AResetEndsTheConnectionAndReleasesHeldAcks) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -226,7 +226,7 @@ TEST(ShardRegulate, AResetEndsItAndTakesTheWaitingAcksAlong) {
   EXPECT_EQ(lab.lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRegulate, ADamagedSegmentPassesAndTeachesNothing) {
+TEST(ShardRegulate, ADamagedSegmentPassesWithoutBeingTracked) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(20'000);
@@ -240,7 +240,7 @@ TEST(ShardRegulate, ADamagedSegmentPassesAndTeachesNothing) {
   EXPECT_EQ(seen->segment().window, 1000);
 }
 
-TEST(ShardRegulate, TheSameAddressesMayBeginAnew) {
+TEST(ShardRegulate, ANewConnectionMayReuseTheAddresses) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.hosts.ue_isn = tcp::SeqNum(900'000);
@@ -274,7 +274,7 @@ TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
   EXPECT_EQ(bearers[0].observed.actual_bytes, 2000);
 }
 
-TEST(ShardObserve, AcksThatWouldWaitGoOn) {
+TEST(ShardObserve, AcksThatAControllerWouldHoldAreForwarded) {
   Lab lab(observing(Mode::ack_regulator));
   lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -285,7 +285,7 @@ TEST(ShardObserve, AcksThatWouldWaitGoOn) {
   EXPECT_EQ(lab.lab.count(Counter::acks_held), 0U);
 }
 
-TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
+TEST(ShardObserve, AllowancesAreRecordedBesideTheSentBytes) {
   Lab lab(observing(Mode::smvs));
   lab.hosts.open();
   lab.reports.queue(0);
@@ -299,7 +299,7 @@ TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
 }
 
 /// The share of a buffer whose size is configured needs no reports, and the UEs of an access point share it.
-TEST(ShardRegulate, TheUesBehindOneQueueShareItEvenlyWithoutReports) {
+TEST(ShardRegulate, UesBehindOneQueueShareItEquallyWithoutReports) {
   proxy::ShardConfig config = config_of(Mode::fair_share);
   config.laws.buffer = Bytes(60'000);
   config.shared_queues = {*IpPrefix::parse("10.45.0.0/24")};
@@ -326,7 +326,7 @@ TEST(ShardRegulate, TheUesBehindOneQueueShareItEvenlyWithoutReports) {
   EXPECT_EQ(lab.window(), 28'416) << "who is not of the prefix has a queue of his own";
 }
 
-TEST(ShardRegulate, AnObserverSeesWhatIsUnderWayAndTheWindowsOfBothHosts) {
+TEST(ShardRegulate, ObserveModeShowsBytesInFlightAndBothWindows) {
   Lab lab(Mode::observe);
   lab.hosts.window = 1000;
   lab.hosts.ue_window = 500;

@@ -31,7 +31,7 @@ void send(ScriptedHosts& hosts, std::uint32_t from, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) hosts.server(Flags::ack_bit, from + i * 1000, 0, std::string(1000, 'x'));
 }
 
-TEST(Exposure, ZeroAcknowledgesNothingBeforeTheOtherHostHas) {
+TEST(Exposure, ACapOfZeroAcknowledgesOnlyDeliveredBytes) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -44,7 +44,7 @@ TEST(Exposure, ZeroAcknowledgesNothingBeforeTheOtherHostHas) {
   EXPECT_EQ(acknowledged(lab, hosts), 4000);
 }
 
-TEST(Exposure, ACapIsReachedAndNotPassed) {
+TEST(Exposure, ACapIsReachedAndNotExceeded) {
   ProxyLab lab(capped(Bytes(2500)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -54,7 +54,7 @@ TEST(Exposure, ACapIsReachedAndNotPassed) {
   EXPECT_EQ(acknowledged(lab, hosts), 4500);
 }
 
-TEST(Exposure, WhatWaitsIsCutThroughLikeAnythingElse) {
+TEST(Exposure, UnacknowledgedSegmentsAreCutThrough) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -67,7 +67,7 @@ TEST(Exposure, WhatWaitsIsCutThroughLikeAnythingElse) {
   EXPECT_EQ(acknowledged(lab, hosts), 4000);
 }
 
-TEST(Exposure, AFinIsAcknowledgedWhenTheOtherHostHasIt) {
+TEST(Exposure, AFinIsAcknowledgedWhenTheOtherHostAcknowledgesIt) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -77,7 +77,7 @@ TEST(Exposure, AFinIsAcknowledgedWhenTheOtherHostHasIt) {
   EXPECT_EQ(acknowledged(lab, hosts), 1);
 }
 
-TEST(Exposure, AHoleIsReportedWhenEverythingBeforeItIsAcknowledged) {
+TEST(Exposure, SackBlocksAreSentOnceAllBeforeTheHoleIsAcknowledged) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -118,7 +118,7 @@ class StalledReader : public testing::Test {
   ScriptedHosts hosts{lab};
 };
 
-TEST_F(StalledReader, ItsHostsWindowIsWhatTheSenderSees) {
+TEST_F(StalledReader, TheSenderSeesTheWindowOfItsHost) {
   stall();
   const auto ack = lab.last(Side::core);
   ASSERT_TRUE(ack);
@@ -129,7 +129,7 @@ TEST_F(StalledReader, ItsHostsWindowIsWhatTheSenderSees) {
   EXPECT_EQ(lab.last(Side::core)->segment().window, 100);
 }
 
-TEST_F(StalledReader, NeverMoreIsPromisedThanItTakesAndTheCapAdds) {
+TEST_F(StalledReader, TheAdvertisedWindowIsItsWindowPlusTheCap) {
   ProxyLab with_cap(capped(Bytes(5000)));
   ScriptedHosts pair(with_cap);
   pair.open();
@@ -165,15 +165,15 @@ void StalledReader::expect_probed_end_to_end(bool with_a_byte) {
   EXPECT_EQ(lab.last(Side::core)->segment().window, 100);
 }
 
-TEST_F(StalledReader, AProbeIsTheReadersHostsToAnswer) {
+TEST_F(StalledReader, AWindowProbeIsAnsweredByItsHost) {
   expect_probed_end_to_end(false);
 }
 
-TEST_F(StalledReader, TheOctetAtTheEdgeIsAnswered) {
+TEST_F(StalledReader, AnOctetAtTheWindowEdgeIsAnswered) {
   expect_probed_end_to_end(true);
 }
 
-TEST_F(StalledReader, TheSenderIsNotGivenUpHoweverLongItLasts) {
+TEST_F(StalledReader, TheSenderIsNotResetHoweverLongItStalls) {
   stall();
   for (int minute = 0; minute < 200; ++minute) {
     lab.pass_time(std::chrono::minutes(1));
@@ -189,7 +189,7 @@ TEST_F(StalledReader, TheSenderIsNotGivenUpHoweverLongItLasts) {
   EXPECT_EQ(lab.last(Side::radio)->payload, std::string(1000, 'y'));
 }
 
-TEST_F(StalledReader, AResetDoesNotWaitForWhatWasNotAcknowledged) {
+TEST_F(StalledReader, AResetDoesNotWaitForUnacknowledgedBytes) {
   hosts.open();
   hosts.ue_window = 0;
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
@@ -214,7 +214,7 @@ std::vector<std::string> passed(ProxyLab& lab, Side out, tcp::SeqNum isn) {
   return all;
 }
 
-TEST(Exposure, AResetInTheMiddleOfATransferHasTheNumberThatItsHostGaveIt) {
+TEST(Exposure, AResetInTheMiddleOfATransferKeepsItsSequenceNumber) {
   for (const bool from_ue : {true, false}) {
     ProxyLab lab(capped(Bytes(0)));
     ScriptedHosts hosts(lab);
@@ -232,7 +232,7 @@ TEST(Exposure, AResetInTheMiddleOfATransferHasTheNumberThatItsHostGaveIt) {
   }
 }
 
-TEST(Exposure, AResetBehindALossIsChallengedAndAnsweredEndToEnd) {
+TEST(Exposure, AResetBehindALossIsChallengedEndToEnd) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -247,7 +247,7 @@ TEST(Exposure, AResetBehindALossIsChallengedAndAnsweredEndToEnd) {
   EXPECT_EQ(passed(lab, Side::core, hosts.ue_isn), std::vector<std::string>{"reset 0"});
 }
 
-TEST(Exposure, AResetAfterATimeoutReachesAHostThatHasNothing) {
+TEST(Exposure, AResetAfterATimeoutReachesAHostWithoutTheData) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -258,7 +258,7 @@ TEST(Exposure, AResetAfterATimeoutReachesAHostThatHasNothing) {
   EXPECT_EQ(passed(lab, Side::core, hosts.ue_isn), (std::vector<std::string>{"reset 0", "reset 500"}));
 }
 
-TEST(Exposure, AWindowThatNeverOpenedIsProbedEndToEndWithoutACapToo) {
+TEST(Exposure, AWindowThatNeverOpenedIsProbedEndToEndEvenWithoutACap) {
   ProxyLab lab(capped({}));
   ScriptedHosts hosts(lab);
   hosts.ue_window = 0;
@@ -273,7 +273,7 @@ TEST(Exposure, AWindowThatNeverOpenedIsProbedEndToEndWithoutACapToo) {
   EXPECT_EQ(update->segment().window, 1000);
 }
 
-TEST(Exposure, TheBearersCapHoldsForItsConnectionsTogether) {
+TEST(Exposure, TheCapOfABearerIsSharedByItsConnections) {
   ProxyLab lab(capped({}, Bytes(3000)));
   ScriptedHosts one(lab);
   ScriptedHosts two(lab);
@@ -292,7 +292,7 @@ TEST(Exposure, TheBearersCapHoldsForItsConnectionsTogether) {
   EXPECT_EQ(acknowledged(lab, two), 5000);
 }
 
-TEST(Exposure, ClosedConnectionsGiveTheirShareBack) {
+TEST(Exposure, ClosedConnectionsReturnTheirShare) {
   ProxyLab lab(capped({}, Bytes(2000)));
   ScriptedHosts one(lab);
   one.open();
@@ -305,7 +305,7 @@ TEST(Exposure, ClosedConnectionsGiveTheirShareBack) {
   EXPECT_EQ(acknowledged(lab, two), 2000);
 }
 
-TEST(Exposure, IsSampled) {
+TEST(Exposure, SamplesAreTakenPerConnection) {
   ProxyLab lab(capped({}));
   ScriptedHosts hosts(lab);
   hosts.open();

@@ -90,7 +90,7 @@ const Guise guises[] = {
      }},
 };
 
-TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
+TEST(ShardForward, UnsplittableSegmentsPassWithTheirOwnReason) {
   for (const Guise& guise : guises) {
     SCOPED_TRACE(guise.name);
     ProxyLab lab(shard_config());
@@ -108,7 +108,7 @@ TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
   }
 }
 
-TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
+TEST(ShardForward, AFragmentDoesNotAffectConnectionsOfOtherHosts) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -121,7 +121,7 @@ TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
   EXPECT_EQ(lab.count(Counter::released_unsplittable), 1U);
 }
 
-TEST(ShardForward, AFragmentLeavesOtherConnectionsOfItsHostsAlone) {
+TEST(ShardForward, AFragmentDoesNotAffectOtherConnectionsOfItsHosts) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -154,7 +154,7 @@ TEST(ShardForward, AFragmentWithOtherNumbersChangesNothing) {
   EXPECT_EQ(lab.count(Counter::released_unsplittable), 0U);
 }
 
-TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
+TEST(ShardForward, AFragmentAfterOurBytesIsAcknowledgedEndToEnd) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -170,7 +170,7 @@ TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
+TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallOutOfOrderData) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -185,7 +185,7 @@ TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
   EXPECT_EQ(lab.next(Side::radio)->payload, std::string(300, 'b'));
 }
 
-TEST(ShardForward, AFragmentOfAConnectionThatDrainsLeavesNothingUnacknowledged) {
+TEST(ShardForward, AFragmentDuringAReleaseLeavesNothingUnacknowledged) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -226,7 +226,7 @@ struct Fragmented {
   std::uint32_t sent = 0;
 };
 
-TEST(ShardForward, WhatWasLetGoBecauseOfAFragmentComesBackByItself) {
+TEST(ShardForward, AConnectionReleasedForAFragmentIsSplitAgain) {
   Fragmented f;
   f.fragment();
   ASSERT_EQ(f.lab.count(Counter::released_unsplittable), 1U);
@@ -237,7 +237,7 @@ TEST(ShardForward, WhatWasLetGoBecauseOfAFragmentComesBackByItself) {
   EXPECT_EQ(f.split_again(), 1U);
 }
 
-TEST(ShardForward, WhereSegmentsAreCutAgainAndAgainItWaitsLongerEachTime) {
+TEST(ShardForward, RepeatedFragmentsDoubleTheTimeBeforeSplittingAgain) {
   Fragmented f;
   for (std::uint64_t i = 0; i < 5; ++i) {
     f.fragment();
@@ -252,7 +252,7 @@ TEST(ShardForward, WhereSegmentsAreCutAgainAndAgainItWaitsLongerEachTime) {
   }
 }
 
-TEST(ShardForward, WhileFragmentsComeItStaysWithItsHosts) {
+TEST(ShardForward, AConnectionStaysReleasedWhileFragmentsArrive) {
   Fragmented f;
   for (int i = 0; i < 20; ++i) {
     f.fragment();
@@ -318,7 +318,7 @@ void open_ipv6(ProxyLab& lab, ScriptedHosts& hosts) {
   ASSERT_EQ(lab.shard.flow_count(), 1U);
 }
 
-TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
+TEST(ShardForward, Ipv6ExtensionHeadersAreSkippedToTheProtocol) {
   const Octets hop_by_hop_then_tcp{6, 0, 5, 2, 0, 0, 1, 0};
   const Octets hop_by_hop_then_icmp{58, 0, 5, 2, 0, 0, 1, 0};
   const Octets two_then_tcp{60, 0, 5, 2, 0, 0, 1, 0, 6, 0, 1, 4, 0, 0, 0, 0};
@@ -395,7 +395,7 @@ class NarrowPorts : public ScriptedShard {
   }
 };
 
-TEST_F(NarrowPorts, WhatTheOtherPortDoesNotCarryIsDroppedUnderAName) {
+TEST_F(NarrowPorts, FramesLongerThanTheOtherPortAreDroppedAndCounted) {
   lab.put(Side::core, datagram(1500));
   EXPECT_TRUE(lab.next(Side::radio));
   EXPECT_EQ(lab.count(Counter::drop_too_long), 0U);
@@ -406,7 +406,7 @@ TEST_F(NarrowPorts, WhatTheOtherPortDoesNotCarryIsDroppedUnderAName) {
             lab.count(Counter::optimised) + lab.shard.counters().forwarded() + lab.shard.counters().dropped());
 }
 
-TEST_F(NarrowPorts, OfTagsOneOf802Dot1qComesOnTop) {
+TEST_F(NarrowPorts, OneDot1qTagDoesNotCountAgainstTheMtu) {
   const Octets ordinary = {0x81, 0x00, 0, 5}, service = {0x88, 0xa8, 0, 5};
   Octets two = service;
   insert(two, 4, ordinary);
@@ -420,7 +420,7 @@ TEST_F(NarrowPorts, OfTagsOneOf802Dot1qComesOnTop) {
   EXPECT_EQ(lab.count(Counter::drop_too_long), 3U);
 }
 
-TEST_F(NarrowPorts, AnMtuThatChangesHoldsFromThenOn) {
+TEST_F(NarrowPorts, AChangedMtuAppliesAtOnce) {
   lab.shard.set_port(Side::radio, {1400, false}, lab.now);
   lab.put(Side::core, datagram(1401));
   EXPECT_EQ(lab.count(Counter::drop_too_long), 1U);

@@ -24,7 +24,7 @@ proxy::ShardConfig smvs_config() {
 }
 
 /// A Node-B that leaves out UEs of which nothing has changed.
-class ShardLeftOut : public testing::Test {
+class ShardOmittedUes : public testing::Test {
  protected:
   /// IP bytes of data that came out towards the UE.
   std::int64_t data_sent() {
@@ -69,7 +69,7 @@ class ShardLeftOut : public testing::Test {
   proxy::SenderWord word{0, 0, 0, 1, {}, period, std::chrono::milliseconds(100)};
 };
 
-TEST_F(ShardLeftOut, AUeThatIsLeftOutIsSteeredOn) {
+TEST_F(ShardOmittedUes, AnOmittedUeStaysSteered) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 100; ++i) leave_out();
@@ -78,7 +78,7 @@ TEST_F(ShardLeftOut, AUeThatIsLeftOutIsSteeredOn) {
   EXPECT_EQ(data_sent(), 3 * 1052) << "what was granted last, once";
 }
 
-TEST_F(ShardLeftOut, StepsGoOnWhereSomethingWasSentThatTheNodeBHasNotHeardOf) {
+TEST_F(ShardOmittedUes, StepsContinueAfterSendingBytesUnknownToTheNodeB) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 20; ++i) leave_out();
@@ -89,7 +89,7 @@ TEST_F(ShardLeftOut, StepsGoOnWhereSomethingWasSentThatTheNodeBHasNotHeardOf) {
   EXPECT_GE(data_sent(), 3 * 1052) << "a step at the mean rate, as for a report that is late";
 }
 
-TEST_F(ShardLeftOut, SilenceOfTheNodeBEndsItOnceSomethingIsToBeSent) {
+TEST_F(ShardOmittedUes, SilenceOfTheNodeBCausesAFallbackOnceDataWaits) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 10; ++i) leave_out();
@@ -102,7 +102,7 @@ TEST_F(ShardLeftOut, SilenceOfTheNodeBEndsItOnceSomethingIsToBeSent) {
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardLeftOut, SoDoesItWhereNothingWasGranted) {
+TEST_F(ShardOmittedUes, SilenceOfTheNodeBCausesAFallbackWithoutAnAllowance) {
   hosts.open();
   name(Bytes(0));
   for (int i = 0; i < 10; ++i) leave_out();
@@ -114,7 +114,7 @@ TEST_F(ShardLeftOut, SoDoesItWhereNothingWasGranted) {
   EXPECT_GT(data_sent(), 0);
 }
 
-TEST_F(ShardLeftOut, AUeThatRestsIsLookedAtWhenItsTurnHasPassed) {
+TEST_F(ShardOmittedUes, AnIdleUeFallsBackAfterItsRefreshIntervalHasPassed) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 10; ++i) leave_out();
@@ -122,7 +122,7 @@ TEST_F(ShardLeftOut, AUeThatRestsIsLookedAtWhenItsTurnHasPassed) {
   EXPECT_EQ(falls(), 1U) << "and the Node-B was silent";
 }
 
-TEST_F(ShardLeftOut, AfterALossItHoldsUntilItsTurnShouldHaveCome) {
+TEST_F(ShardOmittedUes, AfterALossAUeStaysSteeredUntilItsNextRefresh) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 10; ++i) leave_out();
@@ -137,14 +137,14 @@ TEST_F(ShardLeftOut, AfterALossItHoldsUntilItsTurnShouldHaveCome) {
   EXPECT_EQ(falls(), 1U) << "nothing is missing since";
 }
 
-TEST_F(ShardLeftOut, LossesThatGoOnDoNotPutItOffForEver) {
+TEST_F(ShardOmittedUes, ContinuedLossesDoNotDelayTheFallbackForever) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 500; ++i) lose();
   EXPECT_EQ(falls(), 1U) << "no report counts for longer than two seconds";
 }
 
-TEST_F(ShardLeftOut, NoReportCountsForLongerThanTheLongestSilence) {
+TEST_F(ShardOmittedUes, AReportIsValidForAtMostTheLongestSilence) {
   hosts.open();
   name(Bytes(3200));
   for (int i = 0; i < 395; ++i) leave_out();
@@ -153,7 +153,7 @@ TEST_F(ShardLeftOut, NoReportCountsForLongerThanTheLongestSilence) {
   EXPECT_EQ(falls(), 1U);
 }
 
-TEST_F(ShardLeftOut, WhatAnotherNodeBOrAnotherRunSaysIsNothingToIt) {
+TEST_F(ShardOmittedUes, OmissionNoticesOfAnotherNodeBOrEpochAreIgnored) {
   for (int what = 0; what < 2; ++what) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(40000 + what);
     hosts.open();

@@ -33,7 +33,7 @@ std::vector<Case> every_case() {
   return cases;
 }
 
-class MadReports : public testing::TestWithParam<Case> {
+class ImplausibleReports : public testing::TestWithParam<Case> {
  public:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config(GetParam().mode);
@@ -80,7 +80,7 @@ class MadReports : public testing::TestWithParam<Case> {
   std::uint32_t received = 0;
 };
 
-TEST_P(MadReports, BreakNothing) {
+TEST_P(ImplausibleReports, DoNotBreakTheConnection) {
   hosts.open();
   for (int i = 0; i < 500; ++i) {
     report_anything();
@@ -108,7 +108,7 @@ TEST_P(MadReports, BreakNothing) {
 }
 
 // One report with a period of a minute and a rate of next to nothing, then silence.
-TEST_P(MadReports, AClaimedPeriodIsNotBorneForLongerThanTheProxyMay) {
+TEST_P(ImplausibleReports, AClaimedPeriodIsLimitedToTheConfiguredMaximum) {
   hosts.open();
   proxy::ReportArrival report = reports.next();
   report.period = std::chrono::minutes(1);
@@ -127,7 +127,7 @@ TEST_P(MadReports, AClaimedPeriodIsNotBorneForLongerThanTheProxyMay) {
   EXPECT_EQ(bearers.at(0).steered_by, without);
 }
 
-TEST_P(MadReports, AnotherNodeBTakesOverFromASilentOneWhateverPeriodThatClaimed) {
+TEST_P(ImplausibleReports, AnotherNodeBReplacesASilentOneDespiteItsClaimedPeriod) {
   hosts.open();
   proxy::ReportArrival report = reports.next();
   report.period = std::chrono::minutes(1);
@@ -142,7 +142,7 @@ TEST_P(MadReports, AnotherNodeBTakesOverFromASilentOneWhateverPeriodThatClaimed)
   EXPECT_EQ(lab.count(proxy::Counter::reporters_changed), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, MadReports, testing::ValuesIn(every_case()), [](const auto& of) {
+INSTANTIATE_TEST_SUITE_P(Modes, ImplausibleReports, testing::ValuesIn(every_case()), [](const auto& of) {
   std::string name(proxy::to_string(of.param.mode));
   std::replace(name.begin(), name.end(), '-', '_');
   if (of.param.intercept == proxy::Intercept::regulate) name += "_end_to_end";

@@ -98,7 +98,7 @@ class ShardOrphans : public testing::Test {
   std::optional<ScriptedHosts> hosts{std::in_place, *lab};
 };
 
-TEST_F(ShardOrphans, TheJournalSaysWhatIsExposed) {
+TEST_F(ShardOrphans, TheJournalRecordsExposedConnections) {
   hosts->send_syn();
   hosts->send_syn_ack();
   EXPECT_EQ(entries(JournalEntry::unused), journal.size()) << "a handshake is its hosts' own";
@@ -120,14 +120,14 @@ TEST_F(ShardOrphans, TheJournalSaysWhatIsExposed) {
   EXPECT_EQ(entries(JournalEntry::unused), journal.size());
 }
 
-TEST_F(ShardOrphans, TheJournalIsAheadOfWhatIsAcknowledged) {
+TEST_F(ShardOrphans, TheJournalIsWrittenBeforeTheAck) {
   hosts->open();
   hosts->server(Flags::ack_bit, 0, 0, "this one's acknowledgement waits");
   EXPECT_TRUE(lab->silent(Side::core));
   EXPECT_TRUE(exposed());
 }
 
-TEST_F(ShardOrphans, WithoutExposureNothingIsEverExposed) {
+TEST_F(ShardOrphans, NothingIsExposedWithACapOfZero) {
   proxy::ShardConfig config = shard_config();
   config.limits.exposure_per_flow = Bytes(0);
   lab.emplace(config, proxy::FlowJournal(journal));
@@ -138,7 +138,7 @@ TEST_F(ShardOrphans, WithoutExposureNothingIsEverExposed) {
   EXPECT_TRUE(even());
 }
 
-TEST_F(ShardOrphans, WhatWasLetGoIsNoLongerThere) {
+TEST_F(ShardOrphans, AReleasedConnectionIsRemovedFromTheJournal) {
   hosts->open();
   lab->shard.release({}, lab->now);
   lab->pass_time(std::chrono::milliseconds(1));
@@ -146,7 +146,7 @@ TEST_F(ShardOrphans, WhatWasLetGoIsNoLongerThere) {
 }
 
 /// Its hosts have gone on meanwhile, nobody knows how far.
-TEST_F(ShardOrphans, WhatLostNothingIsSplitAgainOnceBothHostsAgreeWhereTheyStand) {
+TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
   hosts->open();
   restart_without_loss();
   hosts->server(Flags::ack_bit, 700'000, 30'000, std::string(500, 'a'));
@@ -163,7 +163,7 @@ TEST_F(ShardOrphans, WhatLostNothingIsSplitAgainOnceBothHostsAgreeWhereTheyStand
 }
 
 /// What was lost while no run was there is still to be repeated, and the other host may have what follows it.
-TEST_F(ShardOrphans, NotBeforeWhatWasLostMeanwhileWouldHaveBeenRepeated) {
+TEST_F(ShardOrphans, AConnectionIsSplitAgainOnlyAfterPossibleRetransmissions) {
   hosts->open();
   restart_without_loss();
   lab->pass_time(std::chrono::seconds(20));
@@ -178,7 +178,7 @@ TEST_F(ShardOrphans, NotBeforeWhatWasLostMeanwhileWouldHaveBeenRepeated) {
   EXPECT_EQ(split_again(), 1U);
 }
 
-TEST_F(ShardOrphans, WhatIsForgedOnOneSideSplitsNothing) {
+TEST_F(ShardOrphans, ForgedSegmentsOfOneSideSplitNothing) {
   hosts->open();
   restart_without_loss();
   for (std::uint32_t i = 0; i < 20; ++i) hosts->server(Flags::ack_bit, 1'000'000 * i, 77 * i, "forged");
@@ -194,14 +194,14 @@ TEST_F(ShardOrphans, WhatIsForgedOnOneSideSplitsNothing) {
   EXPECT_STREQ(flows[0].reason, "released_earlier_run");
 }
 
-TEST_F(ShardOrphans, ASurvivorThatEndsIsForgotten) {
+TEST_F(ShardOrphans, AnUnexposedConnectionThatEndsIsForgotten) {
   hosts->open();
   restart_without_loss();
   hosts->ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   EXPECT_EQ(lab->shard.released_count(), 0U);
 }
 
-TEST_F(ShardOrphans, BothHostsAreAskedAndResetAtWhatTheyAnswer) {
+TEST_F(ShardOrphans, BothHostsAreChallengedAndResetAtTheirAnswer) {
   expose();
   restart();
   expect_challenge(Side::radio);
@@ -222,7 +222,7 @@ TEST_F(ShardOrphans, BothHostsAreAskedAndResetAtWhatTheyAnswer) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, AHostIsAskedUntilItSaysThatItHasGone) {
+TEST_F(ShardOrphans, AHostIsChallengedUntilItResets) {
   expose();
   restart();
   hosts->ue(Flags::ack_bit, 0, 0);
@@ -245,7 +245,7 @@ TEST_F(ShardOrphans, AHostIsAskedUntilItSaysThatItHasGone) {
   expect_reset(Side::core, 0);
 }
 
-TEST_F(ShardOrphans, AResetThatIsLostIsRepeatedWithTheHostsNextSegment) {
+TEST_F(ShardOrphans, ALostResetIsRepeatedForTheNextSegmentOfTheHost) {
   expose();
   restart();
   for (int i = 0; i < 3; ++i) {
@@ -255,7 +255,7 @@ TEST_F(ShardOrphans, AResetThatIsLostIsRepeatedWithTheHostsNextSegment) {
   }
 }
 
-TEST_F(ShardOrphans, AHostThatHasGoneByItselfIsNotAnswered) {
+TEST_F(ShardOrphans, AHostThatResetsByItselfIsNotAnswered) {
   expose();
   restart();
   lab->forget_output();
@@ -265,7 +265,7 @@ TEST_F(ShardOrphans, AHostThatHasGoneByItselfIsNotAnswered) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, ConnectionsThatLostNothingAndThoseThatWereNeverSplitPass) {
+TEST_F(ShardOrphans, ConnectionsWithoutLossAndUnsplitOnesPass) {
   hosts->open();
   hosts->server(Flags::ack_bit, 0, 0, "data");
   hosts->ue(Flags::ack_bit, 0, 4);
@@ -282,7 +282,7 @@ TEST_F(ShardOrphans, ConnectionsThatLostNothingAndThoseThatWereNeverSplitPass) {
 }
 
 // The server has missed the end of the handshake, and the request after it, which the UE has acknowledged.
-TEST_F(ShardOrphans, AServerThatRepeatsItsSynIsReset) {
+TEST_F(ShardOrphans, AServerThatRetransmitsItsSynIsReset) {
   hosts->send_syn();
   hosts->send_syn_ack();
   hosts->ue(Flags::ack_bit, 0, 0, "request");
@@ -297,7 +297,7 @@ TEST_F(ShardOrphans, AServerThatRepeatsItsSynIsReset) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, TheSameAddressesMayBeUsedAgainAtOnce) {
+TEST_F(ShardOrphans, AddressesMayBeReusedAtOnce) {
   expose();
   restart();
   hosts->ue_isn = tcp::SeqNum(777'000);
@@ -309,7 +309,7 @@ TEST_F(ShardOrphans, TheSameAddressesMayBeUsedAgainAtOnce) {
   EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
 }
 
-TEST_F(ShardOrphans, TheyAreForgottenInTime) {
+TEST_F(ShardOrphans, OrphansExpire) {
   expose();
   restart();
   lab->pass_time(keep);
@@ -320,7 +320,7 @@ TEST_F(ShardOrphans, TheyAreForgottenInTime) {
   EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
 }
 
-TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
+TEST_F(ShardOrphans, InvalidEntriesAreIgnored) {
   expose();
   const JournalEntry good = *std::find_if(
       journal.begin(), journal.end(), [](const JournalEntry& entry) { return entry.state == JournalEntry::exposed; });
@@ -353,7 +353,7 @@ TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].mss = 0; }));
 }
 
-TEST_F(ShardOrphans, WhatEachHostHasOfferedIsReadOneByOne) {
+TEST_F(ShardOrphans, OptionsOfEachHostAreReadSeparately) {
   using Offer = JournalEntry::Offer;
   using Options = tcp::SynOptions;
   hosts->open();
@@ -376,7 +376,7 @@ TEST_F(ShardOrphans, WhatEachHostHasOfferedIsReadOneByOne) {
   }
 }
 
-TEST_F(ShardOrphans, AnOfferOfEcnIsWritten) {
+TEST_F(ShardOrphans, AnOfferOfEcnIsRecorded) {
   const auto syn = static_cast<std::uint8_t>(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit);
   lab->put(Side::radio, hosts->frame(true, hosts->segment(syn, hosts->ue_isn.raw(), 0)));
   hosts->send_syn_ack();

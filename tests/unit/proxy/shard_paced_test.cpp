@@ -37,7 +37,7 @@ int data_to_ue(ProxyLab& lab) {
   return count;
 }
 
-TEST(PacedFlow, LeavesInBurstsThatTheTimersCallFor) {
+TEST(PacedFlow, IsSentInBurstsByItsTimer) {
   using tcp::CongestionAlgorithm;
   for (const CongestionAlgorithm each :
        {CongestionAlgorithm::cubic, CongestionAlgorithm::bbr, CongestionAlgorithm::bbr3, CongestionAlgorithm::copa}) {
@@ -57,7 +57,7 @@ TEST(PacedFlow, LeavesInBurstsThatTheTimersCallFor) {
   }
 }
 
-TEST(PacedFlow, OthersSendTheirWindowAtOnce) {
+TEST(PacedFlow, UnpacedFlowsSendTheirWindowAtOnce) {
   ProxyLab lab(with(tcp::CongestionAlgorithm::cubic, false));
   ScriptedHosts hosts(lab);
   open_slowly(lab, hosts);
@@ -65,7 +65,7 @@ TEST(PacedFlow, OthersSendTheirWindowAtOnce) {
   EXPECT_EQ(data_to_ue(lab), 10);
 }
 
-TEST(PacedFlow, GoesWithAResetAndItsPlaceIsUsedAgain) {
+TEST(PacedFlow, ItsPooledStateIsReusedAfterAReset) {
   ProxyLab lab(with(tcp::CongestionAlgorithm::bbr, false));
   for (int i = 0; i < 3; ++i) {
     ScriptedHosts hosts(lab);

@@ -24,7 +24,7 @@ Octets operator+(Octets a, const Octets& b) {
   return a;
 }
 
-class Priority : public ScriptedShard {
+class VlanPriority : public ScriptedShard {
  protected:
   Octets frame(bool from_ue, const Octets& tags, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
                const std::string& payload = {}) const {
@@ -54,7 +54,7 @@ class Priority : public ScriptedShard {
   }
 };
 
-TEST_F(Priority, AHostThatBeginsToTagIsAcknowledgedAndStoodForWithItsTag) {
+TEST_F(VlanPriority, AHostThatBeginsToTagGetsAndIsSentForWithItsTag) {
   open(untagged, untagged);
   std::uint32_t seq = 1001;
   for (const Octets& tags : {priority_6, priority_3, untagged, priority_6}) {
@@ -72,7 +72,7 @@ TEST_F(Priority, AHostThatBeginsToTagIsAcknowledgedAndStoodForWithItsTag) {
   EXPECT_EQ(lab.shard.flow_count(), 1U);
 }
 
-TEST_F(Priority, WhatIsSentForAHostHasItsNewestTag) {
+TEST_F(VlanPriority, SegmentsSentForAHostHaveItsNewestTag) {
   open(untagged, untagged);
   put(true, priority_6, Flags::ack_bit, 1001, 5001);
   put(false, untagged, Flags::ack_bit, 5001, 1001, std::string(1000, 'd'));
@@ -80,7 +80,7 @@ TEST_F(Priority, WhatIsSentForAHostHasItsNewestTag) {
   EXPECT_EQ(tags_of_next(Side::core), priority_6) << "an acknowledgement in the UE's name";
 }
 
-TEST_F(Priority, APriorityThatChangesWithinAVlanIsFollowed) {
+TEST_F(VlanPriority, APriorityThatChangesWithinAVlanIsFollowed) {
   open(in_a_vlan, in_a_vlan);
   put(true, in_a_vlan_later, Flags::ack_bit, 1001, 5001, "up");
   EXPECT_EQ(tags_of_next(Side::core), in_a_vlan_later);
@@ -88,7 +88,7 @@ TEST_F(Priority, APriorityThatChangesWithinAVlanIsFollowed) {
   EXPECT_EQ(tags_of_next(Side::radio), in_a_vlan);
 }
 
-TEST_F(Priority, ATagOfAForgerIsNotTakenOver) {
+TEST_F(VlanPriority, TheTagOfAForgedSegmentIsNotLearned) {
   open(untagged, untagged);
   put(true, priority_6, Flags::ack_bit, 900'000'000, 5001, "forged");
   lab.forget_output();
@@ -97,7 +97,7 @@ TEST_F(Priority, ATagOfAForgerIsNotTakenOver) {
   EXPECT_EQ(tags_of_next(Side::core), untagged);
 }
 
-TEST_F(Priority, OneOfTwoTagsMayBeAPriority) {
+TEST_F(VlanPriority, OneOfTwoTagsMayBeAPriorityTag) {
   open(in_a_vlan, in_a_vlan);
   std::uint32_t seq = 1001;
   for (const Octets& tags : {in_a_vlan + priority_6, priority_3 + in_a_vlan, in_a_vlan}) {
@@ -109,7 +109,7 @@ TEST_F(Priority, OneOfTwoTagsMayBeAPriority) {
   EXPECT_EQ(lab.shard.flow_count(), 1U);
 }
 
-TEST_F(Priority, AnotherVlanIsAnotherConnection) {
+TEST_F(VlanPriority, AnotherVlanIsAnotherConnection) {
   open(in_a_vlan, in_a_vlan);
   const Octets stranger = frame(true, priority_6, Flags::ack_bit, 1001, 5001, "no VLAN");
   lab.put(Side::radio, stranger);

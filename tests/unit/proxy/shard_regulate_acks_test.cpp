@@ -120,7 +120,7 @@ class ShardRegulateAcks : public testing::Test {
   std::uint8_t window_scale = 7;
 };
 
-TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkAndNotItsQueue) {
+TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkWithoutAStandingQueue) {
   const Download& only = download(40000);
   run(5s);
   longest_queue = 0;
@@ -135,7 +135,7 @@ TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkAndNotItsQueue) {
   EXPECT_EQ(bearer().steered_by, proxy::SteeredBy::acknowledgements);
 }
 
-TEST_F(ShardRegulateAcks, TwoHaveEqualPartsAndNoMoreInAll) {
+TEST_F(ShardRegulateAcks, TwoDownloadsHaveEqualSharesOfOneWindow) {
   const Download& one = download(40000);
   const Download& other = download(40001);
   run(6s);
@@ -152,7 +152,7 @@ TEST_F(ShardRegulateAcks, TwoHaveEqualPartsAndNoMoreInAll) {
 }
 
 // Sixteen of them have 7 kB each, and a unit is 8 KiB.
-TEST_F(ShardRegulateAcks, AUnitOfTheScaleClosesNoWindow) {
+TEST_F(ShardRegulateAcks, RoundingToTheScaleDoesNotCloseTheWindow) {
   window_scale = 13;
   for (std::uint16_t port = 40000; port < 40016; ++port) download(port);
   run(10s);
@@ -162,7 +162,7 @@ TEST_F(ShardRegulateAcks, AUnitOfTheScaleClosesNoWindow) {
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_GT(downloads[i]->acknowledged(), before[i]) << i;
 }
 
-TEST_F(ShardRegulateAcks, WhatOneNoLongerNeedsTheOtherHas) {
+TEST_F(ShardRegulateAcks, UnusedBudgetGoesToTheOtherDownload) {
   download(40000).length = 1'500'000;
   const Download& other = download(40001);
   run(6s);
@@ -171,7 +171,7 @@ TEST_F(ShardRegulateAcks, WhatOneNoLongerNeedsTheOtherHas) {
   EXPECT_GT(carried(other, 3s), 0.95 * 3'000'000);
 }
 
-TEST_F(ShardRegulateAcks, AUeThatFallsSilentOnOneConnectionKeepsNothingFromTheOther) {
+TEST_F(ShardRegulateAcks, ASilentConnectionHoldsNoBudgetOfTheOther) {
   download(40000);
   const Download& other = download(40001);
   run(3s);
@@ -181,7 +181,7 @@ TEST_F(ShardRegulateAcks, AUeThatFallsSilentOnOneConnectionKeepsNothingFromTheOt
   EXPECT_GT(carried(other, 3s), 0.95 * 3'000'000);
 }
 
-TEST_F(ShardRegulateAcks, NothingIsLeftInTheAccountWhenTheLawChanges) {
+TEST_F(ShardRegulateAcks, ASwitchOfTheControllerClearsTheBytesInFlight) {
   download(40000);
   run(2s);
   ASSERT_GT(bearer().in_flight, Bytes{});
@@ -196,7 +196,7 @@ TEST_F(ShardRegulateAcks, NothingIsLeftInTheAccountWhenTheLawChanges) {
 }
 
 // Where reports lead and acknowledgements only stand in for them, the allowance is of split connections.
-TEST_F(ShardRegulateAcks, AStandInForReportsLeavesWhatPassesEndToEndAlone) {
+TEST_F(ShardRegulateAcks, AFallbackToAcksDoesNotAffectEndToEndConnections) {
   download(40000);
   run(2s);
   proxy::Policies policies;

@@ -60,7 +60,7 @@ class ShardRelease : public ScriptedShard {
 };
 class ShardDrain : public ShardRelease {};
 
-TEST_F(ShardRelease, AnEmptyRelayGoesAtOnce) {
+TEST_F(ShardRelease, AnEmptyRelayIsReleasedAtOnce) {
   hosts.open();
   release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
@@ -91,7 +91,7 @@ TEST_F(ShardRelease, AConnectionKeepsItsReasonWhileItIsTracked) {
   EXPECT_TRUE(flows.empty()) << "it has ended";
 }
 
-TEST_F(ShardRelease, WhatIsSilentIsReleasedAsThat) {
+TEST_F(ShardRelease, AnIdleConnectionIsReleasedAsIdle) {
   hosts.open();
   lab.pass_time(proxy::ShardTimeouts{}.idle + std::chrono::seconds(1));
   EXPECT_EQ(only_flow().second, "released_idle");
@@ -99,7 +99,7 @@ TEST_F(ShardRelease, WhatIsSilentIsReleasedAsThat) {
   EXPECT_EQ(lab.count(Counter::forward_released_idle), 1U);
 }
 
-TEST_F(ShardRelease, OnlyTheUeThatWasNamedGoes) {
+TEST_F(ShardRelease, OnlyTheNamedUeIsReleased) {
   hosts.open();
   ScriptedHosts other(lab);
   other.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
@@ -113,7 +113,7 @@ TEST_F(ShardRelease, OnlyTheUeThatWasNamedGoes) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
+TEST_F(ShardRelease, AcknowledgedBytesAreDeliveredAndLaterOnesForwarded) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
@@ -136,7 +136,7 @@ TEST_F(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST_F(ShardRelease, BothWaysHaveTheirOwnSeam) {
+TEST_F(ShardRelease, EachDirectionHasItsOwnHandbackPoint) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 0, std::string(700, 'u'));
@@ -147,7 +147,7 @@ TEST_F(ShardRelease, BothWaysHaveTheirOwnSeam) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, AnAcknowledgementThatIsDueLeavesFirst) {
+TEST_F(ShardRelease, APendingAckIsSentFirst) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'd'));
   EXPECT_TRUE(lab.silent(Side::core)) << "it waits for company";
@@ -160,7 +160,7 @@ TEST_F(ShardRelease, AnAcknowledgementThatIsDueLeavesFirst) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, OurLostAcknowledgementIsRepeated) {
+TEST_F(ShardRelease, OurLostAckIsRepeated) {
   release_with_data();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   const auto ack = lab.next(Side::core);
@@ -169,7 +169,7 @@ TEST_F(ShardRelease, OurLostAcknowledgementIsRepeated) {
   EXPECT_TRUE(lab.silent(Side::radio)) << "the UE gets it from us, once";
 }
 
-TEST_F(ShardRelease, DuplicateAcknowledgementsBehindTheSeamReachTheSender) {
+TEST_F(ShardRelease, DuplicateAcksBeyondTheHandbackPointReachTheSender) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 0, std::string(10, 'u'));  // keeps the flow here
@@ -184,7 +184,7 @@ TEST_F(ShardRelease, DuplicateAcknowledgementsBehindTheSeamReachTheSender) {
   EXPECT_EQ(seen->segment().sack_count, 1);
 }
 
-TEST_F(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
+TEST_F(ShardRelease, AWindowLargerThanThatOfTheOtherHostDelaysTheRelease) {
   hosts.open();
   hosts.ue_window = 10;  // of 128 bytes: the UE's buffer has filled up
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -201,7 +201,7 @@ TEST_F(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
   EXPECT_EQ(lab.shard.flow_count(), 0U) << "now the window is the UE's own";
 }
 
-TEST_F(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
+TEST_F(ShardRelease, TheLastAdvertisedWindowIsThatOfTheOtherHost) {
   hosts.ue_window = 10;
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1280, 'a'));
@@ -217,7 +217,7 @@ TEST_F(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
   EXPECT_EQ(update->segment().window, 4000);
 }
 
-TEST_F(ShardRelease, AConnectionThatCarriesLittleIsPromisedWhatTheOtherHostTakes) {
+TEST_F(ShardRelease, AQuietConnectionAdvertisesTheWindowOfTheOtherHost) {
   hosts.ue_window = 500;
   hosts.open();
   for (std::uint32_t i = 0; i < 20; ++i) {
@@ -229,7 +229,7 @@ TEST_F(ShardRelease, AConnectionThatCarriesLittleIsPromisedWhatTheOtherHostTakes
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, AHoleIsFilledFirst) {
+TEST_F(ShardRelease, AHoleIsFilledBeforeTheRelease) {
   hosts.open();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   release();
@@ -240,7 +240,7 @@ TEST_F(ShardRelease, AHoleIsFilledFirst) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, AHalfClosedConnectionGoesToo) {
+TEST_F(ShardRelease, AHalfClosedConnectionIsReleased) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   release();
@@ -250,7 +250,7 @@ TEST_F(ShardRelease, AHalfClosedConnectionGoesToo) {
   expect_untouched(false, Flags::ack_bit | Flags::fin_bit, 13, 1);
 }
 
-TEST_F(ShardRelease, AResetThatMeetsAHandoverWaitsForWhatIsOurs) {
+TEST_F(ShardRelease, AResetDuringAHandbackWaitsForOurBytes) {
   release_with_data();
   hosts.server(Flags::rst_bit | Flags::ack_bit, 1000, 0);
   EXPECT_TRUE(lab.silent(Side::radio));
@@ -261,7 +261,7 @@ TEST_F(ShardRelease, AResetThatMeetsAHandoverWaitsForWhatIsOurs) {
   EXPECT_EQ(reset->segment().seq, hosts.server_isn + 1001);
 }
 
-TEST_F(ShardRelease, AUeThatIsGoneDuringAHandoverIsToldToTheServer) {
+TEST_F(ShardRelease, TheServerIsResetWhenTheUeIsGoneDuringAHandback) {
   release_with_data();
   lab.pass_time(std::chrono::seconds(60));
   const auto last = lab.last(Side::core);
@@ -270,7 +270,7 @@ TEST_F(ShardRelease, AUeThatIsGoneDuringAHandoverIsToldToTheServer) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardRelease, AHandshakeIsForgotten) {
+TEST_F(ShardRelease, AReleasedHandshakeIsForgotten) {
   hosts.send_syn();
   hosts.send_syn_ack();
   release();
@@ -279,7 +279,7 @@ TEST_F(ShardRelease, AHandshakeIsForgotten) {
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
 }
 
-TEST_F(ShardDrain, NothingNewIsSplitUntilItIsOver) {
+TEST_F(ShardDrain, NoNewConnectionIsSplitDuringADrain) {
   hosts.open();
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(1));
@@ -295,7 +295,7 @@ TEST_F(ShardDrain, NothingNewIsSplitUntilItIsOver) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST_F(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
+TEST_F(ShardDrain, ACancelledReleaseLeavesTheConnectionSplit) {
   hosts.open();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));  // a hole: it cannot go yet
   lab.shard.drain(true);
@@ -347,7 +347,7 @@ TEST_F(ShardDrain, AConnectionThatHoldsNothingIsNotBrokenByAStop) {
   EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "the reset has passed";
 }
 
-TEST_F(ShardDrain, WhatAStopWouldNotBreakStaysSo) {
+TEST_F(ShardDrain, AConnectionThatAStopWouldNotBreakStaysUnexposed) {
   hosts.open();
   hosts.ue_window = 10;
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -367,7 +367,7 @@ TEST_F(ShardDrain, WhatAStopWouldNotBreakStaysSo) {
   EXPECT_EQ(lab.last(Side::core)->segment().ack, hosts.server_isn + 2001) << "what is delivered";
 }
 
-TEST_F(ShardDrain, WhatIsCalledOffAcknowledgesFreelyAgain) {
+TEST_F(ShardDrain, AfterACancelledDrainBytesAreAcknowledgedEarlyAgain) {
   hosts.open();
   hosts.ue_window = 10;
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -397,7 +397,7 @@ TEST_F(ShardDrain, ManyFlowsAreWalkedInSteps) {
   EXPECT_EQ(lab.count(Counter::released_drain), 500U);
 }
 
-TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
+TEST_F(ShardRelease, ShortBuffersReleaseFlowsThatHoldNone) {
   hosts.open();
   std::vector<packet::Packet> hogs;
   for (int i = 0; i < 100; ++i) hogs.push_back(pool().allocate());
@@ -411,7 +411,7 @@ TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
 }
 
 /// Each host has a FIN to get, or to have acknowledged.
-TEST_F(ShardRelease, ThoseThatCloseStayThoughBuffersAreShort) {
+TEST_F(ShardRelease, ShortBuffersDoNotReleaseClosingFlows) {
   for (const bool by_ue : {true, false}) {
     SCOPED_TRACE(by_ue);
     ProxyLab other(split_config());

@@ -112,14 +112,14 @@ void compare(proxy::LawPlace law, std::uint64_t seed) {
   EXPECT_EQ(at_once.lab.count(proxy::Counter::reports), one_by_one.lab.count(proxy::Counter::reports));
 }
 
-TEST(ShardReports, AtOnceDoWhatOneByOneDo) {
+TEST(ShardReports, ABatchEqualsSingleReports) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const auto law : {proxy::LawPlace::nodeb, proxy::LawPlace::proxy, proxy::LawPlace::acks}) compare(law, seed);
   }
 }
 
 /// Their amounts may be anything: no more than can be is believed, of the last one as of the first.
-TEST(ShardReports, AmountsOfEachAreBounded) {
+TEST(ShardReports, AmountsOfEachReportAreBounded) {
   Many many(config_of(proxy::LawPlace::nodeb));
   std::vector<proxy::ReportArrival> reports;
   std::mt19937_64 random(1);

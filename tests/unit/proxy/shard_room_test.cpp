@@ -25,9 +25,9 @@ proxy::ShardConfig small_buffers() {
   return config;
 }
 
-class ShardRoom : public ScriptedShard {
+class ShardBufferQuota : public ScriptedShard {
  protected:
-  explicit ShardRoom(const proxy::ShardConfig& config = small_buffers()) : ScriptedShard(config) {}
+  explicit ShardBufferQuota(const proxy::ShardConfig& config = small_buffers()) : ScriptedShard(config) {}
 
   /// The server sends two segments at a time, and the UE acknowledges both a millisecond later.
   void download(std::uint32_t segments) {
@@ -50,7 +50,7 @@ class ShardRoom : public ScriptedShard {
   std::uint32_t offered_ = 0;
 };
 
-TEST_F(ShardRoom, AServerIsToldOfLessOnceBuffersAreShort) {
+TEST_F(ShardBufferQuota, ShortBuffersReduceTheWindowOfTheServer) {
   hosts.open();
   download(200);
   ASSERT_GT(windows().back(), Bytes(90'000));
@@ -64,7 +64,7 @@ TEST_F(ShardRoom, AServerIsToldOfLessOnceBuffersAreShort) {
 }
 
 /// The level of the pool is read once in a millisecond. What is taken meanwhile is counted.
-class ShardRoomInOneMoment : public ShardRoom {
+class ShardBufferQuotaInOneBurst : public ShardBufferQuota {
  protected:
   /// Takes buffers until payload may take no more than so many before what is left is tight.
   void leave(std::int64_t buffers) {
@@ -102,7 +102,7 @@ class ShardRoomInOneMoment : public ShardRoom {
   std::vector<packet::Packet> taken_;
 };
 
-TEST_F(ShardRoomInOneMoment, SegmentsThatPassAreCounted) {
+TEST_F(ShardBufferQuotaInOneBurst, CutThroughSegmentsAreCounted) {
   hosts.open();
   download(20);
   ASSERT_EQ(one_by_one(), 40U);
@@ -112,7 +112,7 @@ TEST_F(ShardRoomInOneMoment, SegmentsThatPassAreCounted) {
   EXPECT_GE(few, 15U);
 }
 
-TEST_F(ShardRoomInOneMoment, SoAreThoseOfATrain) {
+TEST_F(ShardBufferQuotaInOneBurst, SegmentsOfAGroRunAreCounted) {
   hosts.open();
   download(20);
   ASSERT_EQ(in_a_train(), 8U);
@@ -123,7 +123,7 @@ TEST_F(ShardRoomInOneMoment, SoAreThoseOfATrain) {
 }
 
 /// A connection is promised room for two seconds after it was served (MemoryBudget). Its timers may come later.
-TEST(ShardRoomOfAnIdleConnection, IsGivenBackThoughItsTimerIsStillSet) {
+TEST(ShardBufferQuotaOfAnIdleConnection, IsFreedBeforeItsTimerExpires) {
   proxy::ShardConfig config = shard_config();
   config.tcp.delayed_ack = 450ms;  // for which the first segment sets a timer that the second one makes needless
   const auto reserve = static_cast<std::int64_t>(config.limits.reserve * pool().capacity());
@@ -159,17 +159,17 @@ TEST(ShardRoomOfAnIdleConnection, IsGivenBackThoughItsTimerIsStillSet) {
   EXPECT_EQ(window_beside(true, 2250ms), alone);
 }
 
-class ShardRoomOfOneUe : public ShardRoom {
+class ShardBufferQuotaOfOneUe : public ShardBufferQuota {
  protected:
   static proxy::ShardConfig small_share() {
     proxy::ShardConfig config = small_buffers();
     config.limits.ue_share = 0.05;  // of 21 MB
     return config;
   }
-  ShardRoomOfOneUe() : ShardRoom(small_share()) {}
+  ShardBufferQuotaOfOneUe() : ShardBufferQuota(small_share()) {}
 };
 
-TEST_F(ShardRoomOfOneUe, WhatItHasAcknowledgedTakesNoRoom) {
+TEST_F(ShardBufferQuotaOfOneUe, AcknowledgedBytesTakeNoBuffer) {
   hosts.open();
   download(3000);
   for (const Bytes window : windows()) ASSERT_GT(window, Bytes(90'000)) << "what has passed is not here";

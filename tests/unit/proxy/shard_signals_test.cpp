@@ -28,7 +28,7 @@ packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, st
 
 constexpr packet::IcmpHeader smaller{3, 4, 1000}, smaller6{2, 0, 1300};
 
-class RoutersErrors : public ScriptedShard {
+class IcmpErrors : public ScriptedShard {
  protected:
   /// 1400 bytes for the UE that it has not acknowledged; what went to the radio.
   Seen download() {
@@ -45,7 +45,7 @@ class RoutersErrors : public ScriptedShard {
   }
 };
 
-TEST_F(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
+TEST_F(IcmpErrors, ASmallerPathMtuTowardsTheUeCutsSegmentsOfTheRadioLeg) {
   const Seen data = download();
   const packet::Packet error = router_says(data, smaller);
   const std::vector<std::uint8_t> frame(error.data(), error.data() + error.size());
@@ -64,7 +64,7 @@ TEST_F(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
   EXPECT_EQ(lab.count(Counter::icmp_believed), 1U);
 }
 
-TEST_F(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
+TEST_F(IcmpErrors, ASmallerPathMtuTowardsTheServerCutsSegmentsOfTheCoreLeg) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, std::string(1400, 'u'));
   const Seen data = *lab.next(Side::core);
@@ -74,7 +74,7 @@ TEST_F(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
   EXPECT_EQ(lab.count(Counter::paths_smaller_core), 1U);
 }
 
-TEST_F(RoutersErrors, OverIpv6) {
+TEST_F(IcmpErrors, PacketTooBigCutsSegmentsOverIpv6) {
   use_ipv6();
   const Seen data = download();
   lab.put(Side::radio, router_says(data, smaller6, 200));
@@ -82,13 +82,13 @@ TEST_F(RoutersErrors, OverIpv6) {
   EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
 }
 
-TEST_F(RoutersErrors, OneThatLeavesTheSizeToUsMeansTheNextPlateau) {
+TEST_F(IcmpErrors, AnErrorWithoutASizeMeansTheNextPlateau) {
   const Seen data = download();
   lab.put(Side::radio, router_says(data, {3, 4, 0}));
   EXPECT_EQ(lab.next(Side::radio)->parsed.ip_length, 1006);
 }
 
-TEST_F(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
+TEST_F(IcmpErrors, APathBelowTheMinimumAllowsFragmentation) {
   const Seen data = download();
   ASSERT_TRUE(data.parsed.dont_fragment);
   lab.put(Side::radio, router_says(data, {3, 4, 296}));
@@ -98,7 +98,7 @@ TEST_F(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
   EXPECT_FALSE(cut->parsed.dont_fragment);
 }
 
-TEST_F(RoutersErrors, LiesChangeNothing) {
+TEST_F(IcmpErrors, ForgedErrorsChangeNothing) {
   Seen data = download();
   const auto say = [&](const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
     lab.forget_output();
@@ -129,7 +129,7 @@ TEST_F(RoutersErrors, LiesChangeNothing) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(RoutersErrorsEndToEnd, OneAboutAConnectionEndToEndIsItsHosts) {
+TEST(IcmpErrorsEndToEnd, AreForwardedToTheHosts) {
   proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
   config.intercept = proxy::Intercept::regulate;
   ProxyLab lab(config);
@@ -144,7 +144,7 @@ TEST(RoutersErrorsEndToEnd, OneAboutAConnectionEndToEndIsItsHosts) {
   EXPECT_EQ(lab.count(Counter::icmp_believed) + lab.count(Counter::icmp_not_believed), 0U);
 }
 
-TEST_F(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
+TEST_F(IcmpErrors, SizesBelow1280AreIgnoredForIpv6) {
   use_ipv6();
   const Seen data = download();
   for (const std::uint32_t mtu : {0U, 68U, 1279U}) lab.put(Side::radio, router_says(data, {2, 0, mtu}, 200));
@@ -152,7 +152,7 @@ TEST_F(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
   EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
 }
 
-TEST_F(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
+TEST_F(IcmpErrors, UnreachableEndsNoConnection) {
   const Seen data = download();
   for (const std::uint8_t code : std::initializer_list<std::uint8_t>{0, 1, 2, 3, 13})
     lab.put(Side::radio, router_says(data, {3, code, 0}));
@@ -164,7 +164,7 @@ TEST_F(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
   EXPECT_EQ(lab.last(Side::radio)->payload, "more");
 }
 
-TEST_F(RoutersErrors, TheSecondOneOfAFlightIsNoNews) {
+TEST_F(IcmpErrors, ASecondErrorOfOneFlightChangesNothing) {
   const Seen data = download();
   lab.put(Side::radio, router_says(data, smaller));
   lab.forget_output();
@@ -186,7 +186,7 @@ class UrgentPointer : public ScriptedShard {
   }
 };
 
-TEST_F(UrgentPointer, PassesWithItsData) {
+TEST_F(UrgentPointer, IsForwardedWithItsData) {
   hosts.open();
   lab.put(Side::core, urgent_from_server(0, 5, "hello"));
   const auto seen = lab.next(Side::radio);
@@ -203,7 +203,7 @@ TEST_F(UrgentPointer, PassesWithItsData) {
   EXPECT_FALSE(next->segment().flags.urg());
 }
 
-TEST_F(UrgentPointer, OvertakesDataThatTheWindowHolds) {
+TEST_F(UrgentPointer, IsForwardedAheadOfDataThatTheWindowHolds) {
   hosts.ue_window = 1;  // 128 bytes
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(128, 'a'));
@@ -215,7 +215,7 @@ TEST_F(UrgentPointer, OvertakesDataThatTheWindowHolds) {
   EXPECT_EQ(told->segment().seq + told->segment().urgent, hosts.server_isn + 1 + 138);
 }
 
-TEST_F(UrgentPointer, IsRepeatedWithWhatIsLost) {
+TEST_F(UrgentPointer, IsRetransmittedWithItsData) {
   hosts.open();
   lab.put(Side::core, urgent_from_server(0, 100, std::string(100, 'u')));
   lab.forget_output();
@@ -226,7 +226,7 @@ TEST_F(UrgentPointer, IsRepeatedWithWhatIsLost) {
   EXPECT_EQ(again->segment().urgent, 100);
 }
 
-TEST_F(UrgentPointer, OfWhatIsOursGoesWithItWhenTheFlowIsLetGo) {
+TEST_F(UrgentPointer, StaysWithOurBytesWhenTheFlowIsReleased) {
   hosts.open();
   lab.put(Side::core, urgent_from_server(0, 150, std::string(100, 'u')));
   lab.shard.release(hosts.ue_to_server.src, lab.now);
@@ -259,7 +259,7 @@ class KeepAlives : public ScriptedShard {
   }
 };
 
-TEST_F(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
+TEST_F(KeepAlives, AreAnsweredByTheOtherHost) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   hosts.server(Flags::ack_bit, 0, 4);
@@ -279,7 +279,7 @@ TEST_F(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
-TEST_F(KeepAlives, ADeadPeerIsNotCoveredUp) {
+TEST_F(KeepAlives, AreNotAnsweredForADeadHost) {
   hosts.open();
   for (int i = 0; i < 9; ++i) {
     lab.pass_time(std::chrono::seconds(1));
@@ -291,7 +291,7 @@ TEST_F(KeepAlives, ADeadPeerIsNotCoveredUp) {
   }
 }
 
-TEST_F(KeepAlives, AHostThatHasForgottenTheConnectionSaysSo) {
+TEST_F(KeepAlives, AResetOfTheOtherHostIsForwarded) {
   ask();
   hosts.server(Flags::rst_bit, 0, 0);
   const auto reset = lab.next(Side::radio);
@@ -299,7 +299,7 @@ TEST_F(KeepAlives, AHostThatHasForgottenTheConnectionSaysSo) {
   EXPECT_TRUE(reset->segment().flags.rst());
 }
 
-TEST_F(KeepAlives, WithBytesOnTheirWayToTheOtherHostWeAnswer) {
+TEST_F(KeepAlives, AreAnsweredByTheProxyWhileBytesAreInFlight) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   lab.pass_time(std::chrono::milliseconds(100));
@@ -308,7 +308,7 @@ TEST_F(KeepAlives, WithBytesOnTheirWayToTheOtherHostWeAnswer) {
   EXPECT_TRUE(lab.next(Side::radio)) << "should the server be gone, its silence ends the connection";
 }
 
-TEST_F(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
+TEST_F(KeepAlives, AnUnansweredKeepAliveDelaysNoData) {
   ask();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   const auto data = lab.next(Side::core);
@@ -318,7 +318,7 @@ TEST_F(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
 
 // --- marks across the seam ---
 
-class MarksAtTheSeam : public ScriptedShard {
+class EcnAtHandback : public ScriptedShard {
  protected:
   void open_with_ecn() {
     hosts.options.ecn = true;
@@ -331,7 +331,7 @@ class MarksAtTheSeam : public ScriptedShard {
   }
 };
 
-TEST_F(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
+TEST_F(EcnAtHandback, APendingEcnEchoIsSentWithOurLastAck) {
   open_with_ecn();
   tcp::Segment marked = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
   marked.ecn = tcp::congestion_experienced;
@@ -354,7 +354,7 @@ TEST_F(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
+TEST_F(EcnAtHandback, AnEcnEchoForOurSegmentsIsNotForwarded) {
   open_with_ecn();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
@@ -367,7 +367,7 @@ TEST_F(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
 }
 
 /// A server that lets routers cut its data, though not its SYN-ACK, as Linux does without path MTU discovery.
-class HostsOwnHeaders : public ScriptedShard {
+class HostHeaders : public ScriptedShard {
  protected:
   [[nodiscard]] packet::Packet from_server(const packet::HeaderTemplate& header, std::uint32_t at,
                                            const std::string& payload = "data") const {
@@ -384,7 +384,7 @@ class HostsOwnHeaders : public ScriptedShard {
   }
 };
 
-TEST_F(HostsOwnHeaders, DfIsThatOfTheNewestData) {
+TEST_F(HostHeaders, DfFollowsTheNewestData) {
   hosts.open();
   packet::HeaderTemplate header = servers();
   header.dont_fragment = false;
@@ -407,7 +407,7 @@ TEST_F(HostsOwnHeaders, DfIsThatOfTheNewestData) {
   EXPECT_TRUE(lab.last(Side::radio)->parsed.dont_fragment);
 }
 
-TEST_F(HostsOwnHeaders, AnAcknowledgementTellsNothingOfDf) {
+TEST_F(HostHeaders, APureAckDoesNotChangeDf) {
   hosts.open();
   packet::HeaderTemplate header = servers();
   header.dont_fragment = false;
@@ -420,7 +420,7 @@ TEST_F(HostsOwnHeaders, AnAcknowledgementTellsNothingOfDf) {
   EXPECT_TRUE(ack->parsed.dont_fragment) << "as in the SYN-ACK";
 }
 
-TEST_F(HostsOwnHeaders, TheFlowLabelIsThatOfTheNewestData) {
+TEST_F(HostHeaders, TheFlowLabelFollowsTheNewestData) {
   hosts.ip_version = 6;
   hosts.ue_to_server = {*IpAddress::parse("2001:db8:1::2"), *IpAddress::parse("2001:db8:2::7"), 40000, 80};
   hosts.open();
@@ -436,7 +436,7 @@ TEST_F(HostsOwnHeaders, TheFlowLabelIsThatOfTheNewestData) {
   EXPECT_EQ(again->parsed.flow_label, 0x54321U);
 }
 
-TEST_F(RoutersErrors, WhereRoutersHaveToCutTheHostsDfChangesNothing) {
+TEST_F(IcmpErrors, DfStaysClearedWhileThePathNeedsFragmentation) {
   const Seen data = download();
   lab.put(Side::radio, router_says(data, {3, 4, 296}));
   lab.forget_output();

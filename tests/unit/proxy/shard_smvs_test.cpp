@@ -82,7 +82,7 @@ class ShardSmvs : public testing::Test {
   tcp::SeqNum edge;
 };
 
-TEST_F(ShardSmvs, AnAllowanceIsWhatIsSentAndNoMore) {
+TEST_F(ShardSmvs, SendsExactlyTheAllowance) {
   hosts.open();
   report(Bytes(0));
   offer(10);
@@ -93,7 +93,7 @@ TEST_F(ShardSmvs, AnAllowanceIsWhatIsSentAndNoMore) {
   EXPECT_EQ(data_sent(), 0) << "an allowance is for one step";
 }
 
-TEST_F(ShardSmvs, FractionsOfAPacketAddUp) {
+TEST_F(ShardSmvs, FractionsOfAPacketAccumulate) {
   hosts.open();
   report(Bytes(0));
   offer(10);
@@ -107,7 +107,7 @@ TEST_F(ShardSmvs, FractionsOfAPacketAddUp) {
   EXPECT_LE(sent, 20 * 300);
 }
 
-TEST_F(ShardSmvs, AnUnusedAllowanceDoesNotPileUp) {
+TEST_F(ShardSmvs, AnUnusedAllowanceDoesNotAccumulate) {
   hosts.open();
   for (int step = 0; step < 50; ++step) {
     report(Bytes(3200));
@@ -117,7 +117,7 @@ TEST_F(ShardSmvs, AnUnusedAllowanceDoesNotPileUp) {
   EXPECT_LE(data_sent(), 3200) << "one step's worth, however long the flow was idle";
 }
 
-TEST_F(ShardSmvs, RetransmissionsAreInjectionsToo) {
+TEST_F(ShardSmvs, RetransmissionsCountAsInjected) {
   hosts.open();
   report(Bytes(5000));
   offer(2);
@@ -133,13 +133,13 @@ TEST_F(ShardSmvs, RetransmissionsAreInjectionsToo) {
   EXPECT_GE(lab.count(Counter::retransmitted_radio), 1U);
 }
 
-TEST_F(ShardSmvs, WithoutReportsCongestionControlSends) {
+TEST_F(ShardSmvs, CongestionControlSendsWithoutReports) {
   hosts.open();
   offer(5);
   EXPECT_EQ(data_sent(), 5 * 1052) << "no report yet";
 }
 
-TEST_F(ShardSmvs, LateReportsFallBackAndComeBack) {
+TEST_F(ShardSmvs, LateReportsCauseAFallbackAndARecovery) {
   hosts.open();
   report(Bytes(0));
   offer(20);
@@ -155,7 +155,7 @@ TEST_F(ShardSmvs, LateReportsFallBackAndComeBack) {
   EXPECT_EQ(data_sent(), 0);
 }
 
-TEST_F(ShardSmvs, StepsInWhichTheLinkEmptiesTheFullBufferAreCountedAsTheyBegin) {
+TEST_F(ShardSmvs, StepsThatEmptyAFullBufferAreCounted) {
   hosts.open();
   report_buffer(2 * period);
   EXPECT_EQ(lab.count(Counter::steps_too_long), 0U);
@@ -168,7 +168,7 @@ TEST_F(ShardSmvs, StepsInWhichTheLinkEmptiesTheFullBufferAreCountedAsTheyBegin) 
   EXPECT_EQ(lab.count(Counter::steps_too_long), 2U);
 }
 
-TEST_F(ShardSmvs, ALinkThatVariesFasterThanItsStepsTellIsCountedOnce) {
+TEST_F(ShardSmvs, ALinkThatVariesWithinItsStepsIsCountedOnce) {
   hosts.open();
   std::mt19937_64 random(1);
   const auto run = [&](int steps_of_a_rate) {
@@ -196,7 +196,7 @@ TEST_F(ShardSmvs, StepsOfABufferOfUnknownSizeAreNeverTooLong) {
   EXPECT_EQ(lab.count(Counter::steps_too_long), 0U);
 }
 
-TEST_F(ShardSmvs, AfterAHandoverTheOtherNodeBSteersAndTheFirstOneNoMore) {
+TEST_F(ShardSmvs, AfterAHandoverOnlyTheNewNodeBSteers) {
   using enum control::feedback::RadioState;
   hosts.open();
   report_from(1, normal, Bytes(0));
@@ -223,7 +223,7 @@ TEST_F(ShardSmvs, AfterAHandoverTheOtherNodeBSteersAndTheFirstOneNoMore) {
   EXPECT_EQ(lab.count(Counter::reporters_changed), 2U);
 }
 
-TEST_F(ShardSmvs, AStatusSaysWhoseReportsItAnswers) {
+TEST_F(ShardSmvs, AStatusNamesItsReporter) {
   using enum control::feedback::RadioState;
   std::vector<control::feedback::BearerStatus> statuses;
   hosts.open();
@@ -238,7 +238,7 @@ TEST_F(ShardSmvs, AStatusSaysWhoseReportsItAnswers) {
   EXPECT_GT(statuses[0].applied_sequence, 0U);
 }
 
-TEST_F(ShardSmvs, ANodeBWhoseHandoverReportWasLostIsReplacedWhenItIsSilent) {
+TEST_F(ShardSmvs, ASilentNodeBIsReplacedIfItsHandoverReportWasLost) {
   using enum control::feedback::RadioState;
   hosts.open();
   report_from(1, normal, Bytes(0));
@@ -255,7 +255,7 @@ TEST_F(ShardSmvs, ANodeBWhoseHandoverReportWasLostIsReplacedWhenItIsSilent) {
   EXPECT_EQ(lab.count(Counter::reports_elsewhere), 1U);
 }
 
-TEST_F(ShardSmvs, OneMissingReportIsBridged) {
+TEST_F(ShardSmvs, OneMissingReportIsExtrapolated) {
   hosts.open();
   report(Bytes(0));
   offer(20);
@@ -268,7 +268,7 @@ TEST_F(ShardSmvs, OneMissingReportIsBridged) {
   EXPECT_LE(sent, one_step);
 }
 
-TEST_F(ShardSmvs, WhatABridgeGrantedALateReportDoesNotGrantAgain) {
+TEST_F(ShardSmvs, ALateReportDoesNotRepeatAnExtrapolatedAllowance) {
   hosts.open();
   report(Bytes(0));
   offer(20);
@@ -293,7 +293,7 @@ TEST_F(ShardSmvs, AnOldReportChangesNothing) {
   EXPECT_EQ(lab.count(Counter::reports_stale), 1U);
 }
 
-TEST_F(ShardSmvs, TheStatusTellsWhatWasInjectedAndWhatWaits) {
+TEST_F(ShardSmvs, TheStatusReportsInjectedAndWaitingBytes) {
   hosts.open();
   report(Bytes(2200));
   offer(5);
@@ -332,7 +332,7 @@ TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
 
 // Everything that a connection was given as window has come, was delivered and acknowledged: no packet, timer or window
 // of its own is left that would look at it again. The radio queue that shut it is another connection's.
-TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
+TEST_F(ShardSmvs, AClosedWindowReopensWhenTheQueueOfOthersDrains) {
   hosts.open();
   const std::uint16_t other_port = 40001;
   hosts.ue_to_server.src_port = other_port;
@@ -355,7 +355,7 @@ TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
 
 // All the law reckons with is what the radio carries, headers included; what is advertised to the server are bytes of
 // its stream.
-TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
+TEST_F(ShardSmvs, TheWindowOfTheServerExcludesHeaders) {
   hosts.open();
   const auto step = [&](std::uint32_t segments) {
     lab.pass_time(period);
@@ -378,7 +378,7 @@ TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
 }
 
 /// The law runs here, and what has sent thirty segments is not young any more.
-class ShardSmvsGivesWay : public ShardSmvs {
+class ShardSmvsShortFlowPriority : public ShardSmvs {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
@@ -386,7 +386,7 @@ class ShardSmvsGivesWay : public ShardSmvs {
     config.smvs.short_flow = Bytes(30'000);
     return config;
   }
-  ShardSmvsGivesWay() : ShardSmvs(config()) {}
+  ShardSmvsShortFlowPriority() : ShardSmvs(config()) {}
   /// What stands in the queue, beyond what is to.
   double error_after_a_step() {
     lab.pass_time(period);
@@ -405,7 +405,7 @@ class ShardSmvsGivesWay : public ShardSmvs {
   std::uint64_t transmitted_ = 0;
 };
 
-TEST_F(ShardSmvsGivesWay, HalfOfTheReferenceFromTheSynOn) {
+TEST_F(ShardSmvsShortFlowPriority, ASynHalvesTheReference) {
   hosts.open();
   offer(40);
   for (int i = 0; i < 200; ++i) {
@@ -435,7 +435,7 @@ class ShardSlidingWindow : public ShardSmvs {
   ShardSlidingWindow() : ShardSmvs(config()) {}
 };
 
-TEST_F(ShardSlidingWindow, TheServerIsAskedForWhatTheRelayLacks) {
+TEST_F(ShardSlidingWindow, TheServerGetsTheWindowThatTheRelayLacks) {
   hosts.open();
   const auto step = [&](std::uint32_t segments, Bytes allowance) {
     lab.pass_time(period);
@@ -458,7 +458,7 @@ TEST_F(ShardSlidingWindow, TheServerIsAskedForWhatTheRelayLacks) {
   EXPECT_EQ(offered, held);
 }
 
-TEST_F(ShardSmvs, AnAllowanceBeyondAllMeasureIsOne) {
+TEST_F(ShardSmvs, AHugeAllowanceIsAccepted) {
   hosts.open();
   report(Bytes(500));  // of which nothing fits
   offer(3);
@@ -467,7 +467,7 @@ TEST_F(ShardSmvs, AnAllowanceBeyondAllMeasureIsOne) {
   EXPECT_EQ(data_sent(), 3 * 1052);
 }
 
-TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
+TEST_F(ShardSmvs, AReportForAnUnknownUeIsCounted) {
   hosts.open();
   proxy::ReportArrival arrival;
   arrival.bearer.ue = IpAddress::v4(10, 45, 9, 9);

@@ -40,7 +40,7 @@ struct Handed {
   ScriptedHosts hosts;
 };
 
-TEST(TakingUp, OnCommandWithTheNextDataOfAQuietConnection) {
+TEST(SplitAgain, ACommandSplitsAQuietConnectionWithItsNextData) {
   Handed h;
   h.release();
   h.speak();
@@ -65,7 +65,7 @@ TEST(TakingUp, OnCommandWithTheNextDataOfAQuietConnection) {
   EXPECT_EQ(ack->segment().ack, h.hosts.server_isn + 3601);
 }
 
-TEST(TakingUp, AndItCanBeLetGoAgain) {
+TEST(SplitAgain, AConnectionCanBeReleasedAgain) {
   Handed h;
   h.release();
   h.speak();
@@ -83,7 +83,7 @@ TEST(TakingUp, AndItCanBeLetGoAgain) {
   EXPECT_TRUE(h.lab.silent(Side::core)) << "not acknowledged here";
 }
 
-TEST(TakingUp, TheWindowThatWasPromisedStands) {
+TEST(SplitAgain, TheAdvertisedWindowIsNotShrunk) {
   Handed h;
   h.release();
   h.speak();  // the server has granted 1000 * 128 bytes from 1500 on
@@ -99,7 +99,7 @@ TEST(TakingUp, TheWindowThatWasPromisedStands) {
 }
 
 /// They are not among what is known of the connection, so their repetition looks new; but the UE may have them.
-TEST(TakingUp, NotByWhatRepeatsBytesThatPassedDuringTheHandover) {
+TEST(SplitAgain, ARetransmissionOfBytesForwardedDuringTheHandbackSplitsNothing) {
   Handed h;
   h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));  // ours until the UE has it
   h.lab.shard.release(h.hosts.ue_to_server.src, h.lab.now);
@@ -114,7 +114,7 @@ TEST(TakingUp, NotByWhatRepeatsBytesThatPassedDuringTheHandover) {
   EXPECT_EQ(h.split_again(), 0U);
 }
 
-TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesOn) {
+TEST(SplitAgain, AcknowledgedBytesDoNotPreventTheSplitAfterANumberWrap) {
   proxy::TrackedConnection connection;
   proxy::TrackedHost& server = connection.host(Side::core);
   server.next = tcp::SeqNum(1000);
@@ -135,7 +135,7 @@ TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesO
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
 
-TEST(TakingUp, NotWhileAnythingIsOutstanding) {
+TEST(SplitAgain, NothingIsSplitWhileDataIsInFlight) {
   Handed h;
   h.release();
   h.speak();
@@ -151,7 +151,7 @@ TEST(TakingUp, NotWhileAnythingIsOutstanding) {
   EXPECT_EQ(h.split_again(), 1U);
 }
 
-TEST(TakingUp, NotBeforeBothHostsWereHeard) {
+TEST(SplitAgain, NothingIsSplitBeforeBothHostsHaveSent) {
   Handed h;
   h.release();
   h.lab.shard.split_again({});
@@ -159,7 +159,7 @@ TEST(TakingUp, NotBeforeBothHostsWereHeard) {
   EXPECT_EQ(h.split_again(), 0U) << "what the UE grants now is not known";
 }
 
-TEST(TakingUp, NotWithAnOlderTimestampNorUrgentNorWithNewsOfCongestion) {
+TEST(SplitAgain, OldTimestampsUrgentDataAndEcnFlagsSplitNothing) {
   Handed h;
   h.release();
   h.speak();
@@ -176,7 +176,7 @@ TEST(TakingUp, NotWithAnOlderTimestampNorUrgentNorWithNewsOfCongestion) {
   EXPECT_EQ(h.split_again(), 0U);
 }
 
-TEST(TakingUp, AForgedSegmentSplitsNothing) {
+TEST(SplitAgain, AForgedSegmentSplitsNothing) {
   Handed h;
   h.release();
   h.speak();
@@ -187,7 +187,7 @@ TEST(TakingUp, AForgedSegmentSplitsNothing) {
   EXPECT_EQ(h.split_again(), 0U);
 }
 
-TEST(TakingUp, AConnectionThatEndsIsForgotten) {
+TEST(SplitAgain, AConnectionThatEndsIsForgotten) {
   Handed h;
   h.release();
   h.speak();
@@ -198,7 +198,7 @@ TEST(TakingUp, AConnectionThatEndsIsForgotten) {
   EXPECT_EQ(h.split_again(), 0U);
 }
 
-TEST(TakingUp, ANewConnectionOfTheSameAddressesIsANewOne) {
+TEST(SplitAgain, ANewConnectionReplacesAReleasedOne) {
   Handed h;
   h.release();
   h.lab.shard.split_again({});
@@ -209,7 +209,7 @@ TEST(TakingUp, ANewConnectionOfTheSameAddressesIsANewOne) {
   EXPECT_EQ(h.split_again(), 0U);
 }
 
-TEST(TakingUp, AfterACancelledDrainByItself) {
+TEST(SplitAgain, ACancelledDrainSplitsAgainByItself) {
   Handed h;
   h.lab.shard.drain(true);
   h.lab.pass_time(std::chrono::milliseconds(1));
@@ -223,7 +223,7 @@ TEST(TakingUp, AfterACancelledDrainByItself) {
   EXPECT_EQ(h.split_again(), 1U);
 }
 
-TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
+TEST(SplitAgain, FreeBuffersSplitAgainByThemselves) {
   proxy::ShardConfig config = shard_config();
   config.limits.release_flows_at = 0.005;  // 82 buffers
   config.limits.refuse_flows_at = 0.004;
@@ -244,7 +244,7 @@ TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
   EXPECT_EQ(h.split_again(), 1U);
 }
 
-TEST(TakingUp, AConnectionThatWasSilentAndSpeaksAgain) {
+TEST(SplitAgain, AnIdleConnectionIsSplitWhenItSendsAgain) {
   Handed h;
   h.lab.pass_time(std::chrono::seconds(400));
   ASSERT_EQ(h.lab.count(Counter::released_idle), 1U);
@@ -253,7 +253,7 @@ TEST(TakingUp, AConnectionThatWasSilentAndSpeaksAgain) {
   EXPECT_EQ(h.split_again(), 1U);
 }
 
-TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
+TEST(SplitAgain, ConnectionsOlderThanTheProxyStayForwarded) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.ue(Flags::ack_bit, 0, 0, "in the middle");
@@ -264,7 +264,7 @@ TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
   EXPECT_EQ(lab.count(Counter::forward_mid_flow), 3U);
 }
 
-TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
+TEST(SplitAgain, TheOldestReleasedConnectionsAreEvicted) {
   ProxyLab lab(shard_config());  // 16 places
   ScriptedHosts hosts(lab);
   for (std::uint16_t i = 0; i < 20; ++i) {

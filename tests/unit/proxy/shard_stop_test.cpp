@@ -40,7 +40,7 @@ class ShardStop : public ScriptedShard {
   }
 };
 
-TEST_F(ShardStop, WhatHoldsAcknowledgedBytesIsResetOnBothSides) {
+TEST_F(ShardStop, AConnectionWithAcknowledgedBytesIsResetOnBothSides) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));  // the second one is acknowledged at once
@@ -55,7 +55,7 @@ TEST_F(ShardStop, WhatHoldsAcknowledgedBytesIsResetOnBothSides) {
   expect_passes(true, Flags::ack_bit, 0, 500);
 }
 
-TEST_F(ShardStop, BytesThatWaitForAClosedWindowAreNotLostInSilence) {
+TEST_F(ShardStop, AConnectionWithBytesForAClosedWindowIsReset) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue_window = 0;
@@ -70,7 +70,7 @@ TEST_F(ShardStop, BytesThatWaitForAClosedWindowAreNotLostInSilence) {
   EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
 }
 
-TEST_F(ShardStop, AFinThatOnlyWeHaveAcknowledgedCountsAsMuchAsBytes) {
+TEST_F(ShardStop, AConnectionWithAFinThatOnlyWeAcknowledgedIsReset) {
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
   lab.forget_output();
@@ -79,7 +79,7 @@ TEST_F(ShardStop, AFinThatOnlyWeHaveAcknowledgedCountsAsMuchAsBytes) {
   EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
 }
 
-TEST_F(ShardStop, WhatHoldsNothingGoesOnUntouched) {
+TEST_F(ShardStop, AConnectionWithoutBytesContinues) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 1000);
@@ -94,7 +94,7 @@ TEST_F(ShardStop, WhatHoldsNothingGoesOnUntouched) {
   expect_passes(false, Flags::ack_bit, 1000, 0);
 }
 
-TEST_F(ShardStop, HandshakesAndWhatComesLaterPass) {
+TEST_F(ShardStop, HandshakesAndLaterConnectionsPass) {
   hosts.send_syn();
   lab.forget_output();
   stop();
@@ -103,7 +103,7 @@ TEST_F(ShardStop, HandshakesAndWhatComesLaterPass) {
   EXPECT_EQ(lab.count(Counter::forward_draining), 1U);
 }
 
-TEST_F(ShardStop, WithoutABufferTheResetsWaitForOne) {
+TEST_F(ShardStop, ResetsWaitForABuffer) {
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
   lab.forget_output();

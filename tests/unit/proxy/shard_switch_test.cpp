@@ -76,7 +76,7 @@ class ShardSwitch : public testing::Test {
   std::deque<Policies> policies_;
 };
 
-TEST_F(ShardSwitch, AConnectionAtRestGoesOnEndToEndAtOnce) {
+TEST_F(ShardSwitch, AnIdleConnectionBecomesEndToEndAtOnce) {
   split_and_rest();
   switch_to(Mode::wrs, Intercept::regulate);
   EXPECT_EQ(phase(), "regulated");
@@ -89,7 +89,7 @@ TEST_F(ShardSwitch, AConnectionAtRestGoesOnEndToEndAtOnce) {
   EXPECT_EQ(lab.count(Counter::forward_regulated), 1U);
 }
 
-TEST_F(ShardSwitch, WhatIsOursIsDeliveredFirst) {
+TEST_F(ShardSwitch, OurBytesAreDeliveredFirst) {
   hosts.open();
   data(0, 3);
   switch_to(Mode::bypass);
@@ -108,7 +108,7 @@ TEST_F(ShardSwitch, WhatIsOursIsDeliveredFirst) {
   EXPECT_GT(lab.count(Counter::forward_tracked), 0U);
 }
 
-TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensByAndBy) {
+TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensGradually) {
   hosts.window = 4000;  // half a megabyte
   hosts.open();
   data(0, 8);
@@ -129,7 +129,7 @@ TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensByAndBy) {
   }
 }
 
-TEST_F(ShardSwitch, AHandshakeThatIsUnderWayEndsInTheNewInterception) {
+TEST_F(ShardSwitch, AHandshakeContinuesUnderTheNewInterception) {
   hosts.send_syn();
   hosts.send_syn_ack();
   switch_to(Mode::wrs, Intercept::regulate);
@@ -140,7 +140,7 @@ TEST_F(ShardSwitch, AHandshakeThatIsUnderWayEndsInTheNewInterception) {
   EXPECT_EQ(lab.shard.bearer_count(), 1U);
 }
 
-TEST_F(ShardSwitch, BackBeforeTheHandoverHasBegunNothingHasHappened) {
+TEST_F(ShardSwitch, SwitchingBackBeforeTheHandbackChangesNothing) {
   hosts.open();
   data(1000, 1);  // out of order: not to be forgotten
   switch_to(Mode::bypass);
@@ -153,7 +153,7 @@ TEST_F(ShardSwitch, BackBeforeTheHandoverHasBegunNothingHasHappened) {
   EXPECT_EQ(lab.count(Counter::released_switch), 0U);
 }
 
-TEST_F(ShardSwitch, WhatIsEndToEndSaysSo) {
+TEST_F(ShardSwitch, EndToEndConnectionsNameTheirPhaseAndObstacle) {
   split_and_rest();
   switch_to(Mode::observe);
   EXPECT_EQ(phase(), "observed");
@@ -166,7 +166,7 @@ TEST_F(ShardSwitch, WhatIsEndToEndSaysSo) {
   EXPECT_STREQ(flow().obstacle, "end to end");
 }
 
-TEST_F(ShardSwitch, WhatIsEndToEndIsSplitWithTheNextDataWhenBothDirectionsAreQuiet) {
+TEST_F(ShardSwitch, AQuietEndToEndConnectionIsSplitWithItsNextData) {
   open_end_to_end();
   switch_to(Mode::i_tcp);
   data(0, 1);
@@ -197,7 +197,7 @@ TEST_F(ShardSwitch, WhatIsEndToEndIsSplitWithTheNextDataWhenBothDirectionsAreQui
 }
 
 /// The UE offers a megabyte, of which the law has let a tenth through: the second loop must not begin with a megabyte.
-TEST_F(ShardSwitch, WhatALawHasNotLetThroughIsNotPromisedByTheSplitEither) {
+TEST_F(ShardSwitch, SplittingAdvertisesNoMoreThanTheControllerAllowed) {
   switch_to(Mode::wrs, Intercept::regulate);
   hosts.ue_window = 100;
   hosts.open();
@@ -218,7 +218,7 @@ TEST_F(ShardSwitch, WhatALawHasNotLetThroughIsNotPromisedByTheSplitEither) {
   EXPECT_LT(after, 120'000);
 }
 
-TEST_F(ShardSwitch, AConnectionWhoseServerWantsWhatCannotBeSplitStaysEndToEnd) {
+TEST_F(ShardSwitch, AConnectionWithAnUnsplittableOptionStaysEndToEnd) {
   switch_to(Mode::observe);
   hosts.send_syn();
   tcp::Segment answer = hosts.segment(Flags::syn_bit | Flags::ack_bit, hosts.server_isn.raw(), hosts.ue_isn.raw() + 1);
@@ -233,7 +233,7 @@ TEST_F(ShardSwitch, AConnectionWhoseServerWantsWhatCannotBeSplitStaysEndToEnd) {
   EXPECT_EQ(lab.count(Counter::flows_split_by_switch), 0U);
 }
 
-TEST_F(ShardSwitch, AConnectionThatIsEndingIsNotSplitAnyMore) {
+TEST_F(ShardSwitch, AClosingConnectionIsNotSplit) {
   open_end_to_end();
   switch_to(Mode::i_tcp);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -244,7 +244,7 @@ TEST_F(ShardSwitch, AConnectionThatIsEndingIsNotSplitAnyMore) {
   EXPECT_EQ(phase(), "bypassed");
 }
 
-TEST_F(ShardSwitch, BackBeforeItWasSplitItStaysAsItIs) {
+TEST_F(ShardSwitch, SwitchingBackBeforeTheSplitChangesNothing) {
   open_end_to_end();
   switch_to(Mode::i_tcp);
   speak();
@@ -259,7 +259,7 @@ TEST_F(ShardSwitch, BackBeforeItWasSplitItStaysAsItIs) {
   EXPECT_EQ(phase(), "split");
 }
 
-TEST_F(ShardSwitch, AnEndWhileItIsHandedOverIsTheEndOfBoth) {
+TEST_F(ShardSwitch, AResetDuringTheHandbackEndsTheConnection) {
   hosts.open();
   data(0, 1);
   switch_to(Mode::bypass);
@@ -272,7 +272,7 @@ TEST_F(ShardSwitch, AnEndWhileItIsHandedOverIsTheEndOfBoth) {
 }
 
 /// The UE does not answer for longer than a connection that is closed both ways is remembered.
-TEST_F(ShardSwitch, TheHeirIsThereHoweverLongTheHandoverTakes) {
+TEST_F(ShardSwitch, TheTrackedConnectionOutlivesALongHandback) {
   hosts.open();
   data(0, 1);
   switch_to(Mode::bypass);
@@ -286,7 +286,7 @@ TEST_F(ShardSwitch, TheHeirIsThereHoweverLongTheHandoverTakes) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardSwitch, ANewSynWhileItIsHandedOverPasses) {
+TEST_F(ShardSwitch, ANewSynDuringTheHandbackPasses) {
   hosts.open();
   data(0, 1);
   switch_to(Mode::bypass);
@@ -298,7 +298,7 @@ TEST_F(ShardSwitch, ANewSynWhileItIsHandedOverPasses) {
   EXPECT_EQ(phase(), "handing back");
 }
 
-TEST_F(ShardSwitch, ClosedOnBothSidesItIsForgottenEndToEndToo) {
+TEST_F(ShardSwitch, AClosedEndToEndConnectionIsForgotten) {
   split_and_rest();
   switch_to(Mode::bypass);
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 3000);
@@ -308,7 +308,7 @@ TEST_F(ShardSwitch, ClosedOnBothSidesItIsForgottenEndToEndToo) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST_F(ShardSwitch, TheSameAddressesMayBeginAnewUnderTheNewMode) {
+TEST_F(ShardSwitch, ANewConnectionOfTheSameAddressesUsesTheNewMode) {
   split_and_rest();
   switch_to(Mode::bypass);
   ASSERT_EQ(phase(), "bypassed");
@@ -319,7 +319,7 @@ TEST_F(ShardSwitch, TheSameAddressesMayBeginAnewUnderTheNewMode) {
   EXPECT_EQ(phase(), "split");
 }
 
-TEST_F(ShardSwitch, NewConnectionsTakeUpTheEndpointsConfigurationAndRunningOnesKeepTheirs) {
+TEST_F(ShardSwitch, OnlyNewConnectionsUseAChangedTcpConfiguration) {
   constexpr Duration longer = std::chrono::milliseconds(200);
   ScriptedHosts later(lab);
   later.ue_to_server.src_port = 40001;
@@ -344,7 +344,7 @@ TEST_F(ShardSwitch, NewConnectionsTakeUpTheEndpointsConfigurationAndRunningOnesK
   EXPECT_TRUE(acknowledged_by(later));
 }
 
-TEST_F(ShardSwitch, PacingBeginsWithNewConnections) {
+TEST_F(ShardSwitch, OnlyNewConnectionsUseChangedPacing) {
   hosts.open();
   proxy::ShardConfig config = shard_config();
   config.tcp.congestion = tcp::CongestionAlgorithm::bbr;

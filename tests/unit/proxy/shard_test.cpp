@@ -15,7 +15,7 @@ void expect_accounted(const ProxyLab& lab) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(Shard, TheHandshakePassesUntouched) {
+TEST(Shard, TheHandshakePassesUnchanged) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   const auto same = [&](bool from_ue, const tcp::Segment& segment, Side in) {
@@ -36,7 +36,7 @@ TEST(Shard, TheHandshakePassesUntouched) {
   expect_accounted(lab);
 }
 
-TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
+TEST(Shard, DataIsAcknowledgedByTheProxyAndKeepsItsNumbers) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -66,7 +66,7 @@ TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
   expect_accounted(lab);
 }
 
-TEST(Shard, KeepsOrDropsEveryFrameOfABurst) {
+TEST(Shard, ConsumesEveryFrameOfABurst) {
   ProxyLab lab{shard_config()};
   ScriptedHosts hosts{lab};
   hosts.open();
@@ -81,7 +81,7 @@ TEST(Shard, KeepsOrDropsEveryFrameOfABurst) {
   EXPECT_EQ(lab.count(proxy::Counter::optimised), burst.size());
 }
 
-TEST(Shard, WhatTheUeDoesNotAcknowledgeIsSentAgain) {
+TEST(Shard, UnacknowledgedDataIsRetransmittedToTheUe) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -114,7 +114,7 @@ TEST(Shard, TheAckThatCompletesTheHandshakeMayBringData) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST(Shard, DataBehindAHoleOfAHandshakeGoesUnsplit) {
+TEST(Shard, DataBehindAHoleDuringTheHandshakeIsNotSplit) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
@@ -128,7 +128,7 @@ TEST(Shard, DataBehindAHoleOfAHandshakeGoesUnsplit) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Shard, ASynRepeatedToAConnectionOlderThanTheProxyDoesNotSplitIt) {
+TEST(Shard, ARetransmittedSynOfAnOlderConnectionDoesNotSplitIt) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();                                      // a copy: the first one went by before we were there
@@ -140,7 +140,7 @@ TEST(Shard, ASynRepeatedToAConnectionOlderThanTheProxyDoesNotSplitIt) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Shard, ARefusalIsTheServersOwn) {
+TEST(Shard, ARefusalIsForwardedFromTheServer) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
@@ -164,7 +164,7 @@ TEST(Shard, ABlindResetDoesNotEndAHandshake) {
   EXPECT_EQ(lab.shard.flow_count(), 1U);
 }
 
-TEST(Shard, ConnectionsOlderThanTheProxyPassUntouched) {
+TEST(Shard, ConnectionsOlderThanTheProxyPassUnchanged) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.server(Flags::ack_bit, 100, 0, "data");
@@ -201,7 +201,7 @@ void open_with_accurate_offer(ProxyLab& lab, ScriptedHosts& hosts, std::uint8_t 
   lab.forget_output();
 }
 
-TEST(Shard, HostsThatAgreeOnAccurateEcnAreNotSplit) {
+TEST(Shard, ConnectionsWithAccurateEcnAreNotSplit) {
   for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{2, 3, 4, 6}) {
     ProxyLab lab(shard_config());
     ScriptedHosts hosts(lab);
@@ -224,7 +224,7 @@ TEST(Shard, HostsThatAgreeOnAccurateEcnAreNotSplit) {
   }
 }
 
-TEST(Shard, AnOfferOfAccurateEcnThatIsNotAgreedToIsSplit) {
+TEST(Shard, AnOfferOfAccurateEcnWithoutAgreementIsSplit) {
   for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{0, 1}) {  // no ECN, and classic ECN
     ProxyLab lab(shard_config());
     ScriptedHosts hosts(lab);
@@ -266,7 +266,7 @@ TEST(Shard, BypassForwardsEverything) {
   expect_accounted(lab);
 }
 
-TEST(Shard, AHostOutsideTheUePrefixesIsLeftAlone) {
+TEST(Shard, AHostOutsideTheUePrefixesIsForwarded) {
   proxy::ShardConfig config = shard_config();
   config.ue_prefixes = {*IpPrefix::parse("10.99.0.0/16")};
   ProxyLab lab(config);
@@ -288,7 +288,7 @@ TEST(Shard, ASegmentWithAWrongChecksumIsDropped) {
   expect_accounted(lab);
 }
 
-TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
+TEST(Shard, AnUnfinishedHandshakeTimesOut) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
@@ -300,7 +300,7 @@ TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
   EXPECT_EQ(lab.count(Counter::handshake_timeouts), 1U);
 }
 
-TEST(Shard, ASilentConnectionGoesBackToPlainForwarding) {
+TEST(Shard, AnIdleConnectionIsReleased) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();

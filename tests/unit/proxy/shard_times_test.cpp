@@ -20,7 +20,7 @@ std::uint32_t median(const proxy::TimeHistogram& times) {
 }
 
 /// Both groups: all UEs are in the control group, or none is.
-class TimesOfAGroup : public testing::TestWithParam<bool> {
+class GroupTimesTest : public testing::TestWithParam<bool> {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config();
@@ -35,9 +35,9 @@ class TimesOfAGroup : public testing::TestWithParam<bool> {
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
 };
-INSTANTIATE_TEST_SUITE_P(Group, TimesOfAGroup, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Group, GroupTimesTest, testing::Bool());
 
-TEST_P(TimesOfAGroup, RoundTripsAreTakenWhileSomethingIsUnderWay) {
+TEST_P(GroupTimesTest, RttsAreSampledWhileDataIsInFlight) {
   hosts.send_syn();
   hosts.send_syn_ack();
   lab.pass_time(40ms);
@@ -52,7 +52,7 @@ TEST_P(TimesOfAGroup, RoundTripsAreTakenWhileSomethingIsUnderWay) {
   EXPECT_EQ(other().rtt.counts().count(), 0U);
 }
 
-TEST_P(TimesOfAGroup, WhatWaitsHereIsToldByTheRateAtWhichItGoes) {
+TEST_P(GroupTimesTest, SojournTimesFollowFromTheQueueAndItsRate) {
   hosts.send_syn();
   hosts.send_syn_ack();
   lab.pass_time(40ms);
@@ -64,7 +64,7 @@ TEST_P(TimesOfAGroup, WhatWaitsHereIsToldByTheRateAtWhichItGoes) {
   EXPECT_EQ(other().relay_sojourn.counts().count(), 0U);
 }
 
-TEST_P(TimesOfAGroup, AConnectionIsCompleteWithTheLastWordOfItsHosts) {
+TEST_P(GroupTimesTest, AConnectionCompletesWithItsLastAck) {
   hosts.open();
   lab.pass_time(300ms);
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -77,7 +77,7 @@ TEST_P(TimesOfAGroup, AConnectionIsCompleteWithTheLastWordOfItsHosts) {
   EXPECT_EQ(other().flow_completion.counts().count(), 0U);
 }
 
-TEST_P(TimesOfAGroup, AResetCompletesNothing) {
+TEST_P(GroupTimesTest, AResetConnectionIsNotComplete) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::rst_bit, 0, 0);
   lab.pass_time(10s);
@@ -85,7 +85,7 @@ TEST_P(TimesOfAGroup, AResetCompletesNothing) {
   EXPECT_EQ(own().flow_completion.counts().count(), 0U);
 }
 
-TEST_P(TimesOfAGroup, FeedbackIsAsOldAsItHasBecomeWhenTheNextComes) {
+TEST_P(GroupTimesTest, TheFeedbackAgeIsTakenWhenTheNextReportArrives) {
   hosts.open();
   reports.queue(100'000);
   EXPECT_EQ(own().feedback_age.counts().count(), 0U);
@@ -96,7 +96,7 @@ TEST_P(TimesOfAGroup, FeedbackIsAsOldAsItHasBecomeWhenTheNextComes) {
   EXPECT_EQ(other().feedback_age.counts().count(), 0U);
 }
 
-TEST(Census, CountsStatesWhenItHasSeenAll) {
+TEST(Census, CountsStatesAfterAWholePass) {
   ProxyLab lab(shard_config());
   std::vector<std::unique_ptr<ScriptedHosts>> all;
   for (std::uint16_t port = 40000; port < 40003; ++port) {
@@ -117,7 +117,7 @@ TEST(Census, CountsStatesWhenItHasSeenAll) {
   EXPECT_EQ(lab.shard.census().governed, 0U);
 }
 
-TEST(Census, KnowsWhichBearersALawSteers) {
+TEST(Census, CountsBearersThatAControllerGoverns) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::LawPlace::acks;
   ProxyLab lab(config);
@@ -127,7 +127,7 @@ TEST(Census, KnowsWhichBearersALawSteers) {
   EXPECT_EQ(lab.shard.census().ungoverned, 0U);
 }
 
-TEST(TimeHistogram, KeepsWhatIsTooLongForIt) {
+TEST(TimeHistogram, BoundsTimesThatAreTooLong) {
   proxy::TimeHistogram times;
   times.record(3h);
   times.record(-1s);

@@ -80,7 +80,7 @@ class ShardTrace : public testing::Test {
   std::uint32_t acknowledged_ = 0;
 };
 
-TEST_F(ShardTrace, BeginsInTheMiddleAndEndsWhenItIsTakenAway) {
+TEST_F(ShardTrace, MayBeginAndEndWithinAConnection) {
   hosts.open();
   carry(20);
   EXPECT_TRUE(recorded.lines.empty());
@@ -94,7 +94,7 @@ TEST_F(ShardTrace, BeginsInTheMiddleAndEndsWhenItIsTakenAway) {
   EXPECT_EQ(recorded.lines.size(), before);
 }
 
-TEST_F(ShardTrace, WaitsForAUeThatIsNotThereYet) {
+TEST_F(ShardTrace, WaitsForAUeThatIsStillUnknown) {
   lab.shard.trace(&trace);
   hosts.open();
   carry(20);
@@ -102,7 +102,7 @@ TEST_F(ShardTrace, WaitsForAUeThatIsNotThereYet) {
   expect_the_same_again();
 }
 
-TEST_F(ShardTrace, TellsNothingOfAnotherUe) {
+TEST_F(ShardTrace, RecordsNothingOfAnotherUe) {
   Recorded nothing;
   LawTrace other(nothing, {IpAddress::v4(10, 9, 9, 9), {}});
   lab.shard.trace(&other);
@@ -112,7 +112,7 @@ TEST_F(ShardTrace, TellsNothingOfAnotherUe) {
   EXPECT_TRUE(nothing.lines.empty());
 }
 
-TEST_F(ShardTrace, FollowsTheLawsThatTakeOver) {
+TEST_F(ShardTrace, RecordsControllersAfterASwitch) {
   lab.shard.trace(&trace);
   hosts.open();
   carry(10);
@@ -130,7 +130,7 @@ TEST_F(ShardTrace, FollowsTheLawsThatTakeOver) {
   expect_the_same_again();
 }
 
-TEST_F(ShardTrace, FollowsTheLawsOfAConnectionThatPassesEndToEnd) {
+TEST_F(ShardTrace, RecordsControllersOfAnEndToEndConnection) {
   switch_to(Mode::clamp, Intercept::regulate);
   hosts.open();
   carry(10);
@@ -147,7 +147,7 @@ TEST_F(ShardTrace, FollowsTheLawsOfAConnectionThatPassesEndToEnd) {
 }
 
 /// What comes to the place of a law that has gone is told of from its own beginning.
-TEST_F(ShardTrace, AConnectionThatEndsTakesItsLawsAlong) {
+TEST_F(ShardTrace, TheControllersOfAClosedConnectionEnd) {
   switch_to(Mode::wrd, Intercept::split);
   lab.shard.trace(&trace);
   hosts.open();
@@ -167,7 +167,7 @@ TEST_F(ShardTrace, AConnectionThatEndsTakesItsLawsAlong) {
   expect_the_same_again();
 }
 
-TEST_F(ShardTrace, NamesTheConnectionOfALawOfWindows) {
+TEST_F(ShardTrace, NamesTheConnectionOfAPerFlowWindowController) {
   hosts.open();
   carry(10);
   switch_to(Mode::wrd, Intercept::split);
@@ -181,7 +181,7 @@ TEST_F(ShardTrace, NamesTheConnectionOfALawOfWindows) {
   EXPECT_THAT(ports, testing::ElementsAre(hosts.ue_to_server.src_port));
 }
 
-TEST_F(ShardTrace, OfOnePortOnlyWhatBearsOnItsConnection) {
+TEST_F(ShardTrace, RecordsOnlyTheConnectionOfAGivenPort) {
   switch_to(Mode::wrd, Intercept::split);
   LawTrace other(recorded, {hosts.ue_to_server.src, 1});
   lab.shard.trace(&other);
@@ -233,7 +233,7 @@ class WindowsByAcks : public ShardAcks {
   LawTrace trace_{recorded_, {hosts.ue_to_server.src, {}}};
 };
 
-TEST_F(WindowsByAcks, WhatTheServerSendsOpensNoWindowOfAnOnlyConnection) {
+TEST_F(WindowsByAcks, DataOfASingleConnectionCausesNoDecision) {
   hosts.open();
   carry({&download}, 80);
   EXPECT_EQ(decisions_for(4), 0U);
@@ -242,7 +242,7 @@ TEST_F(WindowsByAcks, WhatTheServerSendsOpensNoWindowOfAnOnlyConnection) {
   EXPECT_GT(decisions(), before) << "an acknowledgement does";
 }
 
-TEST_F(WindowsByAcks, OfSeveralItDoesSinceTheOthersChangeItsPart) {
+TEST_F(WindowsByAcks, DataOfOneOfSeveralConnectionsCausesADecision) {
   hosts.open();
   ScriptedHosts second{lab};
   second.ue_to_server.src_port = 40001;
@@ -252,7 +252,7 @@ TEST_F(WindowsByAcks, OfSeveralItDoesSinceTheOthersChangeItsPart) {
   EXPECT_EQ(decisions_for(1), 1U);
 }
 
-TEST_F(WindowsByAcks, WhereNothingIsUnderWayItDoes) {
+TEST_F(WindowsByAcks, DataWithNothingInFlightCausesADecision) {
   hosts.open();
   carry({&download}, 80);
   hosts.ue(Flags::ack_bit, 0, download.offered);

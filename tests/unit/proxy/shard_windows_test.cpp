@@ -26,7 +26,7 @@ struct Lab : ReportedDownload {
   explicit Lab(const proxy::ShardConfig& config) : ReportedDownload(config) {}
 };
 
-TEST(ShardWindows, TheStaticRegulatorSendsABuffersWorth) {
+TEST(ShardWindows, TheStaticRegulatorSendsOneBuffer) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(8 * packet);
@@ -52,7 +52,7 @@ TEST(ShardWindows, TheDynamicRegulatorSendsAsTheQueueDrains) {
   EXPECT_LE(sent, 4);
 }
 
-TEST(ShardWindows, NeverLessThanTwoSegments) {
+TEST(ShardWindows, TheWindowIsAtLeastTwoSegments) {
   Lab lab(Mode::fair_share);
   lab.hosts.open();
   lab.reports.queue(100);
@@ -60,14 +60,14 @@ TEST(ShardWindows, NeverLessThanTwoSegments) {
   EXPECT_EQ(lab.packets_sent(), 2);
 }
 
-TEST(ShardWindows, WithoutReportsCongestionControlSendsAlone) {
+TEST(ShardWindows, CongestionControlSendsWithoutReports) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.offer(20);
   EXPECT_EQ(lab.packets_sent(), 20);
 }
 
-TEST(ShardWindows, LateReportsTakeTheWindowAway) {
+TEST(ShardWindows, LateReportsRemoveTheWindow) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(3 * packet);
@@ -80,7 +80,7 @@ TEST(ShardWindows, LateReportsTakeTheWindowAway) {
   EXPECT_EQ(lab.lab.count(Counter::recoveries), 2U) << "the first report counts as one";
 }
 
-TEST(ShardWindows, TheConfiguredBufferStandsBeforeTheReported) {
+TEST(ShardWindows, TheConfiguredBufferOverridesTheReportedOne) {
   proxy::ShardConfig config = config_of(Mode::wrs);
   config.laws.buffer = Bytes(4 * packet);
   Lab lab(config);
@@ -90,7 +90,7 @@ TEST(ShardWindows, TheConfiguredBufferStandsBeforeTheReported) {
   EXPECT_EQ(lab.packets_sent(), 4);
 }
 
-TEST(ShardWindows, AnAcknowledgementForWhatWasLostOpensNoMoreThanTheWindow) {
+TEST(ShardWindows, AnAckOfLostDataOpensAtMostTheWindow) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   lab.reports.queue(4 * packet);

@@ -22,9 +22,9 @@ proxy::ShardConfig young_config() {
   return config;
 }
 
-class ShardAcksYoung : public ShardAcks {
+class ShardAcksShortFlows : public ShardAcks {
  protected:
-  ShardAcksYoung() : ShardAcks(young_config()) {}
+  ShardAcksShortFlows() : ShardAcks(young_config()) {}
   /// The first flow has sent 14 + 28 segments and is not young any more. Of what its acknowledgement makes room for, in
   /// segments: what it sends itself, and what the other one does.
   struct Parts {
@@ -60,24 +60,24 @@ class ShardAcksYoung : public ShardAcks {
   std::uint32_t acked_ = 0;
 };
 
-TEST_F(ShardAcksYoung, HaveFourFifthsWhileOlderOnesWait) {
+TEST_F(ShardAcksShortFlows, GetFourFifthsWhileLongFlowsWait) {
   const Parts parts = share_with(60);
   const double all = static_cast<double>(parts.young_flow + parts.old_flow);
   EXPECT_GT(all, 50);
   EXPECT_NEAR(static_cast<double>(parts.young_flow) / all, 0.8, 0.05);
 }
 
-TEST_F(ShardAcksYoung, LeaveWhatTheyHaveNoUseFor) {
+TEST_F(ShardAcksShortFlows, LeaveUnusedBudgetToLongFlows) {
   const Parts parts = share_with(3);
   EXPECT_EQ(parts.young_flow, 3);
   EXPECT_GT(parts.old_flow, 30) << "all that it had";
 }
 
 /// A download over 20 ms there and back, which is not young any more, of ten segments in each round trip.
-class ShardAcksGivesWay : public ShardAcks {
+class ShardAcksShortFlowPriority : public ShardAcks {
  protected:
   static constexpr Duration trip = 20ms;
-  explicit ShardAcksGivesWay(const proxy::ShardConfig& config = young_config()) : ShardAcks(config) {
+  explicit ShardAcksShortFlowPriority(const proxy::ShardConfig& config = young_config()) : ShardAcks(config) {
     hosts.options.timestamps = false;
     other.options.timestamps = false;
     other.ue_to_server.src_port = 40001;
@@ -125,7 +125,7 @@ class ShardAcksGivesWay : public ShardAcks {
   std::uint32_t acknowledged_ = 0;
 };
 
-TEST_F(ShardAcksGivesWay, FromTheSynOnForASecond) {
+TEST_F(ShardAcksShortFlowPriority, ASynHalvesTheReferenceForASecond) {
   const std::int64_t before = window();
   other.send_syn();
   go_on(1);
@@ -136,14 +136,14 @@ TEST_F(ShardAcksGivesWay, FromTheSynOnForASecond) {
   EXPECT_EQ(window(), before) << "nobody has answered";
 }
 
-TEST_F(ShardAcksGivesWay, ToNoSynFromOutside) {
+TEST_F(ShardAcksShortFlowPriority, ASynFromTheServerSideChangesNothing) {
   const std::int64_t before = window();
   lab.put(Side::core, other.frame(false, other.segment(Flags::syn_bit, 1, 0)));
   go_on(1);
   EXPECT_EQ(window(), before);
 }
 
-TEST_F(ShardAcksGivesWay, AsLongAsAYoungFlowGoesOn) {
+TEST_F(ShardAcksShortFlowPriority, LastsWhileAShortFlowIsActive) {
   const std::int64_t before = window();
   open(other);
   for (int i = 0; i < 4; ++i) {
@@ -155,7 +155,7 @@ TEST_F(ShardAcksGivesWay, AsLongAsAYoungFlowGoesOn) {
   EXPECT_GE(window(), before) << "it has rested for a second";
 }
 
-TEST_F(ShardAcksGivesWay, UntilTheFlowIsNotYoungAnyMore) {
+TEST_F(ShardAcksShortFlowPriority, EndsWhenTheFlowIsNoLongerShort) {
   const std::int64_t before = window();
   open(other);
   go_on(1);
@@ -168,7 +168,7 @@ TEST_F(ShardAcksGivesWay, UntilTheFlowIsNotYoungAnyMore) {
   EXPECT_GT(window(), before - half() / 2) << "at once";
 }
 
-TEST_F(ShardAcksGivesWay, UntilTheFlowIsOver) {
+TEST_F(ShardAcksShortFlowPriority, EndsWithTheFlow) {
   const std::int64_t before = window();
   open(other);
   go_on(1);
@@ -179,7 +179,7 @@ TEST_F(ShardAcksGivesWay, UntilTheFlowIsOver) {
   EXPECT_EQ(window(), before) << "at once";
 }
 
-TEST_F(ShardAcksGivesWay, UntilTheLastOfSeveralIsOver) {
+TEST_F(ShardAcksShortFlowPriority, EndsWithTheLastOfSeveralFlows) {
   const std::int64_t before = window();
   open(other);
   ScriptedHosts third{lab};
@@ -192,48 +192,48 @@ TEST_F(ShardAcksGivesWay, UntilTheLastOfSeveralIsOver) {
 }
 
 /// Half a megabyte is young, and the download has had less.
-class ShardAcksAllYoung : public ShardAcksGivesWay {
+class ShardAcksOnlyShortFlows : public ShardAcksShortFlowPriority {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = acks_config();
     config.smvs.short_flow = Bytes(1'000'000);
     return config;
   }
-  ShardAcksAllYoung() : ShardAcksGivesWay(config()) {}
+  ShardAcksOnlyShortFlows() : ShardAcksShortFlowPriority(config()) {}
 };
 
-TEST_F(ShardAcksAllYoung, GiveNoWayToEachOther) {
+TEST_F(ShardAcksOnlyShortFlows, DoNotReduceTheReference) {
   const std::int64_t before = window();
   open(other);
   go_on(1);
   EXPECT_EQ(window(), before);
 }
 
-class ShardAcksWithAllOfTheReference : public ShardAcksGivesWay {
+class ShardAcksFullReference : public ShardAcksShortFlowPriority {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = young_config();
     config.smvs.young_reference = 1;
     return config;
   }
-  ShardAcksWithAllOfTheReference() : ShardAcksGivesWay(config()) {}
+  ShardAcksFullReference() : ShardAcksShortFlowPriority(config()) {}
 };
 
-TEST_F(ShardAcksWithAllOfTheReference, GiveNoWay) {
+TEST_F(ShardAcksFullReference, AShortFlowDoesNotReduceIt) {
   const std::int64_t before = window();
   open(other);
   go_on(1);
   EXPECT_EQ(window(), before);
 }
 
-TEST(PartOfAWindow, IsTheSameForAllOfOneAge) {
+TEST(WindowShare, IsEqualForFlowsOfOneKind) {
   const Bytes window(100'000);
   EXPECT_EQ(proxy::part_of(window, 4, 0, false), Bytes(25'000));
   EXPECT_EQ(proxy::part_of(window, 4, 4, true), Bytes(25'000));
   EXPECT_EQ(proxy::part_of(window, 1, 0, false), window);
 }
 
-TEST(PartOfAWindow, IsLargerForTheYoungAndNothingForNobody) {
+TEST(WindowShare, IsLargerForShortFlowsAndSumsToTheWindow) {
   const Bytes window(100'000);
   for (std::uint32_t waiting = 2; waiting <= 50; ++waiting) {
     for (std::uint32_t young = 1; young < waiting; ++young) {

@@ -20,7 +20,7 @@ flow::FlowKey key(std::uint16_t ue_port) {
   return {IpAddress::v4(10, 45, 0, 2), IpAddress::v4(198, 51, 100, 7), ue_port, 80};
 }
 
-TEST(UnsplitConnections, AreFoundUntilTheyAreForgottenOrSilent) {
+TEST(UnsplitConnections, AreFoundUntilRemovedOrIdle) {
   proxy::UnsplitConnections unsplit(16, keep);
   Instant now{};
   EXPECT_FALSE(unsplit.find(key(1), any_tag, now));
@@ -37,7 +37,7 @@ TEST(UnsplitConnections, AreFoundUntilTheyAreForgottenOrSilent) {
   EXPECT_FALSE(unsplit.find(key(1), any_tag, now));
 }
 
-TEST(UnsplitConnections, TheLeastRecentlyUsedOneGivesItsPlace) {
+TEST(UnsplitConnections, TheLeastRecentlyUsedOneIsEvicted) {
   proxy::UnsplitConnections unsplit(1, keep);  // one set
   Instant now{};
   for (std::uint16_t port = 1; port <= 4; ++port) {
@@ -52,7 +52,7 @@ TEST(UnsplitConnections, TheLeastRecentlyUsedOneGivesItsPlace) {
     EXPECT_TRUE(unsplit.find(key(port), any_tag, now)) << port;
 }
 
-TEST(UnsplitConnections, AFloodOfThemTakesABoundedPlace) {
+TEST(UnsplitConnections, AFloodTakesBoundedMemory) {
   proxy::UnsplitConnections unsplit(64, keep);
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < 10'000; ++i)
@@ -76,7 +76,7 @@ void speak(ScriptedHosts& hosts) {
   hosts.server(Flags::ack_bit | Flags::fin_bit, 4, 6);
 }
 
-class Refused : public ScriptedShard {
+class UnsplitReason : public ScriptedShard {
  protected:
   /// All that the connection has sent is counted so.
   void expect_all(Counter reason, std::uint64_t segments) {
@@ -95,7 +95,7 @@ class Refused : public ScriptedShard {
   }
 };
 
-TEST_F(Refused, ASynWithDataNamesAllOfItsConnection) {
+TEST_F(UnsplitReason, ASynWithDataIsTheReasonOfItsWholeConnection) {
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0), "early"));
   hosts.send_syn_ack();
   hosts.ue(Flags::ack_bit, 5, 0);
@@ -103,7 +103,7 @@ TEST_F(Refused, ASynWithDataNamesAllOfItsConnection) {
   expect_all(Counter::forward_syn_data, 6);
 }
 
-TEST_F(Refused, ASynWithAnOptionThatCannotBeSplitNamesAllOfItsConnection) {
+TEST_F(UnsplitReason, AnUnsplittableSynOptionIsTheReasonOfItsWholeConnection) {
   packet::Packet syn = multipath_syn();
   lab.put(Side::radio, std::move(syn));
   hosts.send_syn_ack();
@@ -112,7 +112,7 @@ TEST_F(Refused, ASynWithAnOptionThatCannotBeSplitNamesAllOfItsConnection) {
   expect_all(proxy::counter_of(packet::ParseResult::tcp_options_unknown), 6);
 }
 
-TEST_F(Refused, AHandshakeWhileTheProxyDrainsNamesAllOfItsConnection) {
+TEST_F(UnsplitReason, ADrainIsTheReasonOfTheWholeConnection) {
   lab.shard.drain(true);
   hosts.open();
   lab.shard.drain(false);
@@ -120,7 +120,7 @@ TEST_F(Refused, AHandshakeWhileTheProxyDrainsNamesAllOfItsConnection) {
   expect_all(Counter::forward_draining, 6);
 }
 
-TEST_F(Refused, WhatIsSplitLaterUnderTheSameAddressesHasNoReason) {
+TEST_F(UnsplitReason, ALaterSplitConnectionOfTheSameAddressesHasNoReason) {
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0), "early"));
   hosts.server(Flags::rst_bit | Flags::ack_bit, 0, 5);
   hosts.ue_isn = tcp::SeqNum(77'000);
@@ -136,7 +136,7 @@ TEST_F(Refused, WhatIsSplitLaterUnderTheSameAddressesHasNoReason) {
   expect_accounted(lab);
 }
 
-TEST_F(Refused, ASynThatNobodyAnswersTakesNoReasonFromAnotherConnection) {
+TEST_F(UnsplitReason, AnUnansweredSynDoesNotChangeTheReason) {
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0), "early"));
   hosts.send_syn_ack();
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, 4'000'000, 0)));  // forged
@@ -147,7 +147,7 @@ TEST_F(Refused, ASynThatNobodyAnswersTakesNoReasonFromAnotherConnection) {
   expect_accounted(lab);
 }
 
-TEST(NotAUe, IsNamedSoInTheMiddleOfAConnectionToo) {
+TEST(OutsideUePrefixes, IsTheReasonInTheMiddleOfAConnectionToo) {
   proxy::ShardConfig config = shard_config();
   config.ue_prefixes = {*IpPrefix::parse("192.0.2.0/24")};
   ProxyLab lab(config);

@@ -63,7 +63,7 @@ void bound_time() {
   alarm(seconds);
 }
 
-TEST(FileMapping, IsTheFilesMemoryWhileTheFileIsWhole) {
+TEST(FileMapping, MapsTheFileWhileItIsWhole) {
   const File file(4);
   const FileMapping mapping(file.descriptor(), 4 * page_bytes, false);
   store(mapping, 3, 7);
@@ -87,7 +87,7 @@ TEST(FileMapping, AStoreToATruncatedFileIsCarriedOutInMemory) {
   EXPECT_EQ(stored, 0) << "the file gets nothing any more";
 }
 
-TEST(FileMapping, WhatIsStoredAfterItIsLostStays) {
+TEST(FileMapping, ValuesStoredAfterTheLossRemain) {
   const File file(4);
   const FileMapping mapping(file.descriptor(), 4 * page_bytes, true);
   file.resize(0);
@@ -99,7 +99,7 @@ TEST(FileMapping, WhatIsStoredAfterItIsLostStays) {
 
 /// Each thread has pages of its own. What it stores after is_lost() has returned true must stay, which it does not
 /// where the memory is put in place twice. Other mappings come and go meanwhile, whose slots the handler passes.
-TEST(FileMapping, ThreadsThatStoreAtTheSameTimeGetTheSameMemory) {
+TEST(FileMapping, ConcurrentStoresGetTheSameReplacementMemory) {
   constexpr std::size_t threads = 4;
   constexpr std::size_t pages_each = 8;
   constexpr std::size_t rounds = 100;
@@ -134,7 +134,7 @@ TEST(FileMapping, ThreadsThatStoreAtTheSameTimeGetTheSameMemory) {
   }
 }
 
-TEST(FileMapping, SlotsAreUsedAgainAndTheirNumberIsBounded) {
+TEST(FileMapping, SlotsAreReusedAndBounded) {
   const File file(1);
   for (std::size_t round = 0; round < 3; ++round) {
     std::array<std::optional<FileMapping>, FileMapping::most> all;
@@ -150,7 +150,7 @@ TEST(FileMapping, SlotsAreUsedAgainAndTheirNumberIsBounded) {
   }
 }
 
-TEST(FileMappingDeathTest, AStoreThatFindsNoMemoryEndsTheProgramWithAWord) {
+TEST(FileMappingDeathTest, AStoreWithoutReplacementMemoryAbortsWithAMessage) {
   const auto run = [] {
     const File file(4);
     const FileMapping mapping(file.descriptor(), 4 * page_bytes, false);
@@ -163,7 +163,7 @@ TEST(FileMappingDeathTest, AStoreThatFindsNoMemoryEndsTheProgramWithAWord) {
               "was truncated or its file system failed, and the kernel grants");
 }
 
-TEST(FileMappingDeathTest, SoItDoesAfterALookHasFoundTheFileLost) {
+TEST(FileMappingDeathTest, AStoreAfterTheLossWasDetectedAborts) {
   const auto run = [] {
     const File file(4);
     const FileMapping mapping(file.descriptor(), 4 * page_bytes, false);
@@ -176,7 +176,7 @@ TEST(FileMappingDeathTest, SoItDoesAfterALookHasFoundTheFileLost) {
   EXPECT_EXIT(run(), testing::KilledBySignal(SIGABRT), "the program ends");
 }
 
-TEST(FileMappingDeathTest, MemoryThatIsGrantedLaterIsTaken) {
+TEST(FileMappingDeathTest, ReplacementMemoryGrantedLaterIsUsed) {
   const auto run = [] {
     const File file(4);
     const FileMapping mapping(file.descriptor(), 4 * page_bytes, false);
@@ -196,7 +196,7 @@ TEST(FileMappingDeathTest, MemoryThatIsGrantedLaterIsTaken) {
 }
 
 /// A word that waits for a reader would keep the program from its end.
-TEST(FileMappingDeathTest, NobodyNeedsToReadTheWord) {
+TEST(FileMappingDeathTest, TheMessageDoesNotBlockWithoutAReader) {
   const auto run = [] {
     const File file(4);
     const FileMapping mapping(file.descriptor(), 4 * page_bytes, false);
@@ -213,7 +213,7 @@ TEST(FileMappingDeathTest, NobodyNeedsToReadTheWord) {
 }
 
 /// A fault elsewhere is not ours, whatever has become of the mappings.
-TEST(FileMappingDeathTest, AFaultElsewhereEndsTheProgramAsEver) {
+TEST(FileMappingDeathTest, AFaultElsewhereEndsTheProgram) {
   const auto run = [] {
     const File file(1);
     const FileMapping mapping(file.descriptor(), page_bytes, false);

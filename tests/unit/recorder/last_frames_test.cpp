@@ -84,7 +84,7 @@ class LastFrames : public testing::Test {
   Recovered result;
 };
 
-TEST_F(LastFrames, OfAllShardsComeInTheOrderOfTimeWithWhatBecameOfThem) {
+TEST_F(LastFrames, FramesOfAllShardsAreSortedByTimeWithTheirDecisions) {
   begin();
   put(0, 30, "third");
   put(1, 10, "first", static_cast<Decision>(proxy::Counter::forward_handshake));
@@ -112,7 +112,7 @@ TEST_F(LastFrames, OfAllShardsComeInTheOrderOfTimeWithWhatBecameOfThem) {
   EXPECT_EQ(blocks.totals().frames, 5U);
 }
 
-TEST_F(LastFrames, TheOldestGiveTheirPlace) {
+TEST_F(LastFrames, TheOldestFramesAreOverwritten) {
   begin();
   for (int i = 0; i < 20; ++i) put(0, i, "number" + std::to_string(100 + i));
   put(1, 0, "other");
@@ -124,7 +124,7 @@ TEST_F(LastFrames, TheOldestGiveTheirPlace) {
 }
 
 /// The program ended in the middle of it.
-TEST_F(LastFrames, OneThatIsNotWrittenToItsEndIsLeftOut) {
+TEST_F(LastFrames, AnIncompleteFrameIsSkipped) {
   begin();
   put(0, 1, "whole");
   put(0, 2, "half");
@@ -137,7 +137,7 @@ TEST_F(LastFrames, OneThatIsNotWrittenToItsEndIsLeftOut) {
   EXPECT_THAT(text, Not(HasSubstr("half")));
 }
 
-TEST_F(LastFrames, AreReadableByTheirOwnerOnlyAndKeptForLater) {
+TEST_F(LastFrames, TheFileIsPrivateAndKeptAfterACrash) {
   begin();
   struct stat status {};
   ASSERT_EQ(stat(path.c_str(), &status), 0);
@@ -156,7 +156,7 @@ TEST_F(LastFrames, AreReadableByTheirOwnerOnlyAndKeptForLater) {
   EXPECT_EQ(file->left(), "");
 }
 
-TEST_F(LastFrames, AFileOfSomebodyElseIsLeftAlone) {
+TEST_F(LastFrames, AFileOfAnotherProgramIsNotChanged) {
   std::ofstream(path) << "a configuration, by mistake";
   EXPECT_THROW(begin(), std::runtime_error);
   EXPECT_EQ(std::filesystem::file_size(path), 27U);
@@ -172,7 +172,7 @@ TEST_F(LastFrames, AFileOfSomebodyElseIsLeftAlone) {
 }
 
 /// It ended before it had begun: what an earlier one left is worth more.
-TEST_F(LastFrames, ARunThatDidNotBeginTakesNobodysPlace) {
+TEST_F(LastFrames, AnUnstartedRunDoesNotReplaceAnEarlierOne) {
   begin();
   put(0, 1, "of the first run");
   file.reset();
@@ -184,7 +184,7 @@ TEST_F(LastFrames, ARunThatDidNotBeginTakesNobodysPlace) {
   EXPECT_THAT(recovered(path + ".earlier"), HasSubstr("of the first run"));
 }
 
-TEST_F(LastFrames, ATruncatedFileTakesNoFramesAndEndsNothing) {
+TEST_F(LastFrames, ATruncatedFileLosesFramesWithoutACrash) {
   begin();
   put(0, 1, "before");
   EXPECT_FALSE(file->is_lost());
@@ -202,7 +202,7 @@ TEST_F(LastFrames, ATruncatedFileTakesNoFramesAndEndsNothing) {
   EXPECT_FALSE(file->is_lost());
 }
 
-TEST_F(LastFrames, WithoutRoomThereIsNoFile) {
+TEST_F(LastFrames, NoFileIsCreatedWithoutDiskSpace) {
   RingPlan large = plan();
   large.size = std::uint64_t{1} << 60U;
   EXPECT_THROW(RingFile another(large), std::runtime_error);
@@ -210,7 +210,7 @@ TEST_F(LastFrames, WithoutRoomThereIsNoFile) {
 }
 
 /// Whoever recovers may be root, and the file from anywhere.
-TEST_F(LastFrames, NothingInAFileIsBelieved) {
+TEST_F(LastFrames, EveryFieldOfAFileIsChecked) {
   begin();
   for (int i = 0; i < 20; ++i) put(static_cast<std::size_t>(i % 2), i, std::string(96, 'x'));
   file.reset();
@@ -250,7 +250,7 @@ TEST_F(LastFrames, AFileThatIsTruncatedWhileItIsReadIsReported) {
   }
 }
 
-TEST_F(LastFrames, AFrameThatIsWrittenOverWhileItIsReadIsLeftOut) {
+TEST_F(LastFrames, AFrameOverwrittenWhileItIsReadIsSkipped) {
   leave_much();
   const std::uint16_t beyond = UINT16_MAX;
   const std::size_t last = sizeof(RingHeader) + (many - 1) * std::size_t{slot_bytes_for(long_frame)};
@@ -265,7 +265,7 @@ TEST_F(LastFrames, AFrameThatIsWrittenOverWhileItIsReadIsLeftOut) {
   EXPECT_EQ(read.frames, many - 1);
 }
 
-TEST_F(LastFrames, CommentsDoNotReachATerminalAsTheyAre) {
+TEST_F(LastFrames, ControlCharactersOfCommentsAreEscaped) {
   begin();
   put(0, 1, "frame");
   file.reset();
@@ -276,7 +276,7 @@ TEST_F(LastFrames, CommentsDoNotReachATerminalAsTheyAre) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
-TEST_F(LastFrames, PayloadIsKeptOnlyWhereItIsAskedFor) {
+TEST_F(LastFrames, PayloadIsKeptOnlyIfConfigured) {
   std::array<std::byte, slot_bytes_for(512)> memory{};
   std::vector<std::uint8_t> octets(400, 'p');
   const packet::Parsed nothing;

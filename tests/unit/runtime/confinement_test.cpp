@@ -35,7 +35,7 @@ bool unknown_to_the_kernel(long result) {
   return result < 0 && errno == ENOSYS;
 }
 
-TEST(Confinement, NoProgramIsStarted) {
+TEST(Confinement, NoProgramCanBeStarted) {
   EXPECT_TRUE(confined_child_sees([] {
     char name[] = "/bin/true";
     char* const words[] = {name, nullptr};
@@ -44,7 +44,7 @@ TEST(Confinement, NoProgramIsStarted) {
   EXPECT_TRUE(confined_child_sees([] { return unknown_to_the_kernel(fork()); }));
 }
 
-TEST(Confinement, NoMemoryIsMadeExecutable) {
+TEST(Confinement, NoMemoryCanBeMadeExecutable) {
   EXPECT_TRUE(confined_child_sees([] {
     void* const plain = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (plain == MAP_FAILED) return false;
@@ -54,12 +54,12 @@ TEST(Confinement, NoMemoryIsMadeExecutable) {
   }));
 }
 
-TEST(Confinement, OnlySocketsOfThePortsFamiliesAreOpened) {
+TEST(Confinement, OnlySocketFamiliesOfThePortsCanBeOpened) {
   EXPECT_TRUE(confined_child_sees([] { return socket(AF_INET, SOCK_DGRAM, 0) >= 0; }));
   EXPECT_TRUE(confined_child_sees([] { return unknown_to_the_kernel(socket(AF_ALG, SOCK_SEQPACKET, 0)); }));
 }
 
-TEST(Confinement, HoldsForThreadsThatRunAlready) {
+TEST(Confinement, AppliesToRunningThreads) {
   const pid_t child = fork();
   if (child == 0) {
     std::atomic<bool> confined = false;

@@ -16,7 +16,7 @@ std::vector<NamedCounter> drops(std::uint64_t value) {
   return {{"a.received", "frames", value * 1000, false}, {"a.drop", "frames dropped", value, true}};
 }
 
-TEST(CounterWatch, SaysNothingWhileNothingSurprisingGrows) {
+TEST(CounterWatch, DoesNotWarnWhileNoWatchedCounterGrows) {
   CounterWatch watch(10s);
   EXPECT_THAT(watch.look(drops(0), start), IsEmpty());
   EXPECT_THAT(watch.look(drops(0), start + 1min), IsEmpty());
@@ -32,7 +32,7 @@ TEST(CounterWatch, WarnsAtOnceAndThenOncePerPeriodWithTheDifference) {
   EXPECT_THAT(watch.look(drops(101), start + 31s), ElementsAre("a.drop: 1 more (101 in all): frames dropped"));
 }
 
-TEST(CounterWatch, TheNewestCaseIsNamedWhereItIsKnown) {
+TEST(CounterWatch, AWarningNamesTheNewestCase) {
   CounterWatch watch(10s);
   EXPECT_THAT(watch.look({{"a", "x", 1, true, "it was sender 7"}}, start),
               ElementsAre("a: 1 more (1 in all): x; it was sender 7"));

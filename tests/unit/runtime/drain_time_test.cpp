@@ -31,18 +31,18 @@ class DrainTimeTest : public testing::Test {
   DrainTime time_{drain, start};
 };
 
-TEST_F(DrainTimeTest, EndsWhenItIsOverAndTheNumberStays) {
+TEST_F(DrainTimeTest, EndsAtItsTimeIfTheNumberDoesNotFall) {
   EXPECT_TRUE(wait(1min, 7));
   EXPECT_EQ(elapsed(), drain);
   EXPECT_FALSE(time_.is_extended());
 }
 
-TEST_F(DrainTimeTest, EndsWhenNothingWouldBreak) {
+TEST_F(DrainTimeTest, EndsWhenNoConnectionWouldBreak) {
   EXPECT_TRUE(wait(1min, 0)) << "what is still split passes from then on";
   EXPECT_EQ(elapsed(), drain);
 }
 
-TEST_F(DrainTimeTest, GoesOnWhileTheNumberFallsAndNotForEver) {
+TEST_F(DrainTimeTest, IsExtendedWhileTheNumberFallsUpToTwiceItsTime) {
   std::uint64_t would_break = 1000;
   while (!wait(500ms, would_break)) {
     EXPECT_EQ(time_.is_extended(), elapsed() >= drain);
@@ -57,7 +57,7 @@ TEST_F(DrainTimeTest, EndsASecondAfterTheNumberHasLastFallen) {
   EXPECT_EQ(elapsed(), 4600ms + DrainTime::patience);
 }
 
-TEST_F(DrainTimeTest, TimeInWhichTheProgramStandsStillDoesNotCount) {
+TEST_F(DrainTimeTest, TimeInWhichTheProgramIsSuspendedDoesNotCount) {
   EXPECT_FALSE(wait(1s, 3));
   EXPECT_FALSE(stand_still(20s, 3));
   EXPECT_EQ(time_.stood_still(), 20s - DrainTime::period);
@@ -67,17 +67,17 @@ TEST_F(DrainTimeTest, TimeInWhichTheProgramStandsStillDoesNotCount) {
 }
 
 /// The shards were asked before it, and had no time to answer.
-TEST_F(DrainTimeTest, ItDoesNotWhereTheFirstAnswerIsMissing) {
+TEST_F(DrainTimeTest, SuspendedTimeBeforeTheFirstAnswerDoesNotCount) {
   EXPECT_FALSE(stand_still(20s, std::nullopt));
   EXPECT_FALSE(wait(4s, 3));
   EXPECT_TRUE(wait(1min, 3));
 }
 
-TEST_F(DrainTimeTest, AShardThatNeverAnswersIsNotWaitedForForEver) {
+TEST_F(DrainTimeTest, EndsWithoutTheAnswerOfAShard) {
   while (!stand_still(2s, std::nullopt)) ASSERT_LT(elapsed(), 2 * drain + 2s);
 }
 
-TEST_F(DrainTimeTest, WithoutADrainNothingIsWaitedFor) {
+TEST_F(DrainTimeTest, EndsAtOnceWithoutADrainTime) {
   DrainTime none(0s, start);
   EXPECT_TRUE(none.ends(start + 1ms, 5));
 }

@@ -81,9 +81,9 @@ class NodeB final : public feedback::RecordHandler {
 };
 
 /// A link with two shards that own the even and the odd UEs.
-class Link : public testing::Test {
+class FeedbackLinkTest : public testing::Test {
  protected:
-  explicit Link(Duration status_period = 5ms)
+  explicit FeedbackLinkTest(Duration status_period = 5ms)
       : link_(context_, proxy_config(status_period),
               {{channels_[0].get(), channels_[1].get()},
                [](const IpAddress& ue) { return ue.octets[15] % 2U; },
@@ -104,7 +104,7 @@ class Link : public testing::Test {
   NodeB node_b_;
 };
 
-TEST_F(Link, AReportReachesTheShardThatOwnsTheUe) {
+TEST_F(FeedbackLinkTest, AReportReachesTheShardThatOwnsTheUe) {
   node_b_.report(ue_odd);
   run_until([&] { return channels_[1]->reports.read_available() == 1; });
   EXPECT_EQ(channels_[0]->reports.read_available(), 0U);
@@ -122,7 +122,7 @@ TEST_F(Link, AReportReachesTheShardThatOwnsTheUe) {
   run_until([&] { return channels_[0]->reports.read_available() == 1; });
 }
 
-TEST_F(Link, StatusesOfAllShardsReachTheNodeBThatWasHeard) {
+TEST_F(FeedbackLinkTest, StatusesOfAllShardsReachTheReportingNodeB) {
   node_b_.report(ue_even);
   run_until([&] { return channels_[0]->reports.read_available() == 1; });
   EXPECT_EQ(link_.destinations().size(), 1U);
@@ -139,19 +139,19 @@ TEST_F(Link, StatusesOfAllShardsReachTheNodeBThatWasHeard) {
 }
 
 /// Says nothing by itself.
-class QuietLink : public Link {
+class QuietFeedbackLinkTest : public FeedbackLinkTest {
  protected:
-  QuietLink() : Link(60s) {}
+  QuietFeedbackLinkTest() : FeedbackLinkTest(60s) {}
 };
 
-TEST_F(QuietLink, APollAsksEveryShardForEverything) {
+TEST_F(QuietFeedbackLinkTest, APollRequestsAllStatusesOfEveryShard) {
   node_b_.report(ue_even, true);
   run_until([&] { return node_b_.messages == 1; });
   for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
   EXPECT_EQ(woken_, (std::array{1, 1}));
 }
 
-TEST_F(QuietLink, APollWithoutRecordsIsAnsweredEvenIfThereIsNothingToSay) {
+TEST_F(QuietFeedbackLinkTest, APollIsAnsweredEvenWithoutStatuses) {
   node_b_.poll();
   run_until([&] { return node_b_.messages == 1; });
   for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
@@ -166,7 +166,7 @@ TEST_F(QuietLink, APollWithoutRecordsIsAnsweredEvenIfThereIsNothingToSay) {
   EXPECT_EQ(node_b_.heard[0].ue, ue_odd);
 }
 
-TEST_F(Link, AShardThatDoesNotTakeItsReportsCostsThemAndNothingElse) {
+TEST_F(FeedbackLinkTest, AShardThatReadsNoReportsLosesOnlyItsOwn) {
   constexpr std::uint64_t sent = 9000;  // the queue holds 8192
   std::uint64_t accepted = 0;
   for (std::uint64_t i = 0; i < sent; ++i) {
@@ -182,7 +182,7 @@ TEST_F(Link, AShardThatDoesNotTakeItsReportsCostsThemAndNothingElse) {
   run_until([&] { return channels_[1]->reports.read_available() == 1; });
 }
 
-TEST_F(Link, WhatNoCellCanBeIsCountedAndReachesNobody) {
+TEST_F(FeedbackLinkTest, ImplausibleReportsAreCountedAndDropped) {
   feedback::BearerReport sane;
   sane.ue = ue_even;
   sane.buffer = Bytes(std::int64_t{1} << 40);  // without limit, as some say it
@@ -202,7 +202,7 @@ TEST_F(Link, WhatNoCellCanBeIsCountedAndReachesNobody) {
   EXPECT_EQ(channels_[0]->reports.read_available(), 1U);
 }
 
-TEST_F(Link, EveryShardHearsThatANodeBLeavesOutUes) {
+TEST_F(FeedbackLinkTest, EveryShardGetsOmissionNotices) {
   feedback::BearerReport report;
   report.ue = ue_even;
   node_b_.send_changes(report);
@@ -224,7 +224,7 @@ TEST_F(Link, EveryShardHearsThatANodeBLeavesOutUes) {
   EXPECT_GT(woken_[1], 0);
 }
 
-TEST_F(Link, ARecordThatIsRefusedIsMissingToWhoGoesByTheNextOnes) {
+TEST_F(FeedbackLinkTest, ARefusedRecordCountsAsMissing) {
   feedback::BearerReport mad;
   mad.ue = ue_even;
   mad.queue = Bytes(std::int64_t{1} << 40);
@@ -236,14 +236,14 @@ TEST_F(Link, ARecordThatIsRefusedIsMissingToWhoGoesByTheNextOnes) {
   EXPECT_EQ(words[1].since, 2U);
 }
 
-TEST_F(Link, ItSaysWhatItTakes) {
+TEST_F(FeedbackLinkTest, ItAnnouncesItsAbilities) {
   node_b_.poll();
   run_until([&] { return node_b_.messages > 0; });
   EXPECT_TRUE(node_b_.proxy_takes().changes);
   EXPECT_TRUE(node_b_.proxy_takes().large);
 }
 
-TEST_F(Link, GarbageIsCountedAndReachesNobody) {
+TEST_F(FeedbackLinkTest, GarbageIsCountedAndDropped) {
   udp::socket socket(context_, udp::v4());
   const udp::endpoint proxy(boost::asio::ip::address_v4::loopback(), link_.local().port());
   const std::vector<std::string> garbage{"", "x", std::string(200, '\0'), std::string(1400, 'S'),
@@ -255,7 +255,7 @@ TEST_F(Link, GarbageIsCountedAndReachesNobody) {
   EXPECT_TRUE(link_.destinations().empty());
 }
 
-TEST_F(Link, AnAddressThatIsTakenIsExplained) {
+TEST_F(FeedbackLinkTest, AnAddressInUseIsReported) {
   config::FeedbackConfig second = proxy_config();
   second.listen.port = link_.local().port();
   try {

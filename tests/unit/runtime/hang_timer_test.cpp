@@ -14,7 +14,7 @@ void do_nothing_for_ever() {
   for (;;) pause();
 }
 
-TEST(HangTimer, EndsAProcessThatDoesNotPutItOff) {
+TEST(HangTimer, EndsAProcessThatDoesNotRearmIt) {
   const auto hang = [] {
     HangTimer timer;
     timer.put_off(10ms);
@@ -23,7 +23,7 @@ TEST(HangTimer, EndsAProcessThatDoesNotPutItOff) {
   EXPECT_EXIT(hang(), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST(HangTimer, EndsOneThatWasStopped) {
+TEST(HangTimer, EndsAStoppedProcess) {
   const auto stop = [] {
     HangTimer timer;
     timer.put_off(10ms);
@@ -32,7 +32,7 @@ TEST(HangTimer, EndsOneThatWasStopped) {
   EXPECT_EXIT(stop(), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST(HangTimer, AMomentThatHasPassedIsNoReprieve) {
+TEST(HangTimer, ADeadlineInThePastFires) {
   const auto late = [] {
     HangTimer timer;
     timer.put_off(-1s);

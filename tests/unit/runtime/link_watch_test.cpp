@@ -10,7 +10,7 @@ using dpdk::Link;
 
 constexpr Instant start = Instant(100s);
 
-TEST(LinkWatch, OneThatIsUpFromTheStartIsNoNews) {
+TEST(LinkWatch, ALinkThatIsUpFromTheStartIsNotReported) {
   LinkWatch watch;
   EXPECT_FALSE(watch.look(Link::up, start));
   EXPECT_FALSE(watch.look(Link::up, start + 1s));
@@ -18,13 +18,13 @@ TEST(LinkWatch, OneThatIsUpFromTheStartIsNoNews) {
   EXPECT_EQ(watch.changes(), 0U);
 }
 
-TEST(LinkWatch, OneThatIsDownFromTheStartIs) {
+TEST(LinkWatch, ALinkThatIsDownFromTheStartIsReported) {
   LinkWatch watch;
   EXPECT_TRUE(watch.look(Link::down, start));
   EXPECT_EQ(watch.changes(), 0U);
 }
 
-TEST(LinkWatch, EveryChangeIsToldOnceWithHowLongTheStateBeforeLasted) {
+TEST(LinkWatch, EveryChangeIsReportedOnceWithTheDurationBefore) {
   LinkWatch watch;
   EXPECT_FALSE(watch.look(Link::up, start));
   const auto down = watch.look(Link::down, start + 10s);

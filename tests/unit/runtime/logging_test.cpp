@@ -79,7 +79,7 @@ TEST_F(LogFile, JsonLinesAreOneObjectEach) {
   EXPECT_EQ(nlohmann::json::parse(written[1])["level"], "error");
 }
 
-TEST_F(LogFile, ReopenWritesToANewFileWhereTheOldOneWasMovedAway) {
+TEST_F(LogFile, ReopenWritesToANewFileAfterTheOldOneWasMoved) {
   {
     Logging log(settings(LogFormat::text));
     spdlog::info("before");
@@ -132,7 +132,7 @@ class StandardErrorPipe {
 };
 
 /// Every line is either read, or counted by the line that takes the place of those that were lost.
-TEST(LogPipe, NobodyWaitsForAReaderAndWhatIsLostIsStatedWhenItComesBack) {
+TEST(LogPipe, LoggingDoesNotBlockWithoutAReaderAndLostLinesAreReported) {
   const StandardErrorPipe pipe;
   const Logging log(LoggingSettings{});
   const std::string text(200, 'x');
@@ -151,7 +151,7 @@ TEST(LogPipe, NobodyWaitsForAReaderAndWhatIsLostIsStatedWhenItComesBack) {
   EXPECT_THAT(pipe.read_until("the end").back(), HasSubstr("the end"));
 }
 
-TEST(LogPipe, TheLogEndsThoughNobodyReads) {
+TEST(LogPipe, TheLogEndsWithoutAReader) {
   const StandardErrorPipe pipe;
   {
     const Logging log(LoggingSettings{});
@@ -161,7 +161,7 @@ TEST(LogPipe, TheLogEndsThoughNobodyReads) {
   static_cast<void>(pipe.read_until(""));  // the writing thread comes out of its call
 }
 
-TEST(LogDisk, AFullOneLosesLinesAndNothingElse) {
+TEST(LogDisk, AFullDiskLosesOnlyLogLines) {
   LoggingSettings full;
   full.file = "/dev/full";
   const Logging log(full);

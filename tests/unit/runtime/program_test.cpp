@@ -97,7 +97,7 @@ TEST(SluiceCommandLine, ChecksAConfiguration) {
   EXPECT_EQ(run(sluice_program, {bad}).code, 2) << "nor is it run";
 }
 
-TEST(SluiceCommandLine, RefusesWhatItDoesNotUnderstand) {
+TEST(SluiceCommandLine, RefusesUnknownArguments) {
   EXPECT_EQ(run(sluice_program, {}).code, 2);
   EXPECT_EQ(run(sluice_program, {"--nonsense"}).code, 2);
   EXPECT_EQ(run(sluice_program, {"/nonexistent.yaml"}).code, 2);
@@ -115,7 +115,7 @@ TEST(SluiceCommandLine, PrintsConfigurationAndReference) {
   EXPECT_THAT(run(sluice_program, {"--help-config"}).out, HasSubstr("| `relay_buffer` |"));
 }
 
-TEST(SluiceStart, APortThatFailsIsExplained) {
+TEST(SluiceStart, APortErrorIsReported) {
   const TemporaryFolder folder;
   const std::string config =
       std::string(common) +
@@ -127,7 +127,7 @@ TEST(SluiceStart, APortThatFailsIsExplained) {
   EXPECT_THAT(result.err, HasSubstr("nosuchif"));
 }
 
-TEST(SluiceStart, AnAddressThatIsTakenIsExplained) {
+TEST(SluiceStart, AnAddressInUseIsReported) {
   boost::asio::io_context context;
   const udp::socket taken(context, udp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
   const TemporaryFolder folder;
@@ -162,7 +162,7 @@ TEST(SluiceRunning, AnswersAndStopsOnSigterm) {
 }
 
 /// The pipe is full before the program begins, and stays so.
-TEST(SluiceRunning, AnswersAndStopsThoughNobodyReadsItsLog) {
+TEST(SluiceRunning, AnswersAndStopsWithoutAReaderOfItsLog) {
   const TemporaryFolder folder;
   const std::string pipe = (folder.path() / "log").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
@@ -187,7 +187,7 @@ TEST(SluiceRunning, AnswersAndStopsThoughNobodyReadsItsLog) {
   close(end);
 }
 
-TEST(SluiceRunning, GoesOnWhereAnotherProgramTruncatesItsFiles) {
+TEST(SluiceRunning, ContinuesWhenAnotherProgramTruncatesItsFiles) {
   const TemporaryFolder files;
   const auto state = files.path() / "state";
   const auto frames = files.path() / "last-frames";
@@ -204,7 +204,7 @@ TEST(SluiceRunning, GoesOnWhereAnotherProgramTruncatesItsFiles) {
   EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
 }
 
-TEST(SluiceRunning, StopsWhenAskedTo) {
+TEST(SluiceRunning, StopsOnCommand) {
   Running sluice;
   const Finished stop = run(sluicectl_program, {"--socket", sluice.socket(), "stop"});
   EXPECT_EQ(stop.code, 0) << stop.err;
@@ -212,7 +212,7 @@ TEST(SluiceRunning, StopsWhenAskedTo) {
   EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
 }
 
-TEST(SluiceRunning, TheOperatorsCommandLine) {
+TEST(SluiceRunning, TheOperatorCommandsWork) {
   Running sluice;
   const Finished table = run(sluicectl_program, {"--socket", sluice.socket(), "status"});
   EXPECT_EQ(table.code, 0);
@@ -231,7 +231,7 @@ TEST(SluiceRunning, TheOperatorsCommandLine) {
   EXPECT_EQ(run(sluicectl_program, {}).code, 2);
 }
 
-TEST(SluiceRunning, AsksForOneCounter) {
+TEST(SluiceRunning, ReturnsOneCounter) {
   Running sluice;
   EXPECT_EQ(sluice.ask("counters flows_split").value, 0U);
   EXPECT_EQ(sluice.ask("counters proxy.flows_split").value, 0U);
@@ -240,7 +240,7 @@ TEST(SluiceRunning, AsksForOneCounter) {
 }
 
 /// Whoever still asks by a former name is told the new one, and that one there is.
-TEST(SluiceRunning, TellsTheNewNameOfARenamedCounter) {
+TEST(SluiceRunning, NamesTheNewNameOfARenamedCounter) {
   Running sluice;
   for (const char* name : {"forward_handover", "forward_followed", "flows_taken_up", "let_go_idle", "let_go_command",
                            "let_go_drain", "let_go_memory", "let_go_switch", "let_go_surprise"}) {
@@ -251,7 +251,7 @@ TEST(SluiceRunning, TellsTheNewNameOfARenamedCounter) {
   }
 }
 
-TEST(SluiceRunning, ASecondOneDoesNotTakeTheSocketOver) {
+TEST(SluiceRunning, ASecondProxyDoesNotReplaceTheSocket) {
   Running first;
   const std::string config =
       std::string(common) +
@@ -264,7 +264,7 @@ TEST(SluiceRunning, ASecondOneDoesNotTakeTheSocketOver) {
   EXPECT_TRUE(first.ask("status").ok);
 }
 
-TEST(SluiceRunning, SighupOpensTheLogAgain) {
+TEST(SluiceRunning, SighupReopensTheLog) {
   const TemporaryFolder logs;
   const auto log = logs.path() / "log";
   Running sluice("logging: { format: json, file: " + log.string() + " }\n");
@@ -292,7 +292,7 @@ class FeedbackInput : public testing::Test {
   udp::endpoint proxy_;
 };
 
-TEST_F(FeedbackInput, GarbageIsCountedWarnedOfAndBreaksNothing) {
+TEST_F(FeedbackInput, GarbageIsCountedAndWarnedOf) {
   for (int i = 0; i < 500; ++i) {
     const std::string garbage(static_cast<std::size_t>(i * 7 % 1500), static_cast<char>(i));
     socket_.send_to(boost::asio::buffer(garbage), proxy_);
@@ -332,7 +332,7 @@ feedback::SessionConfig node_b(std::uint64_t epoch) {
   return config;
 }
 
-TEST_F(FeedbackInput, ASenderWhoseClockHasGoneBackIsNamed) {
+TEST_F(FeedbackInput, ASenderWithAnOlderEpochIsNamed) {
   Sender sender(socket_, proxy_);
   feedback::Session(node_b(2000)).send_reports({}, 1s, 5ms, false, sender);
   EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.accepted") == 1; }));
@@ -343,7 +343,7 @@ TEST_F(FeedbackInput, ASenderWhoseClockHasGoneBackIsNamed) {
   })) << sluice_.program().err();
 }
 
-TEST(SluiceRunning, ItsEpochGrowsThoughTheClockHasGoneBack) {
+TEST(SluiceRunning, ItsEpochGrowsEvenIfTheClockGoesBack) {
   const TemporaryFolder folder;
   const std::string file = folder.write("epoch", "9000000000000000000\n");  // in the year 2255
   Running sluice("mode: smvs\nfeedback: { listen: 127.0.0.1:0, epoch_file: " + file +

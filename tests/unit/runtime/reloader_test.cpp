@@ -41,7 +41,7 @@ class ReloaderTest : public testing::Test {
                     }};
 };
 
-TEST_F(ReloaderTest, AModeIsSetAndTold) {
+TEST_F(ReloaderTest, AModeIsSetAndReported) {
   EXPECT_EQ(text(reloader.mode({})), "smvs");
   const admin::Answer answer = reloader.mode({"wrb", "regulate"});
   EXPECT_TRUE(answer.ok) << text(answer);
@@ -50,13 +50,13 @@ TEST_F(ReloaderTest, AModeIsSetAndTold) {
   EXPECT_EQ(text(reloader.mode({})), "wrb");
 }
 
-TEST_F(ReloaderTest, AModeThatTheConfigurationRefusesChangesNothing) {
+TEST_F(ReloaderTest, ARefusedModeChangesNothing) {
   EXPECT_FALSE(reloader.mode({"wbr"}).ok);
   EXPECT_FALSE(reloader.mode({"i-tcp", "regulate"}).ok);
   EXPECT_TRUE(applied.empty());
 }
 
-TEST_F(ReloaderTest, SmvsRegulatesWhereItsLawNeedsNoGrant) {
+TEST_F(ReloaderTest, SmvsCanRegulateIfItNeedsNoAllowance) {
   EXPECT_TRUE(reloader.mode({"smvs", "regulate"}).ok);
   EXPECT_EQ(config.shard.intercept, Intercept::regulate);
   rewrite("mode: smvs\nsmvs: { law: proxy }\n");
@@ -64,7 +64,7 @@ TEST_F(ReloaderTest, SmvsRegulatesWhereItsLawNeedsNoGrant) {
   EXPECT_FALSE(reloader.mode({"smvs", "regulate"}).ok);
 }
 
-TEST_F(ReloaderTest, AReloadShowsWhatDiffersAndPutsItInForce) {
+TEST_F(ReloaderTest, AReloadReportsAndAppliesTheDifferences) {
   rewrite("mode: clamp\nclamp: { gain: 700B }\n");
   const admin::Answer answer = reloader.reload({});
   ASSERT_TRUE(answer.ok) << text(answer);
@@ -82,7 +82,7 @@ TEST_F(ReloaderTest, AFileWithErrorsChangesNothing) {
   EXPECT_TRUE(applied.empty());
 }
 
-TEST_F(ReloaderTest, WhatOnlyARestartCanChangeIsRefusedAsAWhole) {
+TEST_F(ReloaderTest, AReloadThatNeedsARestartIsRefusedAsAWhole) {
   rewrite("mode: clamp\npool: { buffers: 65536 }\n");
   const admin::Answer answer = reloader.reload({});
   EXPECT_FALSE(answer.ok);
@@ -91,7 +91,7 @@ TEST_F(ReloaderTest, WhatOnlyARestartCanChangeIsRefusedAsAWhole) {
   EXPECT_EQ(config.shard.mode, Mode::smvs);
 }
 
-TEST_F(ReloaderTest, TheEndpointsConfigurationIsTakenUp) {
+TEST_F(ReloaderTest, TheTcpConfigurationIsApplied) {
   rewrite("mode: smvs\ntcp: { min_rto: 300ms }\n");
   const admin::Answer answer = reloader.reload({});
   ASSERT_TRUE(answer.ok) << text(answer);
@@ -99,7 +99,7 @@ TEST_F(ReloaderTest, TheEndpointsConfigurationIsTakenUp) {
   EXPECT_EQ(legs.min_rto, 300ms);
 }
 
-TEST_F(ReloaderTest, AnUnconfirmedChangeIsTakenBack) {
+TEST_F(ReloaderTest, AnUnconfirmedChangeIsRevertedAfterItsTime) {
   rewrite("mode: i-tcp\n");
   ASSERT_TRUE(reloader.reload({"--confirm-within", "20ms"}).ok);
   EXPECT_FALSE(reloader.reload({}).ok) << "one at a time";
@@ -129,7 +129,7 @@ TEST_F(ReloaderTest, AnUnconfirmedChangeIsRevertedAtOnce) {
   EXPECT_FALSE(reloader.confirm().ok);
 }
 
-TEST_F(ReloaderTest, TheBypassTakesAnUnconfirmedChangeBack) {
+TEST_F(ReloaderTest, TheBypassRevertsAnUnconfirmedChange) {
   rewrite("mode: i-tcp\ntcp: { min_rto: 300ms }\n");
   ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
   EXPECT_THAT(text(reloader.mode({"wrs"})), HasSubstr("not confirmed"));
@@ -145,7 +145,7 @@ TEST_F(ReloaderTest, TheBypassTakesAnUnconfirmedChangeBack) {
   EXPECT_EQ(config.shard.mode, Mode::bypass);
 }
 
-TEST_F(ReloaderTest, ASignalDoesNotPutInForceWhatWasTakenBack) {
+TEST_F(ReloaderTest, ASignalDoesNotApplyARevertedChange) {
   rewrite("mode: i-tcp\n");
   ASSERT_TRUE(reloader.reload({"--confirm-within", "20ms"}).ok);
   EXPECT_FALSE(reloader.reload_by_signal().ok) << "it is not confirmed";
@@ -166,7 +166,7 @@ TEST_F(ReloaderTest, ASignalDoesNotPutInForceWhatWasTakenBack) {
   EXPECT_TRUE(reloader.reload_by_signal().ok) << "an explicit reload has put it in force since";
 }
 
-TEST_F(ReloaderTest, ASignalPutsAnotherFileInForceThanTheOneTakenBack) {
+TEST_F(ReloaderTest, ASignalAppliesAnotherFileThanTheRevertedOne) {
   rewrite("mode: i-tcp\n");
   ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
   ASSERT_TRUE(reloader.revert().ok);
@@ -175,7 +175,7 @@ TEST_F(ReloaderTest, ASignalPutsAnotherFileInForceThanTheOneTakenBack) {
   EXPECT_EQ(config.shard.mode, Mode::clamp);
 }
 
-TEST_F(ReloaderTest, BadArguments) {
+TEST_F(ReloaderTest, BadArgumentsAreRefused) {
   EXPECT_FALSE(reloader.reload({"--confirm-within"}).ok);
   EXPECT_FALSE(reloader.reload({"--confirm-within", "soon"}).ok);
   EXPECT_FALSE(reloader.reload({"now"}).ok);

@@ -10,7 +10,7 @@ using Event = ReportWatch::Event;
 
 constexpr Instant start{1h};
 
-TEST(ReportWatch, ASilenceIsToldOnceAndItsEndToo) {
+TEST(ReportWatch, SilenceAndItsEndAreReportedOnce) {
   ReportWatch watch;
   EXPECT_EQ(watch.look(true, 0, start), Event::none);
   EXPECT_EQ(watch.look(true, 0, start + 900ms), Event::none);
@@ -23,7 +23,7 @@ TEST(ReportWatch, ASilenceIsToldOnceAndItsEndToo) {
   EXPECT_EQ(watch.look(true, 9, start + 5s), Event::silent);
 }
 
-TEST(ReportWatch, WhereNoReportsAreNeededNobodyIsMissed) {
+TEST(ReportWatch, MissingReportsAreNotReportedIfNoneAreNeeded) {
   ReportWatch watch;
   EXPECT_EQ(watch.look(false, 0, start), Event::none);
   EXPECT_EQ(watch.look(false, 0, start + 1h), Event::none);

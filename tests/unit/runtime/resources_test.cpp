@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-TEST(Descriptors, EachShardHasItsQueuesOfBothPorts) {
+TEST(Descriptors, EachShardHasTheDescriptorsOfItsQueues) {
   Config config;
   config.shards.count = 1;
   const std::uint64_t one = descriptors_for(config);
@@ -21,7 +21,7 @@ TEST(Descriptors, EachShardHasItsQueuesOfBothPorts) {
   EXPECT_EQ(descriptors_for(config), one + 4 * more);
 }
 
-TEST(Descriptors, AllClientsOfThePageHaveOne) {
+TEST(Descriptors, EveryClientOfThePageHasADescriptor) {
   Config config;
   const std::uint64_t without = descriptors_for(config);
   config.metrics.listen.emplace();

@@ -28,7 +28,7 @@ class ServiceManagerTest : public testing::Test {
   NotifySocket socket;
 };
 
-TEST_F(ServiceManagerTest, SaysItInTheWordsOfTheProtocol) {
+TEST_F(ServiceManagerTest, UsesTheMessagesOfTheProtocol) {
   ServiceManager manager(socket.name(), std::nullopt);
   manager.ready("mode smvs");
   manager.reloading(Instant(1500ms));
@@ -40,7 +40,7 @@ TEST_F(ServiceManagerTest, SaysItInTheWordsOfTheProtocol) {
                           "WATCHDOG=1", "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000"));
 }
 
-TEST_F(ServiceManagerTest, TakesTheEnvironmentAndLeavesNothingOfItToChildren) {
+TEST_F(ServiceManagerTest, ReadsAndClearsItsEnvironmentVariables) {
   setenv("NOTIFY_SOCKET", socket.name().c_str(), 1);
   setenv("WATCHDOG_USEC", "3000000", 1);
   setenv("WATCHDOG_PID", std::to_string(getpid()).c_str(), 1);
@@ -51,7 +51,7 @@ TEST_F(ServiceManagerTest, TakesTheEnvironmentAndLeavesNothingOfItToChildren) {
   for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) EXPECT_EQ(std::getenv(name), nullptr);
 }
 
-TEST_F(ServiceManagerTest, AWatchdogOfAnotherProcessOrWithoutSenseIsNone) {
+TEST_F(ServiceManagerTest, AWatchdogOfAnotherProcessOrWithAnInvalidTimeIsIgnored) {
   setenv("NOTIFY_SOCKET", socket.name().c_str(), 1);
   setenv("WATCHDOG_USEC", "3000000", 1);
   setenv("WATCHDOG_PID", "1", 1);
@@ -63,14 +63,14 @@ TEST_F(ServiceManagerTest, AWatchdogOfAnotherProcessOrWithoutSenseIsNone) {
   }
 }
 
-TEST_F(ServiceManagerTest, WithoutAManagerNothingHappens) {
+TEST_F(ServiceManagerTest, DoesNothingWithoutAServiceManager) {
   ServiceManager manager = ServiceManager::from_environment();
   manager.ready("");
   manager.stopping(1s);
   EXPECT_FALSE(manager.watchdog());
 }
 
-TEST_F(ServiceManagerTest, ASocketThatCannotBeHadIsSaid) {
+TEST_F(ServiceManagerTest, AnUnusableSocketIsReported) {
   for (const char* name : {"", "relative", "/nonexistent/notify"}) {
     EXPECT_THROW(ServiceManager(name, std::nullopt), std::runtime_error) << name;
   }
@@ -110,7 +110,7 @@ TEST_F(ServiceTest, IsReadyOnceItIsHealthy) {
   EXPECT_EQ(told_next().front(), ready);
 }
 
-TEST_F(ServiceTest, TellsThatItIsAliveAgainAndAgain) {
+TEST_F(ServiceTest, SendsWatchdogMessagesPeriodically) {
   service.start();
   std::vector<std::string> all = told_next();
   while (all.size() < 5) {
@@ -121,7 +121,7 @@ TEST_F(ServiceTest, TellsThatItIsAliveAgainAndAgain) {
   EXPECT_THAT(all, Each(std::string("WATCHDOG=1")));
 }
 
-TEST_F(ServiceTest, IsSilentWhileItIsNotHealthyAndSpeaksUpAsSoonAsItIs) {
+TEST_F(ServiceTest, SendsNoWatchdogMessageWhileUnhealthy) {
   service.start();
   told_next();
   healthy = false;
@@ -133,14 +133,14 @@ TEST_F(ServiceTest, IsSilentWhileItIsNotHealthyAndSpeaksUpAsSoonAsItIs) {
   EXPECT_THAT(socket.messages(), ElementsAre("STATUS=all is well", "WATCHDOG=1"));
 }
 
-TEST_F(ServiceTest, ShowsWhereAReloadBeginsAndEnds) {
+TEST_F(ServiceTest, ReportsTheBeginningAndEndOfAReload) {
   std::vector<std::string> before_the_work;
   service.reload(Instant(7s), [&] { before_the_work = socket.messages(); });
   EXPECT_THAT(before_the_work, ElementsAre("RELOADING=1\nMONOTONIC_USEC=7000000"));
   EXPECT_THAT(socket.messages(), ElementsAre(ready));
 }
 
-TEST_F(ServiceTest, SaysOnceThatItStopsAndThatItTakesMoreThanTheDrain) {
+TEST_F(ServiceTest, ReportsStoppingOnceWithAnExtendedTimeout) {
   service.stopping(5s);
   service.stopping(5s);
   EXPECT_THAT(socket.messages(), ElementsAre("STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000"));

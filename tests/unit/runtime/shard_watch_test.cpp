@@ -25,13 +25,13 @@ class ShardWatchTest : public testing::Test {
   std::array<Instant, 2> published{start, start};
 };
 
-TEST_F(ShardWatchTest, SaysNothingOfShardsThatRun) {
+TEST_F(ShardWatchTest, ReportsNothingWhileShardsRun) {
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(look(true, true).empty());
   EXPECT_EQ(watch.standing(0, now), Duration::zero());
   EXPECT_EQ(watch.stalls(), 0U);
 }
 
-TEST_F(ShardWatchTest, TellsOnceThatOneStandsAndForHowLongItDid) {
+TEST_F(ShardWatchTest, ReportsAStalledShardOnceAndItsDuration) {
   EXPECT_TRUE(look(true, true).empty());
   const auto stands = look(true, false, 1s);
   ASSERT_EQ(stands.size(), 1U);
@@ -48,7 +48,7 @@ TEST_F(ShardWatchTest, TellsOnceThatOneStandsAndForHowLongItDid) {
   EXPECT_EQ(watch.stalls(), 1U);
 }
 
-TEST_F(ShardWatchTest, WhenTheWholeProgramStoodNoShardIsToBlame) {
+TEST_F(ShardWatchTest, ASuspendedProgramIsNotAStalledShard) {
   EXPECT_TRUE(look(true, true).empty());
   EXPECT_TRUE(look(false, false, 60s).empty());
   EXPECT_TRUE(look(true, true).empty());

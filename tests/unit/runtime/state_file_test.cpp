@@ -66,7 +66,7 @@ class StateFileTest : public testing::Test {
   std::uint32_t shards = 1;
 };
 
-TEST_F(StateFileTest, WhatARunLeavesTheNextOneFinds) {
+TEST_F(StateFileTest, TheNextRunFindsTheEntriesOfTheLast) {
   EXPECT_TRUE(open().left().orphans.empty());
   leave(3);
   const StateFile next = open(start + 30s);
@@ -86,21 +86,21 @@ TEST_F(StateFileTest, WhatARunLeavesTheNextOneFinds) {
   for (const JournalEntry& entry : next.entries_of(0)) EXPECT_EQ(entry.state, std::uint32_t{JournalEntry::unused});
 }
 
-TEST_F(StateFileTest, OrphansStayUntilSomebodyHasSeenToThem) {
+TEST_F(StateFileTest, OrphansStayUntilTheyAreHandled) {
   leave(3);
   open().inherited_by(0).entries[1].state = JournalEntry::unused;
   EXPECT_EQ(open().left().orphans.size(), 2U);
 }
 
 /// Where its hosts stand is known less with each run that they outlive.
-TEST_F(StateFileTest, ThoseThatLostNothingAreToldToTheNextRunAlone) {
+TEST_F(StateFileTest, ConnectionsWithoutLossAreKeptForOneRunOnly) {
   leave(3);
   EXPECT_EQ(open().inherited_by(0).survivors.size(), 1U);
   EXPECT_TRUE(open().left().survivors.empty());
   EXPECT_EQ(open().left().orphans.size(), 3U);
 }
 
-TEST_F(StateFileTest, EachShardGetsItsOwnWhateverTheNumberOfShardsWas) {
+TEST_F(StateFileTest, EachShardGetsItsEntriesForAnyFormerNumberOfShards) {
   leave(5);
   shards = 3;
   const StateFile file = open();
@@ -118,19 +118,19 @@ TEST_F(StateFileTest, EachShardGetsItsOwnWhateverTheNumberOfShardsWas) {
   EXPECT_EQ(seen, 5U);
 }
 
-TEST_F(StateFileTest, AnEndAsItShouldBeLeavesNothing) {
+TEST_F(StateFileTest, ACleanExitLeavesNothing) {
   leave(3);
   StateFile file = open();
   file.remove();
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(StateFileTest, OneThatIsInUseIsLeftAlone) {
+TEST_F(StateFileTest, AFileInUseIsNotChanged) {
   const StateFile running = open();
   EXPECT_THAT(refusal(), HasSubstr("state.file " + path + " another program that runs uses it"));
 }
 
-TEST_F(StateFileTest, OneOfOtherPortsOrOfLongAgoSaysNothing) {
+TEST_F(StateFileTest, AFileOfOtherPortsOrTooOldIsIgnored) {
   leave(3);
   StateIdentity others = identity();
   others.ports = "c\nd";
@@ -141,7 +141,7 @@ TEST_F(StateFileTest, OneOfOtherPortsOrOfLongAgoSaysNothing) {
   EXPECT_TRUE(late.left().orphans.empty());
 }
 
-TEST_F(StateFileTest, ARunThatLivesLongIsNotOfLongAgo) {
+TEST_F(StateFileTest, TheAgeOfAFileCountsFromTheEndOfItsRun) {
   {
     StateFile file = open();
     file.entries_of(0)[0] = to_entry(orphan(1, 40000));
@@ -150,7 +150,7 @@ TEST_F(StateFileTest, ARunThatLivesLongIsNotOfLongAgo) {
   EXPECT_EQ(open(start + 1h + 30s).left().orphans.size(), 1U);
 }
 
-TEST_F(StateFileTest, FilesThatOthersCanReachAreRefused) {
+TEST_F(StateFileTest, FilesAccessibleToOthersAreRefused) {
   leave(1);
   ASSERT_EQ(chmod(path.c_str(), 0644), 0);
   EXPECT_THAT(refusal(), HasSubstr("may be read or written by others"));
@@ -164,7 +164,7 @@ TEST_F(StateFileTest, FilesThatOthersCanReachAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be made"));
 }
 
-TEST_F(StateFileTest, ATruncatedFileTakesNoEntriesAndEndsNothing) {
+TEST_F(StateFileTest, ATruncatedFileLosesEntriesWithoutACrash) {
   {
     StateFile file = open();
     EXPECT_FALSE(file.is_lost());
@@ -179,7 +179,7 @@ TEST_F(StateFileTest, ATruncatedFileTakesNoEntriesAndEndsNothing) {
   EXPECT_FALSE(next.is_lost());
 }
 
-TEST_F(StateFileTest, AFileThatIsLongAgainIsLostAsWell) {
+TEST_F(StateFileTest, AFileThatWasTruncatedAndExtendedIsLost) {
   StateFile file = open();
   const auto size = std::filesystem::file_size(path);
   std::filesystem::resize_file(path, 0);
@@ -188,7 +188,7 @@ TEST_F(StateFileTest, AFileThatIsLongAgainIsLostAsWell) {
   EXPECT_TRUE(file.is_lost());
 }
 
-TEST_F(StateFileTest, WhateverAFileHoldsNothingBreaks) {
+TEST_F(StateFileTest, AnyContentOfAFileIsHandled) {
   leave(4);
   const std::string good = folder.read("state");
   std::mt19937 random(1);

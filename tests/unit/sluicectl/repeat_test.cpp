@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-TEST(Repetition, IsTakenOutOfTheWords) {
+TEST(Repetition, IsRemovedFromTheArguments) {
   std::vector<std::string> words{"--count", "3", "bearers", "--interval", "0.5", "10"};
   const Repetition repetition = Repetition::take(words);
   EXPECT_EQ(repetition.interval, 500ms);
@@ -19,14 +19,14 @@ TEST(Repetition, IsTakenOutOfTheWords) {
   EXPECT_THAT(words, ElementsAre("bearers", "10"));
 }
 
-TEST(Repetition, IsEachSecondForEver) {
+TEST(Repetition, DefaultsToOneSecondWithoutALimit) {
   std::vector<std::string> words{"status"};
   const Repetition repetition = Repetition::take(words);
   EXPECT_EQ(repetition.interval, 1s);
   EXPECT_FALSE(repetition.count);
 }
 
-TEST(Repetition, RefusesWhatIsNone) {
+TEST(Repetition, RefusesInvalidValues) {
   for (std::vector<std::string> words : {std::vector<std::string>{"--interval", "0"},
                                          {"--interval", "often"},
                                          {"--interval"},

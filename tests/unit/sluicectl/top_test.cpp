@@ -40,7 +40,7 @@ Look look(double time_s, const Json& bearers, const Json& flows) {
   return {time_s, {{"mode", "smvs"}, {"bearers", bearers.size()}, {"flows", flows.size()}}, bearers, flows};
 }
 
-TEST(Top, RatesAreWhatWasSentBetweenTwoLooks) {
+TEST(Top, RatesAreBytesSentBetweenTwoSnapshots) {
   const Look before = look(10, Json::array({bearer("a", 1000, 0, 8e6)}), Json::array({flow("a 1", 500)}));
   const Look now = look(12, Json::array({bearer("a", 3000, 0, 8e6)}), Json::array({flow("a 1", 1500)}));
   const Json top = top_of(before, now, Order::rate);
@@ -50,14 +50,14 @@ TEST(Top, RatesAreWhatWasSentBetweenTwoLooks) {
   EXPECT_EQ(top["interval_s"], 2);
 }
 
-TEST(Top, WhereNobodyCountsForTheBearerItsConnectionsTell) {
+TEST(Top, TheRateOfABearerWithoutCountersSumsItsConnections) {
   const Look before = look(1, Json::array({bearer("a", 0, 0, 8e6)}), {flow("a 1", 0), flow("a 2", 0), flow("b 1", 0)});
   const Look now =
       look(2, Json::array({bearer("a", 0, 0, 8e6)}), {flow("a 1", 500), flow("a 2", 250), flow("b 1", 99)});
   EXPECT_EQ(top_of(before, now, Order::rate)["bearers"][0]["rate_bps"], 6000);
 }
 
-TEST(Top, WhatWasNotThereBeforeHasNoRate) {
+TEST(Top, NewEntriesHaveNoRate) {
   const Look before = look(1, Json::array(), Json::array({flow("a 1", nullptr)}));
   const Look now = look(2, Json::array({bearer("new", 3000, 0, 8e6)}), {flow("a 1", nullptr), flow("b 1", 700)});
   const Json top = top_of(before, now, Order::rate);
@@ -79,7 +79,7 @@ TEST(Top, TheLargestComesFirst) {
   EXPECT_EQ(first_by(Order::delay), "late");
 }
 
-TEST(Top, AQueueIsToldByFreshReportsElseByAcknowledgements) {
+TEST(Top, AQueueIsTakenFromFreshReportsOrFromAcks) {
   Json by_acks = bearer("a", 0, 99'000, 8e6, nullptr);
   by_acks["steered_by"] = "acknowledgements";
   by_acks["queue_by_acks_bytes"] = 10'000;
@@ -108,22 +108,22 @@ TEST(Top, FitsTheTerminal) {
   EXPECT_GT(lines(std::nullopt), 100);
 }
 
-TEST(Top, SaysOfWhatThereIsNothing) {
+TEST(Top, StatesThatThereAreNoBearersAndFlows) {
   const Look idle = look(2, Json::array(), Json::array());
   EXPECT_THAT(to_text(top_of(idle, idle, Order::rate), std::nullopt), HasSubstr("\nno bearers\n\nno flows\n"));
 }
 
-TEST(Top, ShowsNothingThatATerminalWouldObey) {
+TEST(Top, ControlCharactersAreEscaped) {
   const Look now = look(2, Json::array({bearer("\x1b[2J", 0, 0, 8e6)}), Json::array());
   EXPECT_THAT(to_text(top_of(now, now, Order::rate), std::nullopt), Not(HasSubstr("\x1b")));
 }
 
-TEST(Top, SurvivesAnAnswerThatIsNone) {
+TEST(Top, AcceptsAnInvalidAnswer) {
   const Look odd{1, nullptr, {1, "x", nullptr}, {{{"ue", 3}, {"radio_sent_bytes", "many"}}}};
   EXPECT_THAT(to_text(top_of(odd, odd, Order::rate), 10), HasSubstr("mode"));
 }
 
-TEST(Top, KnowsItsOrders) {
+TEST(Top, ParsesItsSortOrders) {
   EXPECT_EQ(parse_order("delay"), Order::delay);
   EXPECT_FALSE(parse_order("size"));
 }

@@ -37,7 +37,7 @@ Replayed replayed(const std::string& text, std::vector<control::Replay::Change> 
   return {fine, out.str(), said.str()};
 }
 
-TEST(TraceCommand, TakesTheFileAndPassesTheRestOn) {
+TEST(TraceCommand, TakesTheFileAndForwardsTheRest) {
   const TraceCommand command = TraceCommand::take({"10.0.0.2", "-w", "file", "--seconds", "3"});
   EXPECT_EQ(command.line, "trace 10.0.0.2 --seconds 3");
   EXPECT_EQ(command.file, "file");
@@ -46,7 +46,7 @@ TEST(TraceCommand, TakesTheFileAndPassesTheRestOn) {
   EXPECT_THROW(TraceCommand::take({"10.0.0.2", "-w"}), std::invalid_argument);
 }
 
-TEST(ReplayCommand, TakesAFileAndChanges) {
+TEST(ReplayCommand, ParsesAFileAndChanges) {
   const ReplayCommand command = ReplayCommand::take({"--set", "gain=2", "file", "--set", "clamp.gain=600"});
   EXPECT_EQ(command.file, "file");
   ASSERT_EQ(command.changes.size(), 2U);
@@ -58,14 +58,14 @@ TEST(ReplayCommand, TakesAFileAndChanges) {
     EXPECT_THROW(ReplayCommand::take({"file", "--set", change}), std::invalid_argument) << change;
 }
 
-TEST(ReplayRun, SaysThatAllIsAsRecorded) {
+TEST(ReplayRun, ReportsThatNothingDiffers) {
   const Replayed result = replayed(trace_of_two_decisions + end);
   EXPECT_TRUE(result.fine);
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_EQ(result.said, "2 decisions of 1 law, all as recorded\n");
 }
 
-TEST(ReplayRun, ShowsTheFirstDecisionThatIsNot) {
+TEST(ReplayRun, ShowsTheFirstDecisionThatDiffers) {
   std::string text = trace_of_two_decisions;
   text.replace(text.rfind(R"("out":{"allowance":2)"), 20, R"("out":{"allowance":3)");
   const Replayed result = replayed(text);
@@ -76,7 +76,7 @@ TEST(ReplayRun, ShowsTheFirstDecisionThatIsNot) {
   EXPECT_EQ(result.said, "2 decisions of 1 law, 1 otherwise than recorded; the trace is cut off\n");
 }
 
-TEST(ReplayRun, TellsWhatTheTraceLacks) {
+TEST(ReplayRun, ReportsWhatTheTraceLacks) {
   const Replayed result = replayed(R"({"sluice_trace":1})"
                                    "\n"
                                    R"({"of":3,"event":"report","in":{},"out":{}})"
@@ -88,7 +88,7 @@ TEST(ReplayRun, TellsWhatTheTraceLacks) {
             "taken\n");
 }
 
-TEST(ReplayRun, RefusesAChangeOfWhatNobodyHas) {
+TEST(ReplayRun, RefusesAChangeThatNoControllerUses) {
   EXPECT_THROW(replayed(trace_of_two_decisions, {{"gain", "2"}}), std::runtime_error);
   EXPECT_THROW(replayed(""), std::runtime_error);
 }

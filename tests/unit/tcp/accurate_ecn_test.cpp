@@ -53,7 +53,7 @@ struct Counting : Script {
   AccurateEcn state;
 };
 
-TEST(AccurateEcn, OffersAndAnswersAreToldByThreeFlags) {
+TEST(AccurateEcn, OffersAndAnswersAreRecognisedByThreeFlags) {
   const auto offers = [](int ace, std::uint16_t bits) {
     return tcp::offers_accurate_ecn(Flags{static_cast<std::uint16_t>(bits | ace << 6)});
   };
@@ -63,7 +63,7 @@ TEST(AccurateEcn, OffersAndAnswersAreToldByThreeFlags) {
   }
 }
 
-TEST(AccurateEcn, TheSynAsksAndTheFirstAcknowledgementTellsHowTheAnswerCame) {
+TEST(AccurateEcn, TheFirstAckReflectsTheEcnFieldOfTheSynAck) {
   for (const auto& [ecn, ace] : {std::pair{0, 2}, {1, 3}, {2, 4}, {3, 6}}) {
     Counting s;
     s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
@@ -80,7 +80,7 @@ TEST(AccurateEcn, TheSynAsksAndTheFirstAcknowledgementTellsHowTheAnswerCame) {
   }
 }
 
-TEST(AccurateEcn, APassiveOpenTellsHowTheSynCame) {
+TEST(AccurateEcn, APassiveOpenReflectsTheEcnFieldOfTheSyn) {
   for (const auto& [ecn, ace] : {std::pair{0, 2}, {1, 3}, {2, 4}, {3, 6}}) {
     Counting s;
     tcp::Segment syn = s.segment(0, 0, Flags::syn_bit);
@@ -93,7 +93,7 @@ TEST(AccurateEcn, APassiveOpenTellsHowTheSynCame) {
   }
 }
 
-TEST(AccurateEcn, AHostWithClassicEcnGetsThat) {
+TEST(AccurateEcn, AHostWithClassicEcnGetsClassicEcn) {
   Counting s;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
   s.emit();
@@ -110,7 +110,7 @@ TEST(AccurateEcn, AHostWithClassicEcnGetsThat) {
   EXPECT_EQ(passive.wire.next().segment.flags.bits, syn_ack | Flags::ece_bit);
 }
 
-TEST(AccurateEcn, WithoutAPlaceToCountClassicEcnIsOffered) {
+TEST(AccurateEcn, ClassicEcnIsOfferedWhenThereIsNoCounterState) {
   Counting s;
   s.config.accurate_ecn = nullptr;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
@@ -118,7 +118,7 @@ TEST(AccurateEcn, WithoutAPlaceToCountClassicEcnIsOffered) {
   EXPECT_EQ(s.wire.next().segment.flags.bits, Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit);
 }
 
-TEST(AccurateEcn, AReflectedSynMeansNo) {
+TEST(AccurateEcn, AReflectedOfferInTheSynAckIsARefusal) {
   Counting s;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
   s.emit();
@@ -126,7 +126,7 @@ TEST(AccurateEcn, AReflectedSynMeansNo) {
   EXPECT_FALSE(s.endpoint.uses_ecn());
 }
 
-TEST(AccurateEcn, TheThirdSynDoesNotAsk) {
+TEST(AccurateEcn, TheThirdSynDoesNotOfferEcn) {
   Counting s;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
   s.emit();
@@ -137,7 +137,7 @@ TEST(AccurateEcn, TheThirdSynDoesNotAsk) {
   EXPECT_EQ(s.next_ace(), 0) << "section 3.1.4.1";
 }
 
-TEST(AccurateEcn, ASynThatWasMarkedOnItsWayMakesNothingMarkable) {
+TEST(AccurateEcn, DataIsNotEcnCapableIfTheSynWasMarked) {
   Counting s;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
   s.emit();
@@ -149,7 +149,7 @@ TEST(AccurateEcn, ASynThatWasMarkedOnItsWayMakesNothingMarkable) {
   EXPECT_EQ(s.wire.next().segment.ecn, 0);
 }
 
-TEST(AccurateEcn, EveryPacketThatCameMarkedIsCounted) {
+TEST(AccurateEcn, EveryReceivedCeMarkIsCounted) {
   Counting s;
   s.open_agreed();
   for (std::uint32_t i = 0; i < 4; ++i) s.receive_with(100 * i, i % 2 == 0 ? tcp::congestion_experienced : 1);
@@ -164,7 +164,7 @@ TEST(AccurateEcn, EveryPacketThatCameMarkedIsCounted) {
   EXPECT_EQ(s.read_all(), 800U);
 }
 
-TEST(AccurateEcn, AClassicCongestionControlAnswersMarksOnceInARound) {
+TEST(AccurateEcn, AClassicCongestionControlReactsToMarksOncePerRound) {
   Counting s;
   s.open_agreed();
   s.write_segments(40);
@@ -187,7 +187,7 @@ TEST(AccurateEcn, AClassicCongestionControlAnswersMarksOnceInARound) {
   EXPECT_LT(s.endpoint.ssthresh(), Bytes(4 * mss));
 }
 
-TEST(AccurateEcn, AnOldCountThatComesLateIsNotHeard) {
+TEST(AccurateEcn, AnOldAckDoesNotLowerTheCount) {
   Counting s;
   s.open_agreed();
   s.write_segments(40);
@@ -197,7 +197,7 @@ TEST(AccurateEcn, AnOldCountThatComesLateIsNotHeard) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST(AccurateEcn, TheFieldMayHaveWrapped) {
+TEST(AccurateEcn, AWrappedAceFieldIsCountedRight) {
   AccurateEcn state;
   EXPECT_EQ(state.marked(5, 2), 0U);
   EXPECT_EQ(state.marked(7, 2), 2U);
@@ -206,7 +206,7 @@ TEST(AccurateEcn, TheFieldMayHaveWrapped) {
   EXPECT_EQ(state.marked(2, 10), 9U);
 }
 
-TEST(AccurateEcn, TheHandshakesLastWordTellsHowTheAnswerCame) {
+TEST(AccurateEcn, TheLastAckOfTheHandshakeReportsTheEcnFieldOfTheSynAck) {
   const auto after = [](std::uint8_t ace) {
     AccurateEcn state;
     state.agree(true);

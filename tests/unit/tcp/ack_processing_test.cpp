@@ -7,7 +7,7 @@ using tcp::WindowSource;
 
 constexpr std::uint32_t mss = Script::mss;
 
-TEST(Sender, SlowStartFromTheInitialWindow) {
+TEST(Sender, SlowStartBeginsWithTheInitialWindow) {
   Script s;
   s.open();
   s.write_segments(50);
@@ -22,7 +22,7 @@ TEST(Sender, SlowStartFromTheInitialWindow) {
   EXPECT_EQ(s.endpoint.srtt(), 50ms);
 }
 
-TEST(Sender, ThePeersWindowIsKept) {
+TEST(Sender, TheWindowOfThePeerIsObeyed) {
   Script s;
   s.open(3500);
   s.write_segments(10);
@@ -40,7 +40,7 @@ TEST(Sender, ThePeersWindowIsKept) {
   s.expect_nothing();
 }
 
-TEST(Sender, HearsWhatIsNothingButAnAcknowledgement) {
+TEST(Sender, TheFastPathOfAPureAckEqualsTheSlowPath) {
   Script heard, received;
   for (Script* const s : {&heard, &received}) {
     s->use_timestamps();
@@ -64,7 +64,7 @@ TEST(Sender, HearsWhatIsNothingButAnAcknowledgement) {
   }
 }
 
-TEST(Sender, HearsNothingElse) {
+TEST(Sender, TheFastPathAcceptsOnlyPureAcks) {
   Script s;
   s.use_sack();
   s.open();
@@ -139,7 +139,7 @@ TEST(Sender, ALongPauseRestartsFromTheInitialWindow) {
   EXPECT_EQ(s.sent(), 4U) << "RFC 5681 section 4.1";
 }
 
-TEST(Sender, ARefusedSegmentStaysDue) {
+TEST(Sender, ARefusedSegmentStaysPending) {
   Script s;
   s.open();
   s.write_segments(5);
@@ -153,7 +153,7 @@ TEST(Sender, ARefusedSegmentStaysDue) {
   for (std::uint32_t i = 0; i < 5; ++i) s.expect_data(i * mss, mss);
 }
 
-TEST(Sender, ARefusedAcknowledgementStaysDue) {
+TEST(Sender, ARefusedAckStaysPending) {
   Script s;
   s.open();
   s.receive_data(0, 1000);
@@ -175,7 +175,7 @@ TEST(Sender, TheLastSegmentIsPushed) {
   EXPECT_TRUE(s.expect_data(mss, mss).segment.flags.psh());
 }
 
-TEST(Sender, BlocksTravelWithDataOnlyWhereTheyFit) {
+TEST(Sender, SackBlocksAreAddedToDataOnlyIfTheyFit) {
   Script s;
   s.use_sack();
   s.open();
@@ -201,7 +201,7 @@ TEST(Allowance, LimitsByWireSize) {
   EXPECT_EQ(s.emit(Bytes(1040 * 20)), Bytes(1040 * 20)) << "cwnd is not consulted";
 }
 
-TEST(Allowance, AcknowledgementsAreFree) {
+TEST(Allowance, AcknowledgementsAreNotCounted) {
   Script s;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
   s.open();
@@ -213,7 +213,7 @@ TEST(Allowance, AcknowledgementsAreFree) {
   s.expect_nothing();
 }
 
-TEST(Allowance, RepairsCountToo) {
+TEST(Allowance, RetransmissionsAreCounted) {
   Script s;
   s.use_sack();
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
@@ -232,7 +232,7 @@ TEST(Allowance, RepairsCountToo) {
 
 // Nothing tells which segments behind a timeout have arrived. They are repeated as slow start would do it, and what is
 // new uses the rest of the allowance.
-TEST(Allowance, WithoutSackATimeoutRepeatsNoFasterThanSlowStart) {
+TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   Script s;
   s.handshake_rtt = 100ms;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
@@ -266,7 +266,7 @@ TEST(Allowance, WithoutSackATimeoutRepeatsNoFasterThanSlowStart) {
 
 // Each duplicate tells of a segment that has arrived. When the first repetition is answered the rest is missing, and of
 // that as much is repeated at once; each answer that comes further tells of one hole less.
-TEST(Allowance, WithoutSackAsManyAreRepeatedAsAreMissing) {
+TEST(Allowance, WithoutSackAsManySegmentsAreRetransmittedAsAreMissing) {
   Script s;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
   s.open();
@@ -292,7 +292,7 @@ TEST(Allowance, WithoutSackAsManyAreRepeatedAsAreMissing) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 5U) << "four were lost";
 }
 
-TEST(Allowance, ALongOutageIsNotATimeOut) {
+TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
   Script s;
   s.config.max_retransmissions = 3;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
@@ -310,7 +310,7 @@ TEST(Allowance, ALongOutageIsNotATimeOut) {
   s.expect_data(0, mss);
 }
 
-TEST(Allowance, BackToCongestionControlStartsFromTheSeed) {
+TEST(Allowance, CongestionControlResumesFromTheSeed) {
   Script s;
   s.open();
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());

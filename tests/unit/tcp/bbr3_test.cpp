@@ -26,7 +26,7 @@ void refresh(Path& path) {
   path.acknowledge(path.model.least_rtt() - 1us);
 }
 
-TEST(CycleMaximum, IsThatOfTwoCycles) {
+TEST(CycleMaximum, IsTheMaximumOfTwoCycles) {
   tcp::CycleMaximum maximum;
   maximum.note(Rate::bytes_per_second(500));
   maximum.advance();
@@ -38,7 +38,7 @@ TEST(CycleMaximum, IsThatOfTwoCycles) {
   EXPECT_EQ(maximum.value().bytes_per_second(), 300) << "a cycle without a sample forgets nothing";
 }
 
-TEST(LeastRtt, IsOfTenSecondsAndAProbeIsDueAfterFive) {
+TEST(LeastRtt, CoversTenSecondsAndRequestsAProbeAfterFive) {
   tcp::LeastRtt least;
   Instant now(1h);
   least.begin(100ms, now);
@@ -53,7 +53,7 @@ TEST(LeastRtt, IsOfTenSecondsAndAProbeIsDueAfterFive) {
   EXPECT_EQ(least.value(), 110ms) << "that of the probe: the old one is more than ten seconds old";
 }
 
-TEST(AckAggregation, IsWhatIsAcknowledgedBeyondTheBandwidth) {
+TEST(AckAggregation, EqualsTheBytesAcknowledgedBeyondTheBandwidth) {
   tcp::AckAggregation aggregation;
   tcp::ModelAck ack{.now = Instant(1h), .sample = {}};
   aggregation.restart(ack.now);
@@ -84,7 +84,7 @@ TEST(Bbr3, StartupEndsWhenThreeRoundsBringNoMoreAndDrains) {
   EXPECT_LE(path.in_flight, product + 6 * mss);
 }
 
-TEST(Bbr3, ThreeRoundsOfDrainAreEnough) {
+TEST(Bbr3, DrainEndsAfterThreeRounds) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::drain, 15));
   int rounds = 0;
@@ -138,7 +138,7 @@ TEST(Bbr3, TheCycleIsDownCruiseRefillUp) {
   EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
 }
 
-TEST(Bbr3, ASmallProductIsProbedAsOftenAsRenoWould) {
+TEST(Bbr3, ASmallBandwidthDelayProductIsProbedAsOftenAsByReno) {
   Path path(0.05e6);  // five segments
   ASSERT_TRUE(path.reaches(Mode::cruise));
   const Instant began = path.now;
@@ -157,7 +157,7 @@ TEST(Bbr3, FollowsTheBandwidthUpAndDown) {
   EXPECT_NEAR(path.bandwidth(), 1e6, 0.1e6) << "after two cycles";
 }
 
-TEST(Bbr3, AnApplicationWithLittleToSendLowersNothing) {
+TEST(Bbr3, AnAppLimitedSampleLowersNothing) {
   Path path(1e6);
   path.rounds(20);
   path.app_limited = true;
@@ -188,7 +188,7 @@ TEST(Bbr3, AFewLossesWhileProbingBoundNothing) {
   EXPECT_EQ(path.model.bounds().inflight_longterm(), LossBounds::unbounded);
 }
 
-TEST(Bbr3, TheNextProbeTouchesTheBoundAndThenRaisesIt) {
+TEST(Bbr3, TheNextProbeReachesTheBoundAndThenRaisesIt) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::up));
   path.acknowledge(rtt, 5 * mss, tcp::Repair::fast);
@@ -214,7 +214,7 @@ TEST(Bbr3, LossesWhileCruisingFollowWhatIsDelivered) {
   EXPECT_NEAR(path.bandwidth(), 1e6, 1e4) << "the short term is over";
 }
 
-TEST(Bbr3, ALossThatWasNoneTakesNothing) {
+TEST(Bbr3, ASpuriousLossIsUndone) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::up));
   path.acknowledge(rtt, 5 * mss, tcp::Repair::fast);
@@ -224,7 +224,7 @@ TEST(Bbr3, ALossThatWasNoneTakesNothing) {
   EXPECT_EQ(path.model.bounds().inflight_longterm(), LossBounds::unbounded);
 }
 
-TEST(Bbr3, ATimeoutThatWasNoneBringsTheShortTermBack) {
+TEST(Bbr3, ASpuriousTimeoutRestoresTheShortTermBounds) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::cruise));
   const std::uint32_t before = path.cwnd;
@@ -237,7 +237,7 @@ TEST(Bbr3, ATimeoutThatWasNoneBringsTheShortTermBack) {
   EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
 }
 
-TEST(Bbr3, LooksForTheLeastRoundTripTimeEveryFiveSeconds) {
+TEST(Bbr3, ProbesTheMinRttEveryFiveSeconds) {
   Path path(1e6);
   const Instant start = path.now;
   path.rounds(20);
@@ -255,7 +255,7 @@ TEST(Bbr3, LooksForTheLeastRoundTripTimeEveryFiveSeconds) {
   EXPECT_EQ(path.model.least_rtt(), rtt) << "that of ten seconds, still";
 }
 
-TEST(Bbr3, APauseIsNoReasonToLookForTheLeastRoundTripTime) {
+TEST(Bbr3, APauseDoesNotStartAProbeOfTheMinRtt) {
   Path path(1e6);
   path.rounds(20);
   path.now += 8s;
@@ -265,7 +265,7 @@ TEST(Bbr3, APauseIsNoReasonToLookForTheLeastRoundTripTime) {
   EXPECT_NE(path.model.mode(), Mode::probe_rtt);
 }
 
-TEST(Bbr3, GoesOnFromAMeasuredWindow) {
+TEST(Bbr3, StartsFromAMeasuredWindow) {
   Path path(1e6);
   path.model.seed(50'000, rtt);
   EXPECT_NEAR(path.bandwidth(), 0.5e6, 1);
@@ -287,14 +287,14 @@ class UnderBbr3 : public testing::Test {
   Script s;
 };
 
-TEST_F(UnderBbr3, IsPacedFromTheBeginning) {
+TEST_F(UnderBbr3, DataIsPacedFromTheBeginning) {
   s.open();
   s.write_segments(10);
   s.emit();
   EXPECT_EQ(s.sent(), 2U);
 }
 
-TEST_F(UnderBbr3, ATimeoutForNothingTakesNothing) {
+TEST_F(UnderBbr3, ASpuriousTimeoutIsUndone) {
   s.config.tail_loss_probes = false;
   s.endpoint.set_timestamp(500);
   s.open();

@@ -15,7 +15,7 @@ using tcp::Bbr;
 constexpr std::uint32_t mss = 1000;
 constexpr Duration rtt = 100ms;
 
-TEST(RoundMaximum, IsThatOfTenRounds) {
+TEST(RoundMaximum, IsTheMaximumOfTenRounds) {
   tcp::RoundMaximum maximum;
   maximum.note(1, 500);
   maximum.note(2, 300);
@@ -28,7 +28,7 @@ TEST(RoundMaximum, IsThatOfTenRounds) {
   EXPECT_EQ(maximum.value(), 50);
 }
 
-TEST(RoundMaximum, RoundsWithoutAnythingMoveNothingOut) {
+TEST(RoundMaximum, EmptyRoundsDoNotExpireIt) {
   tcp::RoundMaximum maximum;
   maximum.note(1, 500);
   EXPECT_EQ(maximum.value(), 500) << "whatever the round is by now";
@@ -50,7 +50,7 @@ TEST(Bbr, StartupEndsWhenThreeRoundsBringNoMore) {
   EXPECT_LE(rounds, 12);
 }
 
-TEST(Bbr, ThenDrainsAndProbes) {
+TEST(Bbr, DrainsAndThenProbesBandwidth) {
   Path path(1e6);
   while (path.model.mode() != Bbr::Mode::drain) path.acknowledge();
   EXPECT_NEAR(path.model.pacing_rate().bytes_per_second(), 0.99 * 1e6 / 2.885, 1e4);
@@ -63,7 +63,7 @@ TEST(Bbr, ThenDrainsAndProbes) {
   EXPECT_NEAR(path.cwnd, 2 * 100'000 + 3 * 2 * mss, 2.5 * mss);
 }
 
-TEST(Bbr, TheCycleOfGainsIsARoundTripEach) {
+TEST(Bbr, EachGainOfTheCycleLastsOneRtt) {
   Path path(1e6);
   path.rounds(20);
   ASSERT_EQ(path.model.mode(), Bbr::Mode::probe_bandwidth);
@@ -91,7 +91,7 @@ TEST(Bbr, FollowsTheBandwidthUpAndDown) {
   EXPECT_NEAR(path.bandwidth(), 0.5e6, 0.05e6) << "the old maximum is ten rounds old";
 }
 
-TEST(Bbr, AnApplicationWithLittleToSendLowersNothing) {
+TEST(Bbr, AnAppLimitedSampleLowersNothing) {
   Path path(1e6);
   path.rounds(20);
   path.app_limited = true;
@@ -100,7 +100,7 @@ TEST(Bbr, AnApplicationWithLittleToSendLowersNothing) {
   EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
 }
 
-TEST(Bbr, LooksForTheLeastRoundTripTimeAfterTenSeconds) {
+TEST(Bbr, ProbesTheMinRttAfterTenSeconds) {
   Path path(1e6);
   path.rounds(20);
   const std::uint32_t before = path.cwnd;
@@ -123,7 +123,7 @@ TEST(Bbr, LooksForTheLeastRoundTripTimeAfterTenSeconds) {
   EXPECT_EQ(path.model.least_rtt(), rtt + 2ms);
 }
 
-TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
+TEST(Bbr, ALossCostsOneRoundOfPacketConservation) {
   Path path(1e6);
   path.rounds(20);
   const std::uint32_t before = path.cwnd;
@@ -137,7 +137,7 @@ TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
   EXPECT_NEAR(path.bandwidth(), rate, 1);
 }
 
-TEST(Bbr, GoesOnFromAMeasuredWindow) {
+TEST(Bbr, StartsFromAMeasuredWindow) {
   Path path(1e6);
   path.model.seed(50'000, rtt);
   EXPECT_NEAR(path.bandwidth(), 0.5e6, 1);
@@ -157,7 +157,7 @@ class UnderBbr : public testing::Test {
   Script s;
 };
 
-TEST_F(UnderBbr, IsPacedFromTheBeginning) {
+TEST_F(UnderBbr, DataIsPacedFromTheBeginning) {
   s.open();
   s.write_segments(10);
   s.emit();
@@ -165,7 +165,7 @@ TEST_F(UnderBbr, IsPacedFromTheBeginning) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST_F(UnderBbr, ALossLeavesTheThresholdAlone) {
+TEST_F(UnderBbr, ALossDoesNotChangeTheThreshold) {
   s.open();
   s.write_segments(10);
   s.emit();
@@ -176,7 +176,7 @@ TEST_F(UnderBbr, ALossLeavesTheThresholdAlone) {
   EXPECT_GE(s.endpoint.cwnd(), Bytes(4 * 1000));
 }
 
-TEST_F(UnderBbr, ATimeoutForNothingTakesNothing) {
+TEST_F(UnderBbr, ASpuriousTimeoutIsUndone) {
   s.config.tail_loss_probes = false;
   s.endpoint.set_timestamp(500);
   s.open();
@@ -194,7 +194,7 @@ TEST_F(UnderBbr, ATimeoutForNothingTakesNothing) {
   EXPECT_GE(s.endpoint.cwnd(), before);
 }
 
-TEST_F(UnderBbr, WithoutAPlaceForItsStateCubicServes) {
+TEST_F(UnderBbr, CubicIsUsedWithoutMemoryForItsState) {
   tcp::EstablishedState state;
   state.snd_nxt = s.our_base;
   state.rcv_nxt = s.their_base;

@@ -9,7 +9,7 @@ using tcp::State;
 
 constexpr std::uint8_t fin_ack = Flags::fin_bit | Flags::ack_bit;
 
-TEST(Close, WeFinishFirst) {
+TEST(Close, OurFinFirstEndsInTimeWait) {
   Script s;
   s.open();
   s.write(100);
@@ -41,7 +41,7 @@ TEST(Close, WeFinishFirst) {
   EXPECT_EQ(s.endpoint.next_deadline(), never);
 }
 
-TEST(Close, ThePeerFinishesFirst) {
+TEST(Close, APeerFinFirstEndsInLastAck) {
   Script s;
   s.open();
   s.receive_data(0, 500, fin_ack);
@@ -65,7 +65,7 @@ TEST(Close, ThePeerFinishesFirst) {
   EXPECT_EQ(s.endpoint.close_reason(), CloseReason::finished);
 }
 
-TEST(Close, BothFinishAtOnce) {
+TEST(Close, SimultaneousCloseEndsInTimeWait) {
   Script s;
   s.open();
   s.endpoint.finish();
@@ -77,7 +77,7 @@ TEST(Close, BothFinishAtOnce) {
   EXPECT_EQ(s.endpoint.state(), State::time_wait);
 }
 
-TEST(Close, TheFinAndItsAcknowledgementTogether) {
+TEST(Close, AFinWithTheAckOfOursEntersTimeWait) {
   Script s;
   s.open();
   s.endpoint.finish();
@@ -86,7 +86,7 @@ TEST(Close, TheFinAndItsAcknowledgementTogether) {
   EXPECT_EQ(s.endpoint.state(), State::time_wait);
 }
 
-TEST(Close, ALostFinIsRepeated) {
+TEST(Close, ALostFinIsRetransmitted) {
   Script s;
   s.open();
   s.write(100);
@@ -103,7 +103,7 @@ TEST(Close, ALostFinIsRepeated) {
   s.expect_nothing();
 }
 
-TEST(Close, ALostLastSegmentIsRepeatedWithItsFin) {
+TEST(Close, ALostLastSegmentIsRetransmittedWithItsFin) {
   Script s;
   s.open();
   s.write(100);
@@ -115,7 +115,7 @@ TEST(Close, ALostLastSegmentIsRepeatedWithItsFin) {
   s.expect_nothing();
 }
 
-TEST(Close, AFinBeforeItsTurnWaits) {
+TEST(Close, AnOutOfOrderFinWaitsForTheDataBeforeIt) {
   Script s;
   s.open();
   s.receive_data(1000, 500, fin_ack);
@@ -143,7 +143,7 @@ TEST(Close, TheFinWaitsForTheData) {
   EXPECT_EQ(s.wire.next().segment.flags.bits, fin_ack);
 }
 
-TEST(Close, AFinMeetsAClosedWindow) {
+TEST(Close, AFinWaitsForAClosedWindow) {
   Script s;
   s.open(0);
   s.endpoint.finish();
@@ -157,7 +157,7 @@ TEST(Close, AFinMeetsAClosedWindow) {
   EXPECT_TRUE(s.wire.next().segment.flags.fin());
 }
 
-TEST(Close, OurClosedWindowStillTakesAFin) {
+TEST(Close, AFinIsAcceptedWhileOurWindowIsClosed) {
   Script s;
   s.open(Script::peer_window, 1000);
   s.receive_data(0, 1000);
@@ -167,7 +167,7 @@ TEST(Close, OurClosedWindowStillTakesAFin) {
   EXPECT_EQ(s.expect_ack(1001).segment.window, 0);
 }
 
-TEST(Close, NothingIsTakenAfterTheFin) {
+TEST(Close, DataAfterThePeersFinIsDiscarded) {
   Script s;
   s.open();
   s.receive(s.segment(0, 0, fin_ack));
@@ -176,7 +176,7 @@ TEST(Close, NothingIsTakenAfterTheFin) {
   EXPECT_TRUE(s.endpoint.peer_finished());
 }
 
-TEST(Close, NothingIsWrittenAfterFinish) {
+TEST(Close, DataWrittenAfterFinishIsRefused) {
   Script s;
   s.open();
   s.endpoint.finish();
@@ -186,7 +186,7 @@ TEST(Close, NothingIsWrittenAfterFinish) {
   s.expect_nothing();
 }
 
-TEST(Reset, ExactlyAtTheNextByteItIsBelieved) {
+TEST(Reset, AtExactlyRcvNxtEndsTheConnection) {
   Script s;
   s.open();
   s.receive_data(0, 700);
@@ -197,14 +197,14 @@ TEST(Reset, ExactlyAtTheNextByteItIsBelieved) {
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
 }
 
-TEST(Reset, MeetsAClosedWindow) {
+TEST(Reset, IsAcceptedAtAClosedWindow) {
   Script s;
   s.open(Script::peer_window, 0);
   s.receive(s.segment(0, 0, tcp::Flags::rst_bit));
   EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::reset_by_peer);
 }
 
-TEST(Reset, MayCarryText) {
+TEST(Reset, MayCarryData) {
   Script s;
   s.open();
   s.receive_data(0, 20, tcp::Flags::rst_bit);
@@ -212,7 +212,7 @@ TEST(Reset, MayCarryText) {
   EXPECT_EQ(s.read_all(), 0U) << "it is no part of the stream";
 }
 
-TEST(KeepAlive, OfThePeerIsAnsweredAndLimited) {
+TEST(KeepAlive, AKeepAliveOfThePeerIsAnsweredWithALimit) {
   Script s;
   s.open();
   s.receive_data(0, 100);
@@ -232,7 +232,7 @@ TEST(KeepAlive, OfThePeerIsAnsweredAndLimited) {
   EXPECT_EQ(s.read_all(), 0U);
 }
 
-TEST(Reset, ElsewhereInTheWindowItIsChallenged) {
+TEST(Reset, ElsewhereInTheWindowGetsAChallengeAck) {
   Script s;
   s.open();
   s.receive(s.segment(100, 0, Flags::rst_bit));
@@ -246,7 +246,7 @@ TEST(Reset, ElsewhereInTheWindowItIsChallenged) {
   EXPECT_EQ(s.endpoint.state(), State::established);
 }
 
-TEST(Reset, ASynInTheWindowIsChallenged) {
+TEST(Reset, ASynInTheWindowGetsAChallengeAck) {
   Script s;
   s.open();
   s.receive(s.segment(100, 0, Flags::syn_bit));
@@ -255,7 +255,7 @@ TEST(Reset, ASynInTheWindowIsChallenged) {
   s.expect_ack(0);
 }
 
-TEST(Reset, ChallengesAreLimited) {
+TEST(Reset, ChallengeAcksAreRateLimited) {
   Script s;
   s.open();
   for (int i = 0; i < 1000; ++i) {
@@ -285,7 +285,7 @@ void abort_and_expect_resets(Script& s, std::initializer_list<std::uint32_t> pos
   expect_resets(s, positions);
 }
 
-TEST(Abort, AfterATimeoutThePeerMayHaveNothingOfWhatIsInFlight) {
+TEST(Abort, ResetsAtBothEndsOfTheFlightAfterATimeout) {
   Script s;
   s.open();
   s.write_segments(3);
@@ -294,7 +294,7 @@ TEST(Abort, AfterATimeoutThePeerMayHaveNothingOfWhatIsInFlight) {
   abort_and_expect_resets(s, {0, 3000});
 }
 
-TEST(Abort, InARecoveryThePeerMayHaveNothingOfWhatIsInFlight) {
+TEST(Abort, ResetsAtBothEndsOfTheFlightDuringRecovery) {
   Script s;
   s.open();
   s.write_segments(5);
@@ -304,7 +304,7 @@ TEST(Abort, InARecoveryThePeerMayHaveNothingOfWhatIsInFlight) {
   abort_and_expect_resets(s, {0, 5000});
 }
 
-TEST(Abort, WithoutASignOfLossThePeerExpectsWhatFollowsTheFlight) {
+TEST(Abort, ResetsAfterTheFlightWithoutASignOfLoss) {
   Script s;
   s.open();
   s.write_segments(3);

@@ -45,7 +45,7 @@ TEST(SlowStart, DoublesEveryRound) {
   EXPECT_EQ(flow.control.cwnd(), 40 * mss);
 }
 
-TEST(SlowStart, OneAcknowledgementIsWorthEightSegments) {
+TEST(SlowStart, OneAckGrowsItByAtMostEightSegments) {
   Flow flow(CongestionAlgorithm::newreno, 10, 100ms);
   flow.control.on_ack({.now = flow.now, .delivered = 100 * mss, .cwnd_limited = true}, flow.path(), false);
   EXPECT_EQ(flow.control.cwnd(), 18 * mss);
@@ -79,7 +79,7 @@ struct SlowStartUnderCubic {
   Instant now{1h};
 };
 
-TEST(HyStart, ASteadyRoundTripTimeLetsItDouble) {
+TEST(HyStart, DoublesWhileTheRttIsSteady) {
   SlowStartUnderCubic flow;
   for (int i = 0; i < 5; ++i) flow.round(100ms);
   EXPECT_EQ(flow.control.cwnd(), 320 * mss);
@@ -100,7 +100,7 @@ TEST(HyStart, AGrowingQueueSlowsItDownAndEndsItFiveRoundsLater) {
   EXPECT_LE(flow.control.ssthresh(), flow.control.cwnd());
 }
 
-TEST(HyStart, AFalseAlarmIsTakenBack) {
+TEST(HyStart, AFalseAlarmResumesSlowStart) {
   SlowStartUnderCubic flow;
   flow.round(100ms);
   flow.round(100ms);
@@ -111,7 +111,7 @@ TEST(HyStart, AFalseAlarmIsTakenBack) {
   EXPECT_EQ(flow.control.cwnd(), 2 * before);
 }
 
-TEST(HyStart, FewSamplesAreNoProof) {
+TEST(HyStart, FewSamplesDoNotEndSlowStart) {
   CongestionControl control;
   control.start(CongestionAlgorithm::cubic, 4 * mss);
   Instant now{1h};
@@ -124,14 +124,14 @@ TEST(HyStart, FewSamplesAreNoProof) {
   EXPECT_EQ(control.cwnd(), 12 * mss) << "seven of eight needed";
 }
 
-TEST(HyStart, ALossEndsItForGood) {
+TEST(HyStart, ALossEndsSlowStart) {
   SlowStartUnderCubic flow;
   flow.round(100ms);
   flow.control.on_congestion({.now = flow.now, .srtt = 100ms, .mss = mss, .flight_size = 20 * mss});
   EXPECT_EQ(flow.control.ssthresh(), 14 * mss) << "CUBIC's";
 }
 
-TEST(NewReno, OneSegmentPerRound) {
+TEST(NewReno, GrowsByOneSegmentPerRound) {
   Flow flow(CongestionAlgorithm::newreno, 40, 100ms);
   flow.lose();
   EXPECT_EQ(flow.control.cwnd(), 20 * mss);
@@ -141,14 +141,14 @@ TEST(NewReno, OneSegmentPerRound) {
   }
 }
 
-TEST(NewReno, NeverBelowTwoSegments) {
+TEST(NewReno, ThresholdIsAtLeastTwoSegments) {
   Flow flow(CongestionAlgorithm::newreno, 2, 100ms);
   flow.lose();
   EXPECT_EQ(flow.control.ssthresh(), 2 * mss);
 }
 
 // RFC 5681 section 3.2 step 2: while a reordering was waited for, eight segments went out beyond the window.
-TEST(NewReno, WhatWasSentBeyondTheWindowIsNotHalved) {
+TEST(NewReno, DataSentBeyondTheWindowDoesNotRaiseTheThreshold) {
   for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::prague, CongestionAlgorithm::abc}) {
     Flow flow(algorithm, 40, 100ms);
     PathView path = flow.path();
@@ -159,7 +159,7 @@ TEST(NewReno, WhatWasSentBeyondTheWindowIsNotHalved) {
 }
 
 // A sender that had little to send is halved from what it had in flight (RFC 5681 equation 4).
-TEST(NewReno, WhatWasNotSentDoesNotCount) {
+TEST(NewReno, AnUnusedWindowDoesNotCount) {
   Flow flow(CongestionAlgorithm::newreno, 40, 100ms);
   PathView path = flow.path();
   path.flight_size = 10 * mss;
@@ -167,7 +167,7 @@ TEST(NewReno, WhatWasNotSentDoesNotCount) {
   EXPECT_EQ(flow.control.ssthresh(), 5 * mss);
 }
 
-TEST(Congestion, AWindowThatDoesNotLimitStays) {
+TEST(Congestion, AWindowThatDoesNotLimitDoesNotGrow) {
   for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::cubic}) {
     Flow flow(algorithm, 10, 100ms);
     flow.control.on_ack({.now = flow.now, .delivered = 5 * mss}, flow.path(), false);
@@ -185,20 +185,20 @@ TEST(Congestion, LeavingRecoveryDoesNotBurst) {
   EXPECT_EQ(flow.control.ssthresh(), 20 * mss);
 }
 
-TEST(Congestion, ASeedStartsInAvoidance) {
+TEST(Congestion, ASeededWindowStartsInCongestionAvoidance) {
   Flow flow(CongestionAlgorithm::newreno, 10, 100ms);
   flow.control.seed(50 * mss);
   flow.round();
   EXPECT_EQ(flow.control.cwnd(), 51 * mss);
 }
 
-TEST(Cubic, FallsToSevenTenths) {
+TEST(Cubic, ALossReducesTheWindowToSevenTenths) {
   Flow flow(CongestionAlgorithm::cubic, 100, 100ms);
   flow.lose();
   EXPECT_EQ(flow.control.cwnd(), 70 * mss);
 }
 
-TEST(Cubic, IsBackWhereItWasAfterK) {
+TEST(Cubic, ReachesItsFormerWindowAfterK) {
   constexpr double before = 1000;
   Flow flow(CongestionAlgorithm::cubic, 1000, 100ms);
   flow.lose();

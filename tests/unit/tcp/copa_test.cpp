@@ -29,7 +29,7 @@ Path settled() {
   return path;
 }
 
-TEST(Windowed, TheLeastOfAWindowOfTime) {
+TEST(Windowed, KeepsTheMinimumOfATimeWindow) {
   tcp::WindowedMinimum least;
   Instant now(1h);
   least.note(now, 10s, 50ms);
@@ -43,7 +43,7 @@ TEST(Windowed, TheLeastOfAWindowOfTime) {
   EXPECT_EQ(least.value(), 90ms) << "all of it is too old";
 }
 
-TEST(Windowed, TheLargestOfAWindowOfTime) {
+TEST(Windowed, KeepsTheMaximumOfATimeWindow) {
   tcp::WindowedMaximum largest;
   Instant now(1h);
   largest.note(now, 1s, 50ms);
@@ -53,7 +53,7 @@ TEST(Windowed, TheLargestOfAWindowOfTime) {
   EXPECT_EQ(largest.value(), 40ms);
 }
 
-TEST(Copa, GrowsByWhatIsAcknowledgedUntilTheRateIsBeyondItsTarget) {
+TEST(Copa, DoublesUntilTheRateExceedsItsTarget) {
   Path path(1e6);
   for (int i = 0; i < 2 * Path::steps; ++i) {
     const std::uint32_t cwnd = path.cwnd;
@@ -102,7 +102,7 @@ TEST(Copa, TheVelocityDoublesFromTheThirdRoundOfOneDirectionOn) {
   EXPECT_EQ(path.model.velocity(), 1) << "the other way";
 }
 
-TEST(Copa, AWindowThatLimitsNobodyDoesNotGrow) {
+TEST(Copa, AWindowThatDoesNotLimitDoesNotGrow) {
   Path path = settled();
   path.window_limited = false;
   const std::uint32_t before = path.cwnd;
@@ -110,7 +110,7 @@ TEST(Copa, AWindowThatLimitsNobodyDoesNotGrow) {
   EXPECT_EQ(path.cwnd, before);
 }
 
-TEST(Copa, LossesDoNotMatterToItByThemselves) {
+TEST(Copa, LossesAloneDoNotReduceTheWindow) {
   Path path = settled();
   Path lossy = settled();
   for (int i = 0; i < 2 * Path::steps; ++i) {
@@ -120,7 +120,7 @@ TEST(Copa, LossesDoNotMatterToItByThemselves) {
   EXPECT_EQ(path.cwnd, lossy.cwnd);
 }
 
-TEST(Copa, TheLeastRoundTripTimeIsOfTenSeconds) {
+TEST(Copa, TheMinRttIsThatOfTheLastTenSeconds) {
   Path path = settled();
   EXPECT_EQ(path.model.least_rtt(), rtt);
   rounds(path, 110, rtt + 30ms);
@@ -128,7 +128,7 @@ TEST(Copa, TheLeastRoundTripTimeIsOfTenSeconds) {
   EXPECT_EQ(path.model.standing_rtt(), rtt + 30ms);
 }
 
-TEST(Copa, AQueueThatIsNeverEmptyIsSomebodyElses) {
+TEST(Copa, AQueueThatIsNeverEmptyStartsTheCompetitiveMode) {
   Path path = settled();
   // Between 150 and 200 ms, and so never within a tenth of that oscillation of the least.
   for (int i = 0; i < 12; ++i) rounds(path, 1, i % 2 == 0 ? rtt + 50ms : 2 * rtt);
@@ -146,13 +146,13 @@ TEST(Copa, AQueueThatIsNeverEmptyIsSomebodyElses) {
   EXPECT_EQ(path.model.packets_in_queue(), 2);
 }
 
-TEST(Copa, ItsOwnQueueIsEmptyOftenEnough) {
+TEST(Copa, ItsOwnQueueDoesNotStartTheCompetitiveMode) {
   Path path = settled();
   for (int i = 0; i < 20; ++i) rounds(path, 1, i % 5 == 0 ? rtt : rtt + 20ms);
   EXPECT_FALSE(path.model.competitive());
 }
 
-TEST(Copa, ATimeoutLeadsBackToSlowStartUnlessItWasForNothing) {
+TEST(Copa, ATimeoutRestartsSlowStartUnlessItWasSpurious) {
   Path path = settled();
   path.model.on_timeout(path.cwnd);
   EXPECT_TRUE(path.model.slow_start());
@@ -160,14 +160,14 @@ TEST(Copa, ATimeoutLeadsBackToSlowStartUnlessItWasForNothing) {
   EXPECT_FALSE(path.model.slow_start());
 }
 
-TEST(Copa, GoesOnFromAMeasuredWindow) {
+TEST(Copa, StartsFromAMeasuredWindow) {
   Path path(1e6);
   path.model.seed(50'000, rtt);
   EXPECT_FALSE(path.model.slow_start());
   EXPECT_NEAR(path.model.pacing_rate().bytes_per_second(), 1e6, 1);
 }
 
-TEST(UnderCopa, IsPacedAndALossLeavesTheWindow) {
+TEST(UnderCopa, DataIsPacedAndALossKeepsTheWindow) {
   Script s;
   s.config.congestion = tcp::CongestionAlgorithm::copa;
   s.handshake_rtt = 100ms;

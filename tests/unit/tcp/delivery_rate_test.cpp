@@ -15,7 +15,7 @@ using tcp::DeliveryRate;
 using tcp::RateSample;
 
 /// Segments of 1000 bytes and a clock in ticks of 1.024 us, so that everything can be worked out by hand.
-class Samples : public testing::Test {
+class RateSamples : public testing::Test {
  protected:
   static Instant at(std::int64_t ticks) { return Instant(1h) + Duration(ticks << 10); }
 
@@ -36,7 +36,7 @@ class Samples : public testing::Test {
   std::map<std::uint32_t, packet::PacketNote> notes;
 };
 
-TEST_F(Samples, OneSegmentInOneRoundTrip) {
+TEST_F(RateSamples, OneSegmentPerRttIsMeasured) {
   send(0, 0, true);
   deliver(0);
   const RateSample sample = take(100);
@@ -49,7 +49,7 @@ TEST_F(Samples, OneSegmentInOneRoundTrip) {
 }
 
 // Segments leave every 10 ticks, round trip 100: the eleventh leaves when the first is acknowledged.
-TEST_F(Samples, ASteadyStreamShowsItsRate) {
+TEST_F(RateSamples, ASteadyStreamShowsItsRate) {
   for (std::uint32_t i = 0; i < 10; ++i) send(i, 10 * i, i == 0);
   for (std::uint32_t i = 0; i < 30; ++i) {
     deliver(i);
@@ -64,7 +64,7 @@ TEST_F(Samples, ASteadyStreamShowsItsRate) {
 }
 
 // Acknowledgements held back and let go together must not look like a fast path.
-TEST_F(Samples, BunchedAcknowledgementsDoNotCountAsSpeed) {
+TEST_F(RateSamples, CompressedAcksDoNotRaiseTheRate) {
   for (std::uint32_t i = 0; i < 4; ++i) send(i, 50 * i, i == 0);
   for (std::uint32_t i = 0; i < 4; ++i) deliver(i);
   EXPECT_EQ(take(300).interval, 300U);
@@ -76,7 +76,7 @@ TEST_F(Samples, BunchedAcknowledgementsDoNotCountAsSpeed) {
 }
 
 // A burst that the path then spreads out: acknowledging took longer.
-TEST_F(Samples, BunchedSegmentsDoNotCountAsSpeed) {
+TEST_F(RateSamples, SegmentsSentInABurstDoNotRaiseTheRate) {
   for (std::uint32_t i = 0; i < 4; ++i) send(i, 0, i == 0);
   for (std::uint32_t i = 0; i < 3; ++i) {
     deliver(i);
@@ -88,7 +88,7 @@ TEST_F(Samples, BunchedSegmentsDoNotCountAsSpeed) {
   EXPECT_EQ(sample.interval, 160U);
 }
 
-TEST_F(Samples, WhatIsFasterThanARoundTripCanBeIsNoSample) {
+TEST_F(RateSamples, AnIntervalBelowTheMinRttIsNoSample) {
   send(0, 0, true);
   send(1, 5);
   deliver(1);
@@ -99,7 +99,7 @@ TEST_F(Samples, WhatIsFasterThanARoundTripCanBeIsNoSample) {
   EXPECT_EQ(sample.newly, 1000U) << "it was delivered all the same";
 }
 
-TEST_F(Samples, TheNewestSegmentDelivered) {
+TEST_F(RateSamples, TheNewestDeliveredSegmentDeterminesTheSample) {
   send(0, 0, true);
   send(1, 10);
   deliver(0);
@@ -113,7 +113,7 @@ TEST_F(Samples, TheNewestSegmentDelivered) {
   EXPECT_EQ(sample.interval, 100U);
 }
 
-TEST_F(Samples, ARepetitionCountsFromItsOwnTransmission) {
+TEST_F(RateSamples, ARetransmissionCountsFromItsOwnTransmission) {
   send(0, 0, true);
   send(1, 0);
   deliver(1);
@@ -126,7 +126,7 @@ TEST_F(Samples, ARepetitionCountsFromItsOwnTransmission) {
   EXPECT_EQ(sample.interval, 120U) << "sent at 120, the flight having begun at 0; acknowledged at 220 after 100";
 }
 
-TEST_F(Samples, WhatTheApplicationDidNotFillIsMarked) {
+TEST_F(RateSamples, AppLimitedSamplesAreMarked) {
   send(0, 0, true);
   rate.limit_by_application(1000);
   send(1, 10);
@@ -141,7 +141,7 @@ TEST_F(Samples, WhatTheApplicationDidNotFillIsMarked) {
   EXPECT_FALSE(take(210).app_limited);
 }
 
-TEST_F(Samples, APauseBeginsANewInterval) {
+TEST_F(RateSamples, APauseBeginsANewInterval) {
   send(0, 0, true);
   deliver(0);
   EXPECT_TRUE(take(100).valid());
@@ -150,7 +150,7 @@ TEST_F(Samples, APauseBeginsANewInterval) {
   EXPECT_EQ(take(5100).interval, 100U);
 }
 
-TEST_F(Samples, PartsOfSegmentsCount) {
+TEST_F(RateSamples, PartsOfSegmentsAreCounted) {
   send(0, 0, true);
   rate.on_part_delivered(400);
   const RateSample sample = take(100);
@@ -159,7 +159,7 @@ TEST_F(Samples, PartsOfSegmentsCount) {
   EXPECT_EQ(rate.delivered(), 400U);
 }
 
-TEST_F(Samples, WhatWasInFlightAndWhatWasLostSince) {
+TEST_F(RateSamples, SamplesCarryTheFlightAndTheLossesSince) {
   for (std::uint32_t i = 0; i < 4; ++i) send(i, 0, i == 0, i * 1000);
   rate.on_lost(notes.at(0));
   rate.on_lost(notes.at(1));
@@ -174,7 +174,7 @@ TEST_F(Samples, WhatWasInFlightAndWhatWasLostSince) {
   EXPECT_EQ(take(210).lost, 0U) << "nothing since it was sent";
 }
 
-TEST_F(Samples, ExcessIsFoundAtTheSegmentThatWasTooMuch) {
+TEST_F(RateSamples, ExcessIsFoundAtTheSegmentThatExceededTheToleratedLoss) {
   rate.set_tolerated_loss(0.02F);
   for (std::uint32_t i = 0; i < 100; ++i) send(i, 0, i == 0, i * 1000);
   rate.on_lost(notes.at(60));
@@ -193,7 +193,7 @@ TEST_F(Samples, ExcessIsFoundAtTheSegmentThatWasTooMuch) {
   EXPECT_FALSE(take(101).excess.found) << "it was told of once";
 }
 
-TEST_F(Samples, LossesThatWereNoneAreNotTold) {
+TEST_F(RateSamples, SpuriousLossesAreNotReported) {
   rate.set_tolerated_loss(0);
   send(0, 0, true);
   send(1, 0, false, 1000);
@@ -205,7 +205,7 @@ TEST_F(Samples, LossesThatWereNoneAreNotTold) {
   EXPECT_FALSE(sample.excess.found);
 }
 
-TEST_F(Samples, ALostCopySaysNothingOfTooMuchInFlight) {
+TEST_F(RateSamples, ALostRetransmissionIsNoExcess) {
   rate.set_tolerated_loss(0);
   send(0, 0, true);
   send(0, 100);
@@ -217,12 +217,12 @@ TEST_F(Samples, ALostCopySaysNothingOfTooMuchInFlight) {
   EXPECT_FALSE(sample.excess.found);
 }
 
-TEST_F(Samples, NothingDeliveredIsNoSample) {
+TEST_F(RateSamples, NothingDeliveredIsNoSample) {
   EXPECT_FALSE(take(100).valid());
 }
 
 // A smaller path: what is lost is cut before it is sent again, and a report of the whole may still come.
-TEST_F(Samples, PiecesRememberWhatWasInFlightAsWell) {
+TEST_F(RateSamples, PiecesKeepTheFlightOfTheirSegment) {
   const std::vector<std::uint8_t> bytes(1000);
   packet::Packet whole = payload_packet(bytes);
   whole.note().seq = 0;
@@ -241,7 +241,7 @@ TEST_F(Samples, PiecesRememberWhatWasInFlightAsWell) {
 }
 
 // The endpoint fills the same: two segments sacked behind a hole, then the hole is filled.
-TEST(EndpointSamples, CountEveryByteOnce) {
+TEST(EndpointSamples, RateSamplesCountEveryByteOnce) {
   Script s;
   s.use_sack();
   s.config.pacing = true;

@@ -27,14 +27,14 @@ class CountingStore : public tcp::DisturbanceStore {
   int lent = 0;
 };
 
-class Disturbed : public ::testing::Test {
+class RecoveryStateTest : public ::testing::Test {
  protected:
-  Disturbed() {
+  RecoveryStateTest() {
     s->config.disturbances = &store;
     s->use_sack();
     s->open();
   }
-  ~Disturbed() override {
+  ~RecoveryStateTest() override {
     s.reset();
     EXPECT_EQ(store.lent, 0);
   }
@@ -43,7 +43,7 @@ class Disturbed : public ::testing::Test {
   std::unique_ptr<Script> s = std::make_unique<Script>();
 };
 
-TEST_F(Disturbed, NothingIsKeptWhileEverythingArrivesInOrder) {
+TEST_F(RecoveryStateTest, IsNotAllocatedWhileDataArrivesInOrder) {
   for (std::uint32_t i = 0; i < 20; ++i) {
     s->write_segments(2);
     s->emit();
@@ -56,7 +56,7 @@ TEST_F(Disturbed, NothingIsKeptWhileEverythingArrivesInOrder) {
   EXPECT_TRUE(s->endpoint.on_fast_path());
 }
 
-TEST_F(Disturbed, ALossIsKeptUntilItIsRepaired) {
+TEST_F(RecoveryStateTest, IsHeldUntilALossIsRepaired) {
   s->write_segments(6);
   s->emit();
   s->receive_sack(0, {{mss, 6 * mss}});
@@ -68,7 +68,7 @@ TEST_F(Disturbed, ALossIsKeptUntilItIsRepaired) {
   EXPECT_TRUE(s->endpoint.on_fast_path());
 }
 
-TEST_F(Disturbed, ATimeoutIsKeptUntilItIsRepaired) {
+TEST_F(RecoveryStateTest, IsHeldUntilATimeoutIsRepaired) {
   s->config.tail_loss_probes = false;
   s->write_segments(3);
   s->emit();
@@ -79,7 +79,7 @@ TEST_F(Disturbed, ATimeoutIsKeptUntilItIsRepaired) {
   EXPECT_EQ(store.lent, 0);
 }
 
-TEST_F(Disturbed, WhatCameBeforeItsTurnIsKeptUntilTheHoleIsFilled) {
+TEST_F(RecoveryStateTest, IsHeldUntilOutOfOrderDataIsComplete) {
   s->receive_data(mss, mss);
   s->emit();
   EXPECT_EQ(store.lent, 1);
@@ -91,7 +91,7 @@ TEST_F(Disturbed, WhatCameBeforeItsTurnIsKeptUntilTheHoleIsFilled) {
   EXPECT_TRUE(s->endpoint.on_fast_path());
 }
 
-TEST_F(Disturbed, ADuplicateIsKeptUntilItIsReported) {
+TEST_F(RecoveryStateTest, IsHeldUntilADuplicateIsReported) {
   s->receive_data(0, mss);
   s->emit();
   s->pass(100ms);
@@ -104,7 +104,7 @@ TEST_F(Disturbed, ADuplicateIsKeptUntilItIsReported) {
   EXPECT_EQ(store.lent, 0);
 }
 
-TEST_F(Disturbed, UrgentDataIsKeptUntilItIsAcknowledged) {
+TEST_F(RecoveryStateTest, IsHeldUntilUrgentDataIsAcknowledged) {
   s->write(mss);
   s->endpoint.announce_urgent(s->our_base + mss);
   s->emit();
@@ -113,7 +113,7 @@ TEST_F(Disturbed, UrgentDataIsKeptUntilItIsAcknowledged) {
   EXPECT_EQ(store.lent, 0);
 }
 
-TEST_F(Disturbed, TheEndOfTheConnectionGivesItBack) {
+TEST_F(RecoveryStateTest, IsReleasedAtTheEndOfTheConnection) {
   s->receive_data(mss, mss);
   ASSERT_EQ(store.lent, 1);
   s->endpoint.abort();
@@ -122,7 +122,7 @@ TEST_F(Disturbed, TheEndOfTheConnectionGivesItBack) {
   EXPECT_EQ(s->endpoint.state(), tcp::State::closed);
 }
 
-TEST_F(Disturbed, TheNextConnectionBeginsWithoutIt) {
+TEST_F(RecoveryStateTest, IsNotInheritedByTheNextConnection) {
   s->receive_data(mss, mss);
   ASSERT_EQ(store.lent, 1);
   s->open();
@@ -131,7 +131,7 @@ TEST_F(Disturbed, TheNextConnectionBeginsWithoutIt) {
   EXPECT_TRUE(s->endpoint.on_fast_path());
 }
 
-TEST_F(Disturbed, WhatIsLeftGoesWithTheEndpoint) {
+TEST_F(RecoveryStateTest, IsReleasedWithTheEndpoint) {
   auto endpoint = std::make_unique<tcp::Endpoint>();
   tcp::EstablishedState state;
   state.rcv_edge = state.rcv_nxt + 65535;

@@ -24,7 +24,7 @@ void receive_marked(Script& s, std::uint32_t position, std::uint8_t flags = Flag
   s.endpoint.receive(data, payload_packet(stream_bytes(position, 100)), s.now);
 }
 
-TEST(Ecn, TheSynAsksAndTheSynAckAgrees) {
+TEST(Ecn, IsUsedIfTheSynAckAgrees) {
   Script s;
   s.ours.ecn = true;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
@@ -36,7 +36,7 @@ TEST(Ecn, TheSynAsksAndTheSynAckAgrees) {
   EXPECT_TRUE(s.endpoint.uses_ecn());
 }
 
-TEST(Ecn, AnAnswerWithoutItMeansNo) {
+TEST(Ecn, IsNotUsedIfTheSynAckDoesNotAgree) {
   Script s;
   s.ours.ecn = true;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
@@ -45,7 +45,7 @@ TEST(Ecn, AnAnswerWithoutItMeansNo) {
   EXPECT_FALSE(s.endpoint.uses_ecn());
 }
 
-TEST(Ecn, APassiveOpenAnswersWithEceAlone) {
+TEST(Ecn, APassiveOpenAnswersWithEceWithoutCwr) {
   Script s;
   s.ours.ecn = true;
   tcp::Segment syn = s.segment(0, 0, Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit);
@@ -55,7 +55,7 @@ TEST(Ecn, APassiveOpenAnswersWithEceAlone) {
   EXPECT_EQ(s.wire.next().segment.flags.bits, Flags::syn_bit | Flags::ack_bit | Flags::ece_bit);
 }
 
-TEST(Ecn, OnlyTheSetupFlagsCount) {
+TEST(Ecn, OnlyAnEcnSetupSynOffersIt) {
   const auto offers = [](std::uint8_t bits) { return tcp::offers_ecn(Flags{bits}); };
   EXPECT_TRUE(offers(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit));
   EXPECT_FALSE(offers(Flags::syn_bit | Flags::ece_bit));
@@ -64,7 +64,7 @@ TEST(Ecn, OnlyTheSetupFlagsCount) {
   EXPECT_FALSE(offers(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit | Flags::cwr_bit)) << "a reflected SYN";
 }
 
-TEST(Ecn, NewDataCanBeMarkedNothingElseCan) {
+TEST(Ecn, OnlyNewDataIsEcnCapable) {
   Script s;
   s.config.tail_loss_probes = false;
   open(s);
@@ -80,7 +80,7 @@ TEST(Ecn, NewDataCanBeMarkedNothingElseCan) {
   EXPECT_EQ(s.wire.next().segment.ecn, 0) << "a pure acknowledgement (section 6.1.4)";
 }
 
-TEST(Ecn, WithoutAgreementNothingIsMarkable) {
+TEST(Ecn, DataIsNotEcnCapableWithoutAgreement) {
   Script s;
   s.open();
   s.write(mss);
@@ -88,7 +88,7 @@ TEST(Ecn, WithoutAgreementNothingIsMarkable) {
   EXPECT_EQ(s.expect_data(0, mss).segment.ecn, 0);
 }
 
-TEST(Ecn, AMarkIsEchoedUntilCwr) {
+TEST(Ecn, ACeMarkIsEchoedUntilCwr) {
   Script s;
   open(s);
   receive_marked(s, 0);
@@ -110,7 +110,7 @@ TEST(Ecn, AMarkIsEchoedUntilCwr) {
   EXPECT_EQ(s.read_all(), 800U);
 }
 
-TEST(Ecn, DataCarriesTheEchoToo) {
+TEST(Ecn, DataCarriesTheEcho) {
   Script s;
   open(s);
   receive_marked(s, 0);
@@ -119,7 +119,7 @@ TEST(Ecn, DataCarriesTheEchoToo) {
   EXPECT_TRUE(s.expect_data(0, mss).segment.flags.ece());
 }
 
-TEST(Ecn, AMarkOutsideTheWindowIsIgnored) {
+TEST(Ecn, ACeMarkOutsideTheWindowIsIgnored) {
   Script s;
   open(s);
   receive_marked(s, 70'000);
@@ -157,7 +157,7 @@ TEST(Ecn, AnEchoReducesTheWindowOncePerRoundTripAndIsAnsweredWithCwr) {
 }
 
 /// CWR is still on its way to the peer when the last segment that left before it is acknowledged.
-TEST(Ecn, TheEchoUpToCwrIsThatOfTheOldMark) {
+TEST(Ecn, TheEchoBeforeCwrBelongsToTheOldMark) {
   Script s;
   open(s);
   s.config.tail_loss_probes = false;
@@ -213,7 +213,7 @@ TEST(Ecn, ALossInTheSameWindowDoesNotReduceItAgain) {
   EXPECT_EQ(s.endpoint.ssthresh(), once);
 }
 
-TEST(Ecn, AnEchoNobodyAgreedToIsIgnored) {
+TEST(Ecn, AnEchoWithoutAgreementIsIgnored) {
   Script s;
   s.handshake_rtt = 100ms;
   s.open();

@@ -53,7 +53,7 @@ TEST(Handshake, TheSynAckOpensAndIsAcknowledged) {
   EXPECT_EQ(s.endpoint.next_deadline(), never);
 }
 
-TEST(Handshake, OptionsThePeerDoesNotOfferAreNotUsed) {
+TEST(Handshake, OptionsThatThePeerDoesNotOfferAreNotUsed) {
   Script s;
   s.endpoint.connect(s.config, s.our_base - 1, full_options(), s.now);
   s.emit();
@@ -67,7 +67,7 @@ TEST(Handshake, OptionsThePeerDoesNotOfferAreNotUsed) {
   EXPECT_EQ(s.wire.next().segment.window, 65535) << "not scaled, and never taken back";
 }
 
-TEST(Handshake, DataWrittenBeforeTheAnswerGoesOutWithIt) {
+TEST(Handshake, DataWrittenBeforeTheSynAckIsSentWithTheAck) {
   Script s;
   s.endpoint.connect(s.config, s.our_base - 1, {.mss = 1000}, s.now);
   s.write(500);
@@ -83,7 +83,7 @@ TEST(Handshake, DataWrittenBeforeTheAnswerGoesOutWithIt) {
   s.expect_nothing();
 }
 
-TEST(Handshake, ALostSynIsRepeatedWithBackoffAndMeasuresNothing) {
+TEST(Handshake, ALostSynIsRetransmittedWithBackoffAndGivesNoRttSample) {
   Script s;
   s.endpoint.connect(s.config, s.our_base - 1, full_options(), s.now);
   s.emit();
@@ -133,7 +133,7 @@ tcp::Segment their_syn(const Script& s, const tcp::SynOptions& options) {
   return segment;
 }
 
-TEST(Handshake, PassiveOpenAnswersWithWhatBothOffer) {
+TEST(Handshake, PassiveOpenAnswersWithTheCommonOptions) {
   Script s;
   tcp::SynOptions theirs = full_options();
   theirs.timestamps = false;
@@ -151,7 +151,7 @@ TEST(Handshake, PassiveOpenAnswersWithWhatBothOffer) {
   EXPECT_EQ(s.endpoint.state(), tcp::State::established);
 }
 
-TEST(Handshake, ARepeatedSynIsAnsweredAgain) {
+TEST(Handshake, ARetransmittedSynIsAnsweredAgain) {
   Script s;
   s.endpoint.accept(s.config, their_syn(s, full_options()), s.our_base - 1, full_options(), s.now);
   s.emit();
@@ -170,7 +170,7 @@ TEST(Handshake, TheFirstDataMayCarryTheLastAcknowledgement) {
   EXPECT_EQ(s.read_all(), 300U);
 }
 
-TEST(Handshake, SimultaneousOpen) {
+TEST(Handshake, ASimultaneousOpenSucceeds) {
   Script s;
   s.endpoint.connect(s.config, s.our_base - 1, full_options(), s.now);
   s.emit();
@@ -184,7 +184,7 @@ TEST(Handshake, SimultaneousOpen) {
   EXPECT_EQ(s.endpoint.state(), tcp::State::established);
 }
 
-TEST(Handshake, ARepeatedSynAckInAnOpenConnectionIsAcknowledged) {
+TEST(Handshake, ARetransmittedSynAckInAnOpenConnectionIsAcknowledged) {
   Script s;
   s.open();
   s.receive(syn_ack(s, {}));
@@ -193,7 +193,7 @@ TEST(Handshake, ARepeatedSynAckInAnOpenConnectionIsAcknowledged) {
   s.expect_ack(0);
 }
 
-TEST(Handshake, TakeOverContinuesWhatOthersOpened) {
+TEST(Handshake, AnAdoptedConnectionContinues) {
   Script s;
   s.use_timestamps();
   s.open(20'000, 40'000);
@@ -208,7 +208,7 @@ TEST(Handshake, TakeOverContinuesWhatOthersOpened) {
   EXPECT_EQ(data.segment.ts_echo, 1000U);
 }
 
-TEST(Handshake, TakeOverBeforeTheLastAcknowledgement) {
+TEST(Handshake, AConnectionCanBeAdoptedBeforeTheLastAck) {
   Script s;
   tcp::EstablishedState state;
   state.snd_nxt = s.our_base;

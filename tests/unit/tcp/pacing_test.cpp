@@ -17,7 +17,7 @@ Pacer pacer_at(double bytes_per_second) {
   return pacer;
 }
 
-TEST(Pacer, WithoutARateEverythingMayLeave) {
+TEST(Pacer, AllowsEverythingWithoutARate) {
   Pacer pacer;
   EXPECT_EQ(pacer.allowance(start, segment), Bytes::max());
   pacer.spend(start, Bytes(100'000));
@@ -29,7 +29,7 @@ TEST(Pacer, ABurstIsTwoSegmentsOrAMillisecond) {
   EXPECT_EQ(pacer_at(10e6).allowance(start, segment), Bytes(10'000));
 }
 
-TEST(Pacer, TheNextWaitsAsLongAsTheRateTakes) {
+TEST(Pacer, TheNextBurstWaitsForItsTimeAtTheRate) {
   Pacer pacer = pacer_at(1e6);
   pacer.spend(start, Bytes(3000));
   pacer.wait(true);
@@ -40,7 +40,7 @@ TEST(Pacer, TheNextWaitsAsLongAsTheRateTakes) {
   EXPECT_EQ(pacer.deadline(), never);
 }
 
-TEST(Pacer, ALateTimerIsMadeUpForButNotMuch) {
+TEST(Pacer, ALateTimerIsCompensatedWithinABound) {
   Pacer pacer = pacer_at(1e6);
   pacer.spend(start, Bytes(3000));
   pacer.wait(true);
@@ -50,14 +50,14 @@ TEST(Pacer, ALateTimerIsMadeUpForButNotMuch) {
   EXPECT_EQ(pacer.deadline(), start + 6400us) << "as if it had been in time";
 }
 
-TEST(Pacer, APauseEarnsNothing) {
+TEST(Pacer, APauseEarnsNoCredit) {
   Pacer pacer = pacer_at(1e6);
   pacer.spend(start, Bytes(3000));
   pacer.wait(false);
   EXPECT_EQ(pacer.allowance(start + 9ms, segment), Bytes(3000));
 }
 
-TEST(Pacer, WhatCouldNotWaitIsPaidLater) {
+TEST(Pacer, UrgentBytesAreDeductedLater) {
   Pacer pacer = pacer_at(1e6);
   pacer.spend(start, Bytes(3000));
   pacer.spend(start + 1ms, Bytes(1500));
@@ -77,7 +77,7 @@ class Paced : public testing::Test {
   Script s;
 };
 
-TEST_F(Paced, TheInitialWindowIsSpreadOut) {
+TEST_F(Paced, TheInitialWindowIsPaced) {
   s.open();
   s.write_segments(10);
   EXPECT_EQ(s.emit(), Bytes(2080));
@@ -105,7 +105,7 @@ TEST_F(Paced, AcknowledgementsDoNotWait) {
   s.expect_nothing();
 }
 
-TEST_F(Paced, TheWindowIsStillTheLimit) {
+TEST_F(Paced, TheWindowStillLimits) {
   s.open(3000);
   s.write_segments(10);
   s.emit();
@@ -114,7 +114,7 @@ TEST_F(Paced, TheWindowIsStillTheLimit) {
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
 }
 
-TEST_F(Paced, AnAllowanceIsNotHeldBack) {
+TEST_F(Paced, AnAllowanceIsNotPaced) {
   s.open();
   s.write_segments(10);
   EXPECT_EQ(s.emit(Bytes(5 * 1040)), Bytes(5 * 1040)) << "a law's grant";
@@ -122,7 +122,7 @@ TEST_F(Paced, AnAllowanceIsNotHeldBack) {
   EXPECT_EQ(s.emit(Bytes(5 * 1040)), Bytes(5 * 1040));
 }
 
-TEST_F(Paced, WhatTheTimerCallsForDoesNotWait) {
+TEST_F(Paced, RetransmissionsByTimerAreNotPaced) {
   s.config.tail_loss_probes = false;
   s.open();
   s.write_segments(2);
@@ -156,7 +156,7 @@ TEST_F(Paced, TheRateFollowsTheWindow) {
       << "in congestion avoidance";
 }
 
-TEST_F(Paced, AClosedConnectionWaitsForNothing) {
+TEST_F(Paced, AClosedConnectionHasNoPacingTimer) {
   s.open();
   s.write_segments(10);
   s.emit();

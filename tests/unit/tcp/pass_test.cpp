@@ -136,10 +136,10 @@ class Relay {
   std::optional<std::uint32_t> exposure_;
 };
 
-class Passing : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, Passing, testing::Range(0U, 40U));
+class CutThrough : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, CutThrough, testing::Range(0U, 40U));
 
-TEST_P(Passing, ComesToTheSameAsReceivingAndSending) {
+TEST_P(CutThrough, EqualsReceivingAndSending) {
   std::mt19937 random(GetParam());
   const auto below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
   const auto updates = static_cast<tcp::WindowUpdates>(GetParam() % 3);
@@ -168,7 +168,7 @@ TEST_P(Passing, ComesToTheSameAsReceivingAndSending) {
   EXPECT_GT(passing.passed, 50U);
 }
 
-TEST(PassingOfOne, NeedsAnUndisturbedConnection) {
+TEST(CutThroughSegment, NeedsAConnectionWithoutLossOrReordering) {
   const auto may = [](const auto& disturb, std::uint32_t size = dated) {
     Relay relay(true);
     relay.receive(dated);
@@ -192,7 +192,7 @@ TEST(PassingOfOne, NeedsAnUndisturbedConnection) {
       << "the window takes no more than what is out";
 }
 
-TEST(PassingOfOne, AcknowledgesWhatItMay) {
+TEST(CutThroughSegment, AcknowledgesWithinTheExposureLimit) {
   Relay relay(true);
   relay.expose_at_most(2 * dated);
   for (int i = 0; i < 4; ++i) relay.receive(dated);
@@ -204,7 +204,7 @@ TEST(PassingOfOne, AcknowledgesWhatItMay) {
   EXPECT_TRUE(relay.in.endpoint.on_fast_path());
 }
 
-TEST(PassingOfOne, AcknowledgesTheOtherWayWhatItMay) {
+TEST(CutThroughSegment, CarriesTheAckOfTheOtherDirection) {
   Relay relay(true);
   relay.out.receive_data(0, dated);
   relay.out.emit();
@@ -221,7 +221,7 @@ TEST(PassingOfOne, AcknowledgesTheOtherWayWhatItMay) {
   EXPECT_EQ(relay.out.wire.segments.back().segment.ack, relay.out.their_base + dated);
 }
 
-TEST(PassingOfMany, OfTimestampsTheFirstIsEchoedAndTheLastIsTheNewest) {
+TEST(CutThroughRun, EchoesTheFirstTimestampAndKeepsTheLastAsNewest) {
   Relay relay(true);
   relay.receive(dated);
   relay.receive(dated);  // acknowledged: what comes next is what the next acknowledgement waits for
@@ -245,7 +245,7 @@ TEST(PassingOfMany, OfTimestampsTheFirstIsEchoedAndTheLastIsTheNewest) {
   EXPECT_EQ(relay.in.endpoint.rcv_nxt(), last.seq + dated);
 }
 
-TEST(PassingOfOne, StopsAtTheCongestionWindow) {
+TEST(CutThroughSegment, StopsAtTheCongestionWindow) {
   Relay relay(true);
   std::uint32_t count = 0;
   for (; relay.may_pass(relay.full) && count < 100; ++count) relay.receive(relay.full);

@@ -72,7 +72,7 @@ class PathMtu : public testing::Test {
   Script s;
 };
 
-TEST_F(PathMtu, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
+TEST_F(PathMtu, AnIcmpErrorResegmentsOutstandingAndLaterData) {
   s.use_sack();
   send(2);
   const Bytes window = s.endpoint.cwnd();
@@ -97,14 +97,14 @@ TEST_F(PathMtu, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_F(PathMtu, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
+TEST_F(PathMtu, AnErrorAboutDataNotInFlightIsIgnored) {
   send(2);
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600), s.now));
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600), s.now));
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
-TEST_F(PathMtu, NeitherMoreNorTooLittleIsTaken) {
+TEST_F(PathMtu, ALargerSizeIsRefusedAndATinyOneIsBounded) {
   send(2);
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss), s.now));
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000), s.now));
@@ -112,7 +112,7 @@ TEST_F(PathMtu, NeitherMoreNorTooLittleIsTaken) {
   EXPECT_EQ(s.endpoint.effective_mss(), 512U);
 }
 
-TEST_F(PathMtu, WhatThePeerHoldsIsNotSentAgain) {
+TEST_F(PathMtu, SackedDataIsNotRetransmitted) {
   s.use_sack();
   send(3);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -125,7 +125,7 @@ TEST_F(PathMtu, WhatThePeerHoldsIsNotSentAgain) {
   s.expect_nothing();
 }
 
-TEST_F(PathMtu, ABlackHoleIsFoundWhereThePeerIsHeard) {
+TEST_F(PathMtu, ABlackHoleIsDetectedWhileThePeerSends) {
   send(2);
   std::uint32_t position = 0;
   for (int i = 0; i < 40 && s.endpoint.effective_mss() == mss; ++i) {
@@ -144,7 +144,7 @@ TEST_F(PathMtu, ABlackHoleIsFoundWhereThePeerIsHeard) {
   s.expect_data(512, 488);
 }
 
-TEST_F(PathMtu, ABlackHoleIsFoundWhereNothingComesFromThePeer) {
+TEST_F(PathMtu, ABlackHoleIsDetectedWhileThePeerIsSilent) {
   s.use_sack();
   send(2);
   s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
@@ -164,7 +164,7 @@ TEST_F(PathMtu, AnOutageCostsNoMoreThanAFewRoundTripsOfSmallSegments) {
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
-TEST_F(PathMtu, WithoutSackAnOutageOfFiveTimeoutsIsNoBlackHole) {
+TEST_F(PathMtu, WithoutSackFiveTimeoutsAreNoBlackHole) {
   send(2);
   s.pass(300ms + 600ms + 1200ms + 2400ms + 4800ms + 100ms);
   EXPECT_EQ(s.endpoint.counters().timeouts, 5);
@@ -173,7 +173,7 @@ TEST_F(PathMtu, WithoutSackAnOutageOfFiveTimeoutsIsNoBlackHole) {
   EXPECT_EQ(s.endpoint.effective_mss(), 512U);
 }
 
-TEST_F(PathMtu, APortThatCarriesLessFromNowOnGetsNoLargerSegment) {
+TEST_F(PathMtu, ASmallerMtuOfThePortLimitsSegments) {
   send(2);
   s.write_segments(2);
   s.endpoint.port_carries(mss, 700, s.now);
@@ -183,7 +183,7 @@ TEST_F(PathMtu, APortThatCarriesLessFromNowOnGetsNoLargerSegment) {
   while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 700);
 }
 
-TEST_F(PathMtu, APortThatCarriesMoreAgainGetsWhatThePeerTakes) {
+TEST_F(PathMtu, ALargerMtuOfThePortRestoresTheMssOfThePeer) {
   send(1);
   s.receive_ack(mss);
   s.endpoint.port_carries(mss, 700, s.now);
@@ -195,7 +195,7 @@ TEST_F(PathMtu, APortThatCarriesMoreAgainGetsWhatThePeerTakes) {
   EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
-TEST_F(PathMtu, NothingLargerIsTriedForTenMinutes) {
+TEST_F(PathMtu, NoLargerSizeIsProbedForTenMinutes) {
   send_smaller();
   s.now += 600s;
   s.write_segments(12);
@@ -203,7 +203,7 @@ TEST_F(PathMtu, NothingLargerIsTriedForTenMinutes) {
   while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 600);
 }
 
-TEST_F(PathMtu, APathThatCarriesMoreAgainIsFoundOut) {
+TEST_F(PathMtu, ALargerPathMtuIsDetected) {
   send_smaller();
   s.now += 900s;
   s.write_segments(12);
@@ -216,7 +216,7 @@ TEST_F(PathMtu, APathThatCarriesMoreAgainIsFoundOut) {
   EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
-TEST_F(PathMtu, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
+TEST_F(PathMtu, ASearchFindsThePathMtuWithoutReducingTheWindow) {
   NarrowPath path = send_smaller();
   const Bytes window = s.endpoint.cwnd();
   path.carries = 830;
@@ -231,7 +231,7 @@ TEST_F(PathMtu, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_F(PathMtu, ARoutersAnswerEndsTheSearch) {
+TEST_F(PathMtu, AnIcmpErrorEndsTheSearch) {
   send_smaller();
   s.now += 900s;
   s.write_segments(12);
@@ -244,7 +244,7 @@ TEST_F(PathMtu, ARoutersAnswerEndsTheSearch) {
   s.expect_data(2800, 200);
 }
 
-TEST_F(PathMtu, TooLittleDataTriesNothing) {
+TEST_F(PathMtu, TooLittleDataStartsNoProbe) {
   send_smaller();
   s.now += 900s;
   s.write_segments(2);

@@ -39,7 +39,7 @@ TEST(Persist, TheWindowUpdateStartsTheFlow) {
   s.expect_data(mss, mss);
 }
 
-TEST(Persist, APeerThatAnswersIsNeverGivenUp) {
+TEST(Persist, APeerThatAnswersIsProbedForever) {
   Script s;
   s.config.max_retransmissions = 3;
   s.config.max_rto = 2s;
@@ -56,7 +56,7 @@ TEST(Persist, APeerThatAnswersIsNeverGivenUp) {
   EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::timed_out);
 }
 
-TEST(Persist, AWindowThatClosesBehindTheLastAcknowledgementIsGuarded) {
+TEST(Persist, AWindowThatClosesWithNothingInFlightIsProbed) {
   Script s;
   s.open(2 * mss);
   s.write_segments(4);
@@ -71,7 +71,7 @@ TEST(Persist, AWindowThatClosesBehindTheLastAcknowledgementIsGuarded) {
   s.expect_ack(0);
 }
 
-TEST(SmallWindow, APacketIsCutForAPeerThatNeverOffersMore) {
+TEST(SmallWindow, APacketIsCutIfThePeerNeverOffersMore) {
   Script s;
   s.open(400);
   s.write(mss);
@@ -88,7 +88,7 @@ TEST(SmallWindow, APacketIsCutForAPeerThatNeverOffersMore) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST(SmallWindow, IsWaitedForAndThenUsed) {
+TEST(SmallWindow, IsUsedAfterAWait) {
   Script s;
   s.open(10 * mss);
   s.write_segments(10);
@@ -103,7 +103,7 @@ TEST(SmallWindow, IsWaitedForAndThenUsed) {
   s.expect_data(10 * mss, 300);  // the override timeout
 }
 
-TEST(SmallWindow, NothingIsCutWhileSomethingIsInFlight) {
+TEST(SmallWindow, NothingIsCutWhileDataIsInFlight) {
   Script s;
   s.open(1500);
   s.write_segments(2);
@@ -112,7 +112,7 @@ TEST(SmallWindow, NothingIsCutWhileSomethingIsInFlight) {
   s.expect_nothing();
 }
 
-TEST(SmallWindow, ALostPieceIsRepeatedAlone) {
+TEST(SmallWindow, ALostPieceIsRetransmittedAlone) {
   Script s;
   s.open(400);
   s.write(mss);

@@ -105,7 +105,7 @@ TEST(Prague, ALossHalvesTheWindow) {
   EXPECT_EQ(flow.control.cwnd(), 20 * mss);
 }
 
-TEST(Prague, WithoutFeedbackItIsReno) {
+TEST(Prague, BehavesLikeRenoWithoutFeedback) {
   CongestionControl control;
   control.start(CongestionAlgorithm::prague, 10 * mss);
   control.seed(10 * mss);
@@ -123,20 +123,20 @@ TEST(Prague, NeverFallsBelowTwoSegments) {
   EXPECT_LT(flow.segments(), 3);
 }
 
-TEST(Abc, AcceleratesToTwiceTheWindowInARound) {
+TEST(Abc, AllAcceleratesDoubleTheWindowInARound) {
   MarkedFlow flow(CongestionAlgorithm::abc, 10, 50ms);
   flow.round();
   EXPECT_NEAR(flow.segments(), 20, 1.1);
 }
 
 /// Half of the packets accelerate: what leaves is what came, and a segment more.
-TEST(Abc, BrakesAndAcceleratesEvenOut) {
+TEST(Abc, EqualNumbersOfBrakesAndAcceleratesKeepTheWindow) {
   MarkedFlow flow(CongestionAlgorithm::abc, 40, 50ms);
   flow.round(2);
   EXPECT_NEAR(flow.segments(), 41, 0.5);
 }
 
-TEST(Abc, BrakesToNothingInARound) {
+TEST(Abc, AllBrakesEmptyTheWindowInARound) {
   MarkedFlow flow(CongestionAlgorithm::abc, 40, 50ms);
   flow.round(1);
   EXPECT_LT(flow.segments(), 5) << "but for the segment of fairness";
@@ -144,7 +144,7 @@ TEST(Abc, BrakesToNothingInARound) {
   EXPECT_GE(flow.segments(), 1);
 }
 
-TEST(Abc, NeverHasMoreThanTwiceWhatIsInFlight) {
+TEST(Abc, WindowIsAtMostTwiceTheBytesInFlight) {
   CongestionControl control;
   control.start(CongestionAlgorithm::abc, 10 * mss);
   const PathView path{.now = Instant(1h), .srtt = 50ms, .mss = mss, .flight_size = 5 * mss};
@@ -153,7 +153,7 @@ TEST(Abc, NeverHasMoreThanTwiceWhatIsInFlight) {
   EXPECT_EQ(control.cwnd(), 10 * mss);
 }
 
-TEST(Abc, ALossLimitsTheWindowAsReno) {
+TEST(Abc, ALossReducesTheWindowLikeReno) {
   MarkedFlow flow(CongestionAlgorithm::abc, 40, 50ms);
   flow.round(2);
   flow.control.on_congestion(flow.path());
@@ -163,7 +163,7 @@ TEST(Abc, ALossLimitsTheWindowAsReno) {
   EXPECT_NEAR(flow.segments(), after + 1, 0.2) << "although everything accelerates";
 }
 
-TEST(Abc, WithoutFeedbackItIsReno) {
+TEST(Abc, BehavesLikeRenoWithoutFeedback) {
   CongestionControl control;
   control.start(CongestionAlgorithm::abc, 10 * mss);
   const PathView path{.now = Instant(1h), .srtt = 50ms, .mss = mss, .flight_size = 10 * mss};
@@ -171,7 +171,7 @@ TEST(Abc, WithoutFeedbackItIsReno) {
   EXPECT_EQ(control.cwnd(), 12 * mss) << "slow start";
 }
 
-TEST(Scalable, NewDataLeavesAsOfL4s) {
+TEST(Scalable, NewDataIsSentAsEct1) {
   for (const auto algorithm : {CongestionAlgorithm::prague, CongestionAlgorithm::abc, CongestionAlgorithm::cubic}) {
     CongestionControl control;
     control.start(algorithm, 10 * mss);

@@ -23,7 +23,7 @@ void send_window(Script& s, int count) {
   s.now += 100ms;
 }
 
-TEST(Rack, OneSackedSegmentIsEnoughAfterAQuarterOfARoundTrip) {
+TEST(Rack, OneSackedSegmentProvesALossAfterAQuarterRtt) {
   Script s;
   send_window(s, 4);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -32,7 +32,7 @@ TEST(Rack, OneSackedSegmentIsEnoughAfterAQuarterOfARoundTrip) {
   EXPECT_LE(s.endpoint.next_deadline() - s.now, 27010us);
 }
 
-TEST(Rack, AnAcknowledgementBehindTheWindowDoesNotWaitForTheTimer) {
+TEST(Rack, AnAckAfterTheReorderingWindowDetectsTheLossWithoutTheTimer) {
   Script s;
   s.use_sack();
   s.handshake_rtt = 100ms;
@@ -52,7 +52,7 @@ TEST(Rack, AnAcknowledgementBehindTheWindowDoesNotWaitForTheTimer) {
   s.expect_data(0, mss);
 }
 
-TEST(Rack, WhatComesWithinTheWindowWasOnlyReordered) {
+TEST(Rack, ASegmentWithinTheReorderingWindowIsNotLost) {
   Script s;
   send_window(s, 4);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -63,7 +63,7 @@ TEST(Rack, WhatComesWithinTheWindowWasOnlyReordered) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 0);
 }
 
-TEST(Rack, WhatDoesNotComeWithinTheWindowIsLost) {
+TEST(Rack, ASegmentBeyondTheReorderingWindowIsLost) {
   Script s;
   send_window(s, 4);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -75,7 +75,7 @@ TEST(Rack, WhatDoesNotComeWithinTheWindowIsLost) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
 }
 
-TEST(Rack, AfterAReorderingThreeSackedSegmentsAreNoProof) {
+TEST(Rack, ThreeSackedSegmentsProveNoLossAfterReordering) {
   Script s;
   send_window(s, 8);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -87,7 +87,7 @@ TEST(Rack, AfterAReorderingThreeSackedSegmentsAreNoProof) {
   s.expect_data(2 * mss, mss);
 }
 
-TEST(Rack, WhatIsSackedWhileAReorderingIsWaitedForGrowsTheWindow) {
+TEST(Rack, SackedDataWithinTheReorderingWindowGrowsTheCongestionWindow) {
   Script s;
   send_window(s, 20);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -106,7 +106,7 @@ TEST(Rack, WhatIsSackedWhileAReorderingIsWaitedForGrowsTheWindow) {
   EXPECT_LE(s.endpoint.cwnd(), reduced) << "a repair shapes the window its own way";
 }
 
-TEST(ReorderingWindow, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
+TEST(ReorderingWindow, ADsackWidensTheWindowOncePerRecovery) {
   tcp::ReorderingWindow window;
   window.note_reordering();
   EXPECT_EQ(window.ticks(1000, 5000, 3, true), 250U);
@@ -122,14 +122,14 @@ TEST(ReorderingWindow, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
 }
 
 /// What was repeated too early is passed over by the look at the order of arrivals (step 3).
-TEST(ReorderingWindow, AReportedDuplicateIsAReorderingSeen) {
+TEST(ReorderingWindow, ADsackCountsAsReordering) {
   tcp::ReorderingWindow window;
   ASSERT_EQ(window.ticks(20'000, 30'000, 3, true), 0U);
   window.on_duplicate();
   EXPECT_EQ(window.ticks(20'000, 30'000, 3, true), 10'000U);
 }
 
-TEST(ReorderingWindow, SixteenRecoveriesWithoutADuplicateNarrowIt) {
+TEST(ReorderingWindow, SixteenRecoveriesWithoutADsackResetIt) {
   tcp::ReorderingWindow window;
   window.note_reordering();
   window.on_recovery();
@@ -140,7 +140,7 @@ TEST(ReorderingWindow, SixteenRecoveriesWithoutADuplicateNarrowIt) {
   EXPECT_EQ(window.ticks(1000, 5000, 3, true), 250U);
 }
 
-TEST(ReorderingWindow, WithoutReorderingNothingIsWaitedForInARecoveryOrWithThreeSacked) {
+TEST(ReorderingWindow, IsZeroInRecoveryOrWithThreeSackedSegmentsWithoutReordering) {
   const tcp::ReorderingWindow window;
   EXPECT_EQ(window.ticks(1000, 5000, 2, false), 250U);
   EXPECT_EQ(window.ticks(1000, 5000, 3, false), 0U);
@@ -155,20 +155,20 @@ TEST(Rack, SegmentsOfOneInstantAreOrderedByTheirEnd) {
 }
 
 // A host answers every acknowledgement of a burst at one instant: a copy leaves after new data with the same time.
-TEST(Rack, ACopyIsNotOvertakenByWhatWasSentOnceInItsTick) {
+TEST(Rack, ARetransmissionIsNotLostBySegmentsSentInItsTick) {
   const tcp::SeqNum low(0xfffffff0U);
   EXPECT_FALSE((tcp::Transmission{5, low, 1} < tcp::Transmission{5, low + 100}));
   EXPECT_LT((tcp::Transmission{5, low}), (tcp::Transmission{5, low + 100, 1})) << "it lies before it in the queue";
   EXPECT_LT((tcp::Transmission{5, low, 1}), (tcp::Transmission{6, low + 100}));
 }
 
-TEST(Rack, CopiesOfOneTickAreInTheOrderInWhichTheyWereSent) {
+TEST(Rack, RetransmissionsOfOneTickKeepTheirOrder) {
   const tcp::SeqNum low(0xfffffff0U);
   EXPECT_LT((tcp::Transmission{5, low + 100, 1}), (tcp::Transmission{5, low, 2}));
   EXPECT_FALSE((tcp::Transmission{5, low, 2} < tcp::Transmission{5, low + 100, 1}));
 }
 
-TEST(Rack, ALostCopyIsSentAgainWithoutATimeout) {
+TEST(Rack, ALostRetransmissionIsRetransmittedWithoutATimeout) {
   Script s;
   send_window(s, 20);
   s.write_segments(20);
@@ -191,7 +191,7 @@ TEST(Rack, ALostCopyIsSentAgainWithoutATimeout) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "still the same one";
 }
 
-TEST(Rack, ACopyAcknowledgedTooSoonIsTakenForItsOriginal) {
+TEST(Rack, AnAckTooSoonForTheRetransmissionIsOfTheOriginal) {
   Script s;
   send_window(s, 10);
   s.receive_sack(0, {{1 * mss, 4 * mss}});
@@ -203,7 +203,7 @@ TEST(Rack, ACopyAcknowledgedTooSoonIsTakenForItsOriginal) {
   s.expect_nothing();  // the others were sent before the copy; that proves nothing about them
 }
 
-TEST(Rack, ATimeoutSparesWhatWasSentJustBefore) {
+TEST(Rack, ATimeoutDoesNotRetransmitRecentSegments) {
   Script s;
   s.config.tail_loss_probes = false;
   s.handshake_rtt = 100ms;
@@ -221,7 +221,7 @@ TEST(Rack, ATimeoutSparesWhatWasSentJustBefore) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(3 * mss)) << "the copy and two that are 20 ms old";
 }
 
-TEST(RateReduction, HalvesOverARoundTripWithoutAPause) {
+TEST(RateReduction, HalvesTheFlightOverOneRttWithoutAPause) {
   Script s;
   send_window(s, 20);
   s.write_segments(40);
@@ -246,7 +246,7 @@ TEST(RateReduction, HalvesOverARoundTripWithoutAPause) {
   EXPECT_EQ(s.endpoint.cwnd(), Bytes(10 * mss));
 }
 
-TEST(RateReduction, ManyLossesAreFilledUpBySlowStart) {
+TEST(RateReduction, RefillsByOneSegmentPerAckAfterManyLosses) {
   tcp::RateReduction reduction;
   reduction.begin();
   // ssthresh 10 segments, and a single one is left in flight.
@@ -255,7 +255,7 @@ TEST(RateReduction, ManyLossesAreFilledUpBySlowStart) {
   EXPECT_EQ(reduction.allowed(2 * mss, 1 * mss, 10 * mss, 0.5F, mss, true), 3 * mss);
 }
 
-TEST(RateReduction, WhileLossesGoOnOnlyAsMuchLeavesAsArrives) {
+TEST(RateReduction, SendsWhatIsDeliveredWhileLossesContinue) {
   tcp::RateReduction reduction;
   reduction.begin();
   EXPECT_EQ(reduction.allowed(mss, 1 * mss, 10 * mss, 0.5F, mss, false), mss);
@@ -263,7 +263,7 @@ TEST(RateReduction, WhileLossesGoOnOnlyAsMuchLeavesAsArrives) {
   EXPECT_EQ(reduction.allowed(0, 1 * mss, 10 * mss, 0.5F, mss, false), 0U);
 }
 
-TEST(RateReduction, NeverGoesAboveTheThreshold) {
+TEST(RateReduction, NeverExceedsTheThreshold) {
   tcp::RateReduction reduction;
   reduction.begin();
   EXPECT_EQ(reduction.allowed(5 * mss, 9 * mss, 10 * mss, 0.5F, mss, true), mss);

@@ -32,7 +32,7 @@ std::vector<Blocks> reported(const tcp::Reassembly& reassembly) {
   return blocks;
 }
 
-TEST(Reassembly, ReportsRunsNewestFirst) {
+TEST(Reassembly, ReportsTheNewestBlockFirst) {
   tcp::Reassembly reassembly;
   insert(reassembly, 100, 50);
   insert(reassembly, 300, 50);
@@ -48,7 +48,7 @@ TEST(Reassembly, ReportsRunsNewestFirst) {
   reassembly.clear();
 }
 
-TEST(Reassembly, ADuplicateGoesFirstAndOnce) {
+TEST(Reassembly, ADuplicateIsReportedFirstAndOnce) {
   tcp::Reassembly reassembly;
   insert(reassembly, 100, 50);
   insert(reassembly, 120, 60);
@@ -59,7 +59,7 @@ TEST(Reassembly, ADuplicateGoesFirstAndOnce) {
   reassembly.clear();
 }
 
-TEST(Reassembly, ALargeSegmentReplacesWhatItCovers) {
+TEST(Reassembly, ALargeSegmentReplacesTheSegmentsThatItCovers) {
   tcp::Reassembly reassembly;
   for (std::uint32_t i = 0; i < 5; ++i) insert(reassembly, 100 + i * 20, 10);
   insert(reassembly, 95, 100);
@@ -80,7 +80,7 @@ std::uint32_t buffers_of_single_bytes(const std::vector<std::uint32_t>& position
   return most;
 }
 
-TEST(Reassembly, WhatIsTakenCountsNoMore) {
+TEST(Reassembly, DeliveredSegmentsAreNoLongerCounted) {
   tcp::Reassembly reassembly;
   insert(reassembly, 100, 1400);
   insert(reassembly, 1500, 1400);
@@ -108,13 +108,13 @@ TEST(Reassembly, SmallSegmentsShareBuffers) {
   }
 }
 
-TEST(Reassembly, BuffersAreInProportionToBytes) {
+TEST(Reassembly, BuffersAreProportionalToBytes) {
   std::vector<std::uint32_t> positions;
   for (std::uint32_t i = 0; i < 20'000; ++i) positions.push_back(1 + 2 * i);
   EXPECT_EQ(buffers_of_single_bytes(positions), tcp::Reassembly::most_thin) << "a hole behind every byte";
 }
 
-TEST(Reassembly, WhatIsFullStillTakesWhatFitsABuffer) {
+TEST(Reassembly, AFullQueueAcceptsDataThatFitsAHeldBuffer) {
   constexpr tcp::Reassembly::Limits limits{.packets = 2, .joined = 1000};
   tcp::Reassembly reassembly;
   EXPECT_TRUE(reassembly.insert(piece(10, 10), limits));

@@ -27,7 +27,7 @@ TEST(Receiver, AnOddSegmentIsAcknowledgedAfterTheDelay) {
   s.expect_nothing();
 }
 
-TEST(Receiver, DataOnItsWayOutCarriesTheAcknowledgement) {
+TEST(Receiver, OutgoingDataCarriesTheAck) {
   Script s;
   s.open();
   s.receive_data(0, 1000);
@@ -73,7 +73,7 @@ TEST(Receiver, OutOfOrderDataIsReportedAtOnceAndDeliveredInOrder) {
   EXPECT_EQ(s.expect_ack(4000).segment.sack_count, 0);
 }
 
-TEST(Receiver, WithoutSackNoBlocksAreSent) {
+TEST(Receiver, NoSackBlocksAreSentWithoutSack) {
   Script s;
   s.open();
   s.receive_data(1000, 1000);
@@ -82,7 +82,7 @@ TEST(Receiver, WithoutSackNoBlocksAreSent) {
   EXPECT_EQ(s.expect_ack(0).segment.sack_count, 0);
 }
 
-TEST(Receiver, ABurstOutOfOrderIsWorthThreeDuplicates) {
+TEST(Receiver, AnOutOfOrderBurstSendsThreeDuplicateAcks) {
   Script s;
   s.open();
   for (std::uint32_t i = 1; i <= 4; ++i) s.receive_data(i * 1000, 1000);
@@ -96,7 +96,7 @@ TEST(Receiver, ABurstOutOfOrderIsWorthThreeDuplicates) {
   s.expect_nothing();
 }
 
-TEST(Receiver, ABurstWithManyHolesIsReportedCompletely) {
+TEST(Receiver, AllHolesOfABurstAreReported) {
   Script s;
   s.use_sack();
   s.open();
@@ -133,7 +133,7 @@ TEST(Receiver, ADuplicateIsReportedOnce) {
   EXPECT_EQ(s.read_all(), 4000U);
 }
 
-TEST(Receiver, AnOverlapIsCutOff) {
+TEST(Receiver, AnOverlapIsTrimmed) {
   Script s;
   s.open();
   s.receive_data(0, 1000);
@@ -144,7 +144,7 @@ TEST(Receiver, AnOverlapIsCutOff) {
   EXPECT_EQ(s.read_all(), 1000U);
 }
 
-TEST(Receiver, DataBeyondTheWindowIsCutOffAndAcknowledged) {
+TEST(Receiver, DataBeyondTheWindowIsTrimmedAndAcknowledged) {
   Script s;
   s.open(Script::peer_window, 1500);
   s.receive_data(0, 1000);
@@ -182,7 +182,7 @@ TEST(Receiver, AllOfALargeWindowIsKeptOutOfOrder) {
 }
 
 // A hole between any two segments of 300 bytes: buffers that hold little are bounded by what the window is worth.
-TEST(Receiver, OfSmallSegmentsWithHolesNoMoreAreKeptThanTheWindowIsWorth) {
+TEST(Receiver, SmallOutOfOrderSegmentsAreBoundedByTheWindow) {
   Script s;
   s.open(Script::peer_window, 2'000'000);
   for (std::uint32_t i = 1; i <= 4500; ++i) s.receive_data(i * 301, 300);
@@ -202,7 +202,7 @@ TEST(ReceiveWindow, FollowsTheReader) {
   EXPECT_EQ(s.expect_ack(10'000).segment.window, 10'000);
 }
 
-TEST(ReceiveWindow, SmallStepsAreSavedUp) {
+TEST(ReceiveWindow, SmallIncreasesAreNotAnnounced) {
   Script s;
   s.open(Script::peer_window, 10'000);
   for (std::uint32_t i = 0; i < 10; ++i) s.receive_data(i * 1000, 1000);
@@ -221,7 +221,7 @@ TEST(ReceiveWindow, SmallStepsAreSavedUp) {
 }
 
 // What the peer sees is rounded down, and it waits while it sees less than a segment: for ever, if nothing else came.
-TEST(ReceiveWindow, OneInWhichThePeerSeesNoSegmentIsMoved) {
+TEST(ReceiveWindow, AWindowBelowASegmentIsAnnouncedWhenItGrows) {
   Script s;
   s.ours.has_window_scale = s.theirs.has_window_scale = true;
   s.ours.window_scale = 8;
@@ -252,7 +252,7 @@ std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
 }
 
 // A window that steers its peer tells of each segment or, if it may, of a quarter more; else two are worth an update.
-TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
+TEST(ReceiveWindow, UpdatesArePromptIfTheWindowControlsThePeer) {
   EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt_for_its_size), 1);
   EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt_for_its_size), 2);
   EXPECT_EQ(least_told(20, tcp::WindowUpdates::prompt_for_its_size), 5);
@@ -265,7 +265,7 @@ TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
 }
 
 // What its owner has given away comes back little by little: the peer hears of it with the next acknowledgement.
-TEST(ReceiveWindow, RoomIsRegainedWithoutAWordWhileItIsLittle) {
+TEST(ReceiveWindow, SmallIncreasesWaitForTheNextAck) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(20'000));
@@ -277,7 +277,7 @@ TEST(ReceiveWindow, RoomIsRegainedWithoutAWordWhileItIsLittle) {
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
 }
 
-TEST(ReceiveWindow, RoomIsNotRegainedWhereItsOwnerMustReckon) {
+TEST(ReceiveWindow, AnIncreaseThatItsOwnerMustComputeIsRefused) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(40'000));
@@ -288,7 +288,7 @@ TEST(ReceiveWindow, RoomIsNotRegainedWhereItsOwnerMustReckon) {
   EXPECT_FALSE(s.endpoint.regain_room(100)) << "a law steers it";
 }
 
-TEST(ReceiveWindow, IsNeverTakenBack) {
+TEST(ReceiveWindow, IsNeverShrunk) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(0));
@@ -316,7 +316,7 @@ TEST(ReceiveWindow, IsScaledDown) {
   EXPECT_EQ(s.endpoint.rcv_edge() - s.endpoint.rcv_nxt(), 65535 << 10);
 }
 
-TEST(ReceiveWindow, AClosedWindowOfLessThanAUnitStillReopens) {
+TEST(ReceiveWindow, AWindowClosedByRoundingReopens) {
   Script s;
   s.ours.has_window_scale = s.theirs.has_window_scale = true;
   s.ours.window_scale = 9;
@@ -362,7 +362,7 @@ TEST(Timestamps, TheOldestUnacknowledgedSegmentIsEchoed) {
   EXPECT_EQ(s.expect_ack(2000).segment.ts_echo, 2000U) << "RFC 7323 section 4.3: delayed acknowledgements count";
 }
 
-TEST(Timestamps, WrapAround) {
+TEST(Timestamps, ValuesWrap) {
   Script s;
   s.use_timestamps();
   s.their_timestamp = 0xfffffff0U;
@@ -373,7 +373,7 @@ TEST(Timestamps, WrapAround) {
   EXPECT_EQ(s.endpoint.newest_ts_value(), 5U);
 }
 
-TEST(Timestamps, WhatIsSentCarriesTheValueSet) {
+TEST(Timestamps, SegmentsCarryTheConfiguredValue) {
   Script s;
   s.use_timestamps();
   s.open();

@@ -17,7 +17,7 @@ void open_and_send(Script& s, int count) {
   s.now += 100ms;
 }
 
-TEST(SackRecovery, ThreeSackedAboveRepairOneLoss) {
+TEST(SackRecovery, ThreeSackedSegmentsAboveRetransmitOneLoss) {
   Script s;
   s.use_sack();
   open_and_send(s, 10);
@@ -49,7 +49,7 @@ TEST(SackRecovery, ThreeSackedAboveRepairOneLoss) {
   EXPECT_EQ(s.endpoint.next_deadline(), never);
 }
 
-TEST(SackRecovery, SeveralLossesAreRepairedInOneRoundTrip) {
+TEST(SackRecovery, SeveralLossesAreRetransmittedInOneRtt) {
   Script s;
   s.use_sack();
   open_and_send(s, 20);
@@ -73,7 +73,7 @@ TEST(SackRecovery, SeveralLossesAreRepairedInOneRoundTrip) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "one reduction for one window of data";
 }
 
-TEST(SackRecovery, NewDataFollowsWhatIsDelivered) {
+TEST(SackRecovery, NewDataIsSentAsDataIsDelivered) {
   Script s;
   s.use_sack();
   open_and_send(s, 10);
@@ -92,7 +92,7 @@ TEST(SackRecovery, NewDataFollowsWhatIsDelivered) {
   s.expect_nothing();
 }
 
-TEST(SackRecovery, LimitedTransmit) {
+TEST(SackRecovery, LimitedTransmitSendsNewData) {
   Script s;
   s.use_sack();
   open_and_send(s, 4);
@@ -117,7 +117,7 @@ TEST(SackRecovery, NonsenseBlocksAreIgnored) {
   EXPECT_FALSE(s.endpoint.in_recovery());
 }
 
-TEST(SackRecovery, AReorderedAcknowledgementTakesNothingBack) {
+TEST(SackRecovery, AReorderedAckChangesNothing) {
   Script s;
   s.use_sack();
   open_and_send(s, 10);
@@ -127,7 +127,7 @@ TEST(SackRecovery, AReorderedAcknowledgementTakesNothingBack) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(5 * mss));
 }
 
-TEST(SackRecovery, ALostTailIsFoundByTheArrivalOfACopy) {
+TEST(SackRecovery, TheAckOfARetransmissionRevealsALostTail) {
   Script s;
   s.use_sack();
   open_and_send(s, 8);
@@ -143,7 +143,7 @@ TEST(SackRecovery, ALostTailIsFoundByTheArrivalOfACopy) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 0);
 }
 
-TEST(SackRecovery, APeerThatDropsWhatItReportedIsServedAgain) {
+TEST(SackRecovery, DataThatThePeerRenegedIsRetransmitted) {
   Script s;
   s.use_sack();
   open_and_send(s, 5);
@@ -161,7 +161,7 @@ TEST(SackRecovery, APeerThatDropsWhatItReportedIsServedAgain) {
   EXPECT_GE(s.endpoint.counters().timeouts, 1);
 }
 
-TEST(NewRenoRecovery, ThreeDuplicatesRepairOneLoss) {
+TEST(NewRenoRecovery, ThreeDuplicateAcksRetransmitOneLoss) {
   Script s;
   open_and_send(s, 10);
   s.receive_ack(0);
@@ -227,7 +227,7 @@ TEST(NewRenoRecovery, OnlyTheFirstPartialAcknowledgementRestartsTheTimer) {
   EXPECT_EQ(s.endpoint.next_deadline(), s.now + s.endpoint.rto()) << "after the timeout every one restarts it";
 }
 
-TEST(NewRenoRecovery, ATimeoutHalvesWhatIsStillUnderWay) {
+TEST(NewRenoRecovery, ATimeoutHalvesTheBytesInFlight) {
   Script s;
   open_and_send(s, 10);
   s.write_segments(20);
@@ -242,7 +242,7 @@ TEST(NewRenoRecovery, ATimeoutHalvesWhatIsStillUnderWay) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss / 2)) << "thirteen have arrived behind the hole";
 }
 
-TEST(NewRenoRecovery, NoRoundTripIsMeasuredBehindAHole) {
+TEST(NewRenoRecovery, NoRttIsMeasuredBehindAHole) {
   Script s;
   open_and_send(s, 10);
   for (int i = 0; i < 8; ++i) s.receive_ack(0);  // 0 and 5 are lost
@@ -262,7 +262,7 @@ TEST(NewRenoRecovery, NoRoundTripIsMeasuredBehindAHole) {
   EXPECT_EQ(s.endpoint.srtt(), 110ms);
 }
 
-TEST(NewRenoRecovery, DuplicatesInflateTheWindow) {
+TEST(NewRenoRecovery, DuplicateAcksInflateTheWindow) {
   Script s;
   open_and_send(s, 10);
   s.write_segments(10);
@@ -274,7 +274,7 @@ TEST(NewRenoRecovery, DuplicatesInflateTheWindow) {
   s.expect_nothing();
 }
 
-TEST(NewRenoRecovery, WindowUpdatesAndDataAreNotDuplicates) {
+TEST(NewRenoRecovery, WindowUpdatesAndDataAreNoDuplicateAcks) {
   Script s;
   open_and_send(s, 10);
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -287,7 +287,7 @@ TEST(NewRenoRecovery, WindowUpdatesAndDataAreNotDuplicates) {
   EXPECT_FALSE(s.endpoint.in_recovery());
 }
 
-TEST(NewRenoRecovery, WhatATimeoutRepeatedIsNotANewLoss) {
+TEST(NewRenoRecovery, DuplicateAcksOfATimeoutsRetransmissionsAreNoNewLoss) {
   Script s;
   open_and_send(s, 6);
   s.pass(2s);  // everything is taken for lost
@@ -329,7 +329,7 @@ TEST(ClassicReno, APartialAcknowledgementEndsTheRecovery) {
 }
 
 // … and the original that arrives after all changes nothing about that.
-TEST(ClassicReno, ATimeoutIsNeverDoubted) {
+TEST(ClassicReno, ATimeoutIsNeverUndone) {
   Script s;
   s.config.classic_reno = true;
   open_and_send(s, 4);
@@ -341,7 +341,7 @@ TEST(ClassicReno, ATimeoutIsNeverDoubted) {
   s.expect_data(2 * mss, mss);
 }
 
-TEST(Timeout, RepeatsFromTheFrontWithAWindowOfOne) {
+TEST(Timeout, RetransmitsFromTheOldestWithAWindowOfOne) {
   Script s;
   open_and_send(s, 10);
   const Duration rto = s.endpoint.rto();
@@ -363,7 +363,7 @@ TEST(Timeout, RepeatsFromTheFrontWithAWindowOfOne) {
 }
 
 // The congestion window held nothing back before the timeout. Now it does.
-TEST(Timeout, TheWindowGrowsThoughItHeldNothingBackBefore) {
+TEST(Timeout, TheWindowGrowsEvenIfItDidNotLimitBefore) {
   Script s;
   s.config.initial_window_segments = 40;
   s.handshake_rtt = 100ms;
@@ -384,7 +384,7 @@ TEST(Timeout, TheWindowGrowsThoughItHeldNothingBackBefore) {
   s.discard_sent();
 }
 
-TEST(Timeout, SackedSegmentsAreNotRepeated) {
+TEST(Timeout, SackedSegmentsAreNotRetransmitted) {
   Script s;
   s.use_sack();
   open_and_send(s, 4);
@@ -425,7 +425,7 @@ TEST(Timeout, TheThresholdFallsOncePerLoss) {
 }
 
 // The recovery has answered the loss, and shaped a window that is no measure of the path.
-TEST(Timeout, TheThresholdOfARecoveryThatItEndsStays) {
+TEST(Timeout, TheThresholdOfAnEndedRecoveryIsKept) {
   Script s;
   s.config.congestion = tcp::CongestionAlgorithm::cubic;
   s.use_sack();
@@ -442,7 +442,7 @@ TEST(Timeout, TheThresholdOfARecoveryThatItEndsStays) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(14 * mss));
 }
 
-TEST(Timeout, TooManyEndTheConnection) {
+TEST(Timeout, TooManyTimeoutsEndTheConnection) {
   Script s;
   s.config.max_retransmissions = 4;
   s.config.max_rto = 1s;
@@ -454,7 +454,7 @@ TEST(Timeout, TooManyEndTheConnection) {
   EXPECT_TRUE(s.wire.segments.back().segment.flags.rst()) << "the peer is told, should it be there";
 }
 
-TEST(Timeout, ASenderWithoutBuffersIsNotUnanswered) {
+TEST(Timeout, ALackOfBuffersDoesNotCountAsATimeout) {
   Script s;
   s.config.max_retransmissions = 2;
   open_and_send(s, 1);
@@ -467,7 +467,7 @@ TEST(Timeout, ASenderWithoutBuffersIsNotUnanswered) {
   s.expect_data(0, mss);
 }
 
-TEST(Timeout, AnAcknowledgementInsideAPacketLeavesTheRest) {
+TEST(Timeout, AnAckWithinAPacketLeavesTheRest) {
   Script s;
   open_and_send(s, 2);
   s.receive_ack(333);
@@ -476,7 +476,7 @@ TEST(Timeout, AnAcknowledgementInsideAPacketLeavesTheRest) {
   s.expect_data(333, mss - 333);
 }
 
-TEST(Acknowledgement, OfWhatWasNeverSentIsChallenged) {
+TEST(Acknowledgement, AnAckOfUnsentDataIsChallenged) {
   Script s;
   open_and_send(s, 2);
   s.receive(s.segment(0, 3 * mss));

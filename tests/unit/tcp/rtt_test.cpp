@@ -12,14 +12,14 @@ const Duration min_rto = 200ms;
 constexpr Duration least = 200ms;
 constexpr Duration most = 60s;
 
-TEST(Rtt, OneSecondBeforeTheFirstSample) {
+TEST(Rtt, TheTimeoutIsOneSecondBeforeTheFirstSample) {
   const RttEstimator rtt;
   EXPECT_FALSE(rtt.has_sample());
   EXPECT_EQ(rtt.timeout(0, least, most), 1s);
   EXPECT_EQ(rtt.timeout(3, least, most), 8s);
 }
 
-TEST(Rtt, FirstSample) {
+TEST(Rtt, TheFirstSampleSetsRttAndVariation) {
   RttEstimator rtt;
   rtt.sample(400ms, SeqNum(1), SeqNum(2), min_rto);
   EXPECT_EQ(rtt.srtt(), 400ms);
@@ -27,7 +27,7 @@ TEST(Rtt, FirstSample) {
   EXPECT_EQ(rtt.timeout(0, least, most), 1200ms);
 }
 
-TEST(Rtt, MovesByAnEighth) {
+TEST(Rtt, TheMeanMovesByAnEighth) {
   RttEstimator rtt;
   rtt.sample(100ms, SeqNum(1), SeqNum(2), min_rto);
   rtt.sample(180ms, SeqNum(1), SeqNum(2), min_rto);
@@ -44,7 +44,7 @@ TEST(Rtt, VariationFallsOncePerRound) {
   EXPECT_EQ(rtt.variation(), 37500us);
 }
 
-TEST(Rtt, TheMinimumStandsForTheVariation) {
+TEST(Rtt, TheMinimumTimeoutReplacesASmallVariation) {
   RttEstimator rtt;
   for (std::uint32_t i = 0; i < 100; ++i) rtt.sample(300ms, SeqNum(i * 10), SeqNum(i * 10 + 10), min_rto);
   EXPECT_EQ(rtt.timeout(0, least, most), 500ms);

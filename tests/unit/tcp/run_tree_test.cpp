@@ -86,7 +86,7 @@ TEST(RunTree, AgreesWithAMap) {
   }
 }
 
-TEST(RunTree, IsFlatWhateverTheOrder) {
+TEST(RunTree, StaysBalancedInAnyOrder) {
   constexpr std::uint32_t count = 4000;
   Runs upwards;
   Runs downwards;

@@ -201,7 +201,7 @@ void send_tens(tcp::SendQueue& queue, std::uint32_t count, Instant& now) {
 }
 
 /// A report may name any place: what it costs to find it is bounded, not what the queue holds.
-TEST(Scoreboard, BehindThousandsOfMissingPacketsOnlyTheNewestIsLookedFor) {
+TEST(Scoreboard, SearchesBehindThousandsOfHolesAreBounded) {
   constexpr std::uint32_t packets = 3000;
   MarkedQueue queue;
   Instant now(1h);
@@ -224,7 +224,7 @@ TEST(Scoreboard, BehindThousandsOfMissingPacketsOnlyTheNewestIsLookedFor) {
 }
 
 /// A receiver repeats a block, and each time the way to it goes on from where the bound has ended it.
-TEST(Scoreboard, AReportThatIsRepeatedIsFoundHoweverFarItIs) {
+TEST(Scoreboard, ARepeatedSackBlockIsFoundAtAnyDistance) {
   constexpr std::uint32_t packets = 3500;
   MarkedQueue queue;
   Instant now(1h);
@@ -243,7 +243,7 @@ TEST(Scoreboard, AReportThatIsRepeatedIsFoundHoweverFarItIs) {
 
 /// Thousands of holes, as a slow start leaves them: each acknowledgement reports the run that has just grown and
 /// repeats two others. The oldest packet and its copy are missing, so the walk from the front would be long.
-TEST(Scoreboard, EveryReportIsFoundBehindThousandsOfHoles) {
+TEST(Scoreboard, EverySackBlockIsFoundBehindThousandsOfHoles) {
   constexpr std::uint32_t packets = 6000;
   MarkedQueue queue;
   Instant now(1h);
@@ -273,7 +273,7 @@ TEST(Scoreboard, EveryReportIsFoundBehindThousandsOfHoles) {
 }
 
 /// Places that are kept end with their packets.
-TEST(Scoreboard, APlaceWhosePacketIsAcknowledgedIsForgotten) {
+TEST(Scoreboard, AMarkIsForgottenWhenItsPacketIsAcknowledged) {
   MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 100, now);
@@ -294,7 +294,7 @@ TEST(Scoreboard, APlaceWhosePacketIsAcknowledgedIsForgotten) {
   queue.clear();
 }
 
-TEST(Scoreboard, CopiesOfOneInstantKeepTheirOrder) {
+TEST(Scoreboard, RetransmissionsOfOneInstantKeepTheirOrder) {
   MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 4, now);
@@ -312,7 +312,7 @@ TEST(Scoreboard, CopiesOfOneInstantKeepTheirOrder) {
   queue.clear();
 }
 
-TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
+TEST(Scoreboard, AnUndoneRecoveryCountsEachByteInFlightOnce) {
   MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 20, now);
@@ -340,7 +340,7 @@ TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
 }
 
 /// A repair that was taken back leaves no mark, but the copy was sent after what lies behind it.
-TEST(Scoreboard, OnlyACopyOvertakesTheOldestPacket) {
+TEST(Scoreboard, OnlyARetransmissionOvertakesTheOldestPacket) {
   MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 4, now);
@@ -361,7 +361,7 @@ TEST(Scoreboard, OnlyACopyOvertakesTheOldestPacket) {
   EXPECT_FALSE(queue.front_overtaken(acknowledge(40))) << "nothing is left";
 }
 
-TEST(Scoreboard, KarnsRule) {
+TEST(Scoreboard, RetransmittedSegmentsGiveNoRttSample) {
   MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 3, now);

@@ -47,7 +47,7 @@ class ShrunkWindow : public testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutSack, ShrunkWindow, testing::Bool());
 
-TEST_P(ShrunkWindow, ClosesAtEqualNumbers) {
+TEST_P(ShrunkWindow, ClosesByASegmentWithEqualNumbers) {
   refuse(2);
   s.write_segments(2);
   s.emit();
@@ -55,7 +55,7 @@ TEST_P(ShrunkWindow, ClosesAtEqualNumbers) {
   EXPECT_EQ(s.endpoint.snd_window(), Bytes(0));
 }
 
-TEST_P(ShrunkWindow, BecomesSmallerAtEqualNumbers) {
+TEST_P(ShrunkWindow, ShrinksByASegmentWithEqualNumbers) {
   s.open(10 * mss);
   s.write_segments(2);
   s.emit();
@@ -104,7 +104,7 @@ TEST_P(ShrunkWindow, IsProbedLikeAnyClosedWindow) {
   s.expect_ack(0);
 }
 
-TEST_P(ShrunkWindow, APeerThatAnswersIsNotGivenUp) {
+TEST_P(ShrunkWindow, APeerThatAnswersDoesNotTimeOut) {
   s.config.max_retransmissions = 3;
   s.config.max_rto = 2s;
   refuse(4);
@@ -112,7 +112,7 @@ TEST_P(ShrunkWindow, APeerThatAnswersIsNotGivenUp) {
   EXPECT_EQ(s.endpoint.state(), tcp::State::established);
 }
 
-TEST_P(ShrunkWindow, APeerThatDoesNotAnswerIs) {
+TEST_P(ShrunkWindow, ASilentPeerTimesOut) {
   s.config.max_retransmissions = 3;
   refuse(4);
   s.pass(60s);
@@ -120,7 +120,7 @@ TEST_P(ShrunkWindow, APeerThatDoesNotAnswerIs) {
   EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::timed_out);
 }
 
-TEST_P(ShrunkWindow, TellsNothingOfThePath) {
+TEST_P(ShrunkWindow, IsNoSignOfCongestionOrABlackHole) {
   s.open();
   const Bytes window = s.endpoint.cwnd();
   refuse(4);
@@ -129,7 +129,7 @@ TEST_P(ShrunkWindow, TellsNothingOfThePath) {
   EXPECT_EQ(s.endpoint.cwnd(), window) << "no congestion";
 }
 
-TEST_P(ShrunkWindow, EverythingGoesOnAtOnceWhenItOpens) {
+TEST_P(ShrunkWindow, SendingResumesAtOnceWhenItOpens) {
   refuse(4);
   s.write_segments(1);
   expect_probes_for(100s);
@@ -146,7 +146,7 @@ TEST_P(ShrunkWindow, EverythingGoesOnAtOnceWhenItOpens) {
       << "no backoff is left";
 }
 
-TEST_P(ShrunkWindow, OpensByLittle) {
+TEST_P(ShrunkWindow, MayOpenByLittle) {
   refuse(4);
   expect_probes_for(20s);
   s.set_peer_window(2 * mss);
@@ -161,7 +161,7 @@ TEST_P(ShrunkWindow, OpensByLittle) {
   s.expect_data(3 * mss, mss);
 }
 
-TEST_P(ShrunkWindow, AnswersToWhatItRefusesAreNoSignOfLoss) {
+TEST_P(ShrunkWindow, AcksOfRefusedSegmentsAreNoSignOfLoss) {
   s.open();
   const Bytes window = s.endpoint.cwnd();
   refuse(4);
@@ -172,7 +172,7 @@ TEST_P(ShrunkWindow, AnswersToWhatItRefusesAreNoSignOfLoss) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 0);
 }
 
-TEST_P(ShrunkWindow, WhatIsNotInItStillIsAcknowledgedWhereThePeerReads) {
+TEST_P(ShrunkWindow, DataBeyondItIsAcknowledgedIfThePeerReadIt) {
   refuse(4);
   s.receive_data(0, 1000);
   s.receive_data(1000, 1000);
@@ -181,7 +181,7 @@ TEST_P(ShrunkWindow, WhatIsNotInItStillIsAcknowledgedWhereThePeerReads) {
   EXPECT_EQ(ack.segment.seq, s.our_base) << "SND.NXT lies beyond its window: it would not look at it";
 }
 
-TEST_P(ShrunkWindow, AResetStandsWhereThePeerReads) {
+TEST_P(ShrunkWindow, AResetHasTheNextNumberOfThePeer) {
   refuse(4);
   s.endpoint.abort();
   s.emit();
@@ -190,7 +190,7 @@ TEST_P(ShrunkWindow, AResetStandsWhereThePeerReads) {
   EXPECT_EQ(reset.segment.seq, s.our_base);
 }
 
-TEST_P(ShrunkWindow, AFinIsAskedForToo) {
+TEST_P(ShrunkWindow, AFinIsProbedFor) {
   s.config.max_retransmissions = 6;
   s.open();
   s.endpoint.finish();
@@ -211,7 +211,7 @@ TEST_P(ShrunkWindow, AFinIsAskedForToo) {
   EXPECT_EQ(s.endpoint.state(), tcp::State::fin_wait_2);
 }
 
-TEST_P(ShrunkWindow, WhatAScaleMayHaveRoundedOffIsRepeated) {
+TEST_P(ShrunkWindow, BytesHiddenByRoundingAreRetransmitted) {
   s.ours.has_window_scale = s.theirs.has_window_scale = true;
   s.theirs.window_scale = 10;
   s.config.max_retransmissions = 6;
@@ -233,7 +233,7 @@ TEST_P(ShrunkWindow, WhatAScaleMayHaveRoundedOffIsRepeated) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_P(ShrunkWindow, ATailProbeDoesNotGoIntoIt) {
+TEST_P(ShrunkWindow, NoTailLossProbeIsSentIntoIt) {
   s.open();
   s.write_segments(4);
   s.emit();
@@ -249,7 +249,7 @@ TEST_P(ShrunkWindow, ATailProbeDoesNotGoIntoIt) {
   }
 }
 
-TEST_P(ShrunkWindow, IsGuardedAlthoughTheTimerHasExpired) {
+TEST_P(ShrunkWindow, IsProbedAfterTheTimerHasExpired) {
   s.open();
   s.write_segments(2);
   s.emit();

@@ -23,7 +23,7 @@ class Buffers {
   std::uint32_t before_ = pool().in_use();
 };
 
-TEST(SmallSegments, WhatWaitsIsJoinedUpToASegment) {
+TEST(SmallSegments, WaitingDataIsJoinedUpToASegment) {
   Relaying s;
   s.open(0);  // the window is closed
   const Buffers buffers;
@@ -39,7 +39,7 @@ TEST(SmallSegments, WhatWaitsIsJoinedUpToASegment) {
   s.expect_nothing();
 }
 
-TEST(SmallSegments, WhatIsSentAtOnceIsSentAsItIs) {
+TEST(SmallSegments, DataSentAtOnceIsNotJoined) {
   Relaying s;
   s.open();
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -49,7 +49,7 @@ TEST(SmallSegments, WhatIsSentAtOnceIsSentAsItIs) {
   }
 }
 
-TEST(SmallSegments, OnlySoManyAreInFlight) {
+TEST(SmallSegments, TheNumberInFlightIsBounded) {
   Relaying s;
   s.open();
   for (std::uint32_t i = 0; i < 300; ++i) {
@@ -65,7 +65,7 @@ TEST(SmallSegments, OnlySoManyAreInFlight) {
   s.expect_nothing();
 }
 
-TEST(SmallSegments, AFullSegmentDoesNotWaitForThem) {
+TEST(SmallSegments, AFullSegmentIsNotDelayed) {
   Relaying s;
   s.open();
   for (std::uint32_t i = 0; i < 129; ++i) {
@@ -108,7 +108,7 @@ TEST(SmallSegments, AConnectionOfSmallSegmentsKeepsThemJoinedUntilTheyAreSent) {
   EXPECT_LE(buffers.taken(), 16U);
 }
 
-TEST(SmallSegments, WithoutASpareBufferNothingIsCutButTheOnlySegment) {
+TEST(SmallSegments, WithoutBuffersOnlyTheSingleSegmentIsCut) {
   Relaying s;
   s.theirs.mss = 88;
   s.open(0);
@@ -126,7 +126,7 @@ TEST(SmallSegments, WithoutASpareBufferNothingIsCutButTheOnlySegment) {
   s.expect_data(176, 88);
 }
 
-TEST(PayloadRefused, CountsAsLostAndTheRestIsHeard) {
+TEST(PayloadRefused, CountsAsLostAndItsAckIsProcessed) {
   Script s;
   s.open();
   s.write(100);

@@ -59,7 +59,7 @@ class FrtoSack : public testing::Test {
   Script s;
 };
 
-TEST_F(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
+TEST_F(Eifel, AnEchoOlderThanTheRetransmissionUndoesTheTimeout) {
   s.receive_ack(2 * mss);
   expect_undone(s);
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(8 * mss));
@@ -68,7 +68,7 @@ TEST_F(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
   s.expect_nothing();
 }
 
-TEST_F(Eifel, TheFirstOfSeveralCopiesCounts) {
+TEST_F(Eifel, TheFirstOfSeveralRetransmissionsCounts) {
   s.endpoint.set_timestamp(copy + 600);
   s.pass(400ms);
   s.expect_data(0, mss);
@@ -88,13 +88,13 @@ TEST_F(Eifel, AnOriginalIsRecognisedAfterTwoTimeouts) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST_F(Eifel, AnAcknowledgementOfEverythingWillDo) {
+TEST_F(Eifel, AnAckOfTheWholeFlightSuffices) {
   s.receive_ack(10 * mss);
   expect_undone(s);
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
 }
 
-TEST_F(Eifel, AClockThatStoodStillSaysNothing) {
+TEST_F(Eifel, AnEqualTimestampProvesNothing) {
   s.their_echo = copy;  // as if the originals had carried it too
   s.receive_ack(mss);
   EXPECT_TRUE(s.endpoint.in_recovery());
@@ -117,7 +117,7 @@ TEST_F(Frto, TheSecondAcknowledgementDecides) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(10 * mss)) << "eight old ones, two new ones";
 }
 
-TEST_F(Frto, ALossAmongTheOriginalsIsRepairedAtOnce) {
+TEST_F(Frto, ALossAmongTheOriginalsIsRetransmittedAtOnce) {
   s.receive_ack(mss);
   s.emit();
   s.receive_ack(2 * mss);
@@ -130,7 +130,7 @@ TEST_F(Frto, ALossAmongTheOriginalsIsRepairedAtOnce) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "else it waits for a timer that has learned from the pause";
 }
 
-TEST_F(Frto, ADuplicateAfterTheNewDataMeansLoss) {
+TEST_F(Frto, ADuplicateAckAfterNewDataIsALoss) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -146,7 +146,7 @@ TEST_F(Frto, ADuplicateAfterTheNewDataMeansLoss) {
   EXPECT_EQ(s.endpoint.cwnd(), Bytes(3 * mss));
 }
 
-TEST_F(Frto, ADuplicateBeforeMeansLoss) {
+TEST_F(Frto, ADuplicateAckBeforeNewDataIsALoss) {
   s.receive_ack(0);
   s.receive_ack(mss);
   s.emit();
@@ -155,7 +155,7 @@ TEST_F(Frto, ADuplicateBeforeMeansLoss) {
   s.expect_nothing();
 }
 
-TEST(SpuriousTimeout, NothingIsTakenBackWhereTheConfigurationSaysSo) {
+TEST(SpuriousTimeout, NothingIsUndoneIfUndoIsDisabled) {
   for (const bool sack : {false, true}) {
     Script s;
     s.config.takes_back = false;
@@ -170,7 +170,7 @@ TEST(SpuriousTimeout, NothingIsTakenBackWhereTheConfigurationSaysSo) {
   }
 }
 
-TEST(SpuriousTimeout, WithoutNewDataTheRestIsRepeated) {
+TEST(SpuriousTimeout, WithoutNewDataTheRestIsRetransmitted) {
   Script s;
   s.handshake_rtt = 100ms;
   s.open();
@@ -187,7 +187,7 @@ TEST(SpuriousTimeout, WithoutNewDataTheRestIsRepeated) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST_F(Frto, APartOfTheCopyIsNoAnswer) {
+TEST_F(Frto, AnAckOfAPartOfTheRetransmissionDecidesNothing) {
   s.receive_ack(mss / 2);
   s.emit();
   s.receive_ack(mss);
@@ -197,7 +197,7 @@ TEST_F(Frto, APartOfTheCopyIsNoAnswer) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST_F(Eifel, NotInTheMiddleOfAnotherRepair) {
+TEST_F(Eifel, UndoesNothingDuringAnotherRecovery) {
   s.their_echo = copy;
   s.receive_ack(mss);
   s.receive_ack(mss);  // a real loss
@@ -212,7 +212,7 @@ TEST_F(Eifel, NotInTheMiddleOfAnotherRepair) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST_F(FrtoSack, NewlySackedOriginalsProveIt) {
+TEST_F(FrtoSack, NewlySackedOriginalsProveASpuriousTimeout) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -224,7 +224,7 @@ TEST_F(FrtoSack, NewlySackedOriginalsProveIt) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
 }
 
-TEST_F(FrtoSack, NewDataThatOvertakesMeansLoss) {
+TEST_F(FrtoSack, SackedNewDataWithUnsackedOriginalsIsALoss) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -235,7 +235,7 @@ TEST_F(FrtoSack, NewDataThatOvertakesMeansLoss) {
   s.expect_data(mss, mss);  // slow start, from the oldest
 }
 
-TEST_F(FrtoSack, DuplicatesBeforeTheAnswerAreNoVerdict) {
+TEST_F(FrtoSack, DuplicateAcksBeforeTheAnswerDecideNothing) {
   s.receive_sack(0, {{3 * mss, 4 * mss}});
   s.emit();
   s.expect_nothing();
@@ -247,7 +247,7 @@ TEST_F(FrtoSack, DuplicatesBeforeTheAnswerAreNoVerdict) {
   expect_undone(s);
 }
 
-TEST(SpuriousTimeout, AnAnswerBeforeTheCopyLeft) {
+TEST(SpuriousTimeout, AnAckBeforeTheRetransmissionWasSentUndoesIt) {
   Script s;
   s.handshake_rtt = 100ms;
   s.open();
@@ -265,7 +265,7 @@ TEST(SpuriousTimeout, AnAnswerBeforeTheCopyLeft) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 0U);
 }
 
-TEST(SpuriousTimeout, TheTimeoutLearnsFromThePause) {
+TEST(SpuriousTimeout, TheRtoAdaptsToTheDelay) {
   for (const bool timestamps : {false, true}) {
     Script s;
     if (timestamps) s.use_timestamps();
@@ -281,7 +281,7 @@ TEST(SpuriousTimeout, TheTimeoutLearnsFromThePause) {
   }
 }
 
-TEST(SpuriousTimeout, TheFinWaitsForTheVerdict) {
+TEST(SpuriousTimeout, TheFinWaitsForTheDecision) {
   Script s;
   s.handshake_rtt = 100ms;
   s.use_timestamps();
@@ -303,7 +303,7 @@ TEST(SpuriousTimeout, TheFinWaitsForTheVerdict) {
   EXPECT_EQ(s.endpoint.state(), tcp::State::fin_wait_2);
 }
 
-TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRepeated) {
+TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRetransmitted) {
   Script s;
   s.handshake_rtt = 100ms;
   s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
@@ -347,7 +347,7 @@ void reorder(Script& s) {
   s.discard_sent();
 }
 
-TEST(SpuriousRecovery, AnEchoFromBeforeTheCopyEndsIt) {
+TEST(SpuriousRecovery, AnEchoOlderThanTheRetransmissionEndsIt) {
   for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
     for (const bool sack : {false, true}) {
       Script s;
@@ -364,7 +364,7 @@ TEST(SpuriousRecovery, AnEchoFromBeforeTheCopyEndsIt) {
   }
 }
 
-TEST(SpuriousRecovery, TheCopysEchoIsALoss) {
+TEST(SpuriousRecovery, AnEchoOfTheRetransmissionIsALoss) {
   for (const bool sack : {false, true}) {
     Script s;
     s.use_timestamps();
@@ -379,7 +379,7 @@ TEST(SpuriousRecovery, TheCopysEchoIsALoss) {
   }
 }
 
-TEST(SpuriousRecovery, NotWhileAnotherIsTakenForLost) {
+TEST(SpuriousRecovery, IsNotUndoneWhileAnotherSegmentIsLost) {
   Script s;
   s.use_timestamps();
   s.use_sack();
@@ -393,7 +393,7 @@ TEST(SpuriousRecovery, NotWhileAnotherIsTakenForLost) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicatesAreNewsAgain) {
+TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicateAcksStartAnother) {
   Script s;
   s.use_timestamps();
   reorder(s);
@@ -405,7 +405,7 @@ TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicatesAreNewsAgain) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 2);
 }
 
-class Duplicates : public testing::Test {
+class DsackTest : public testing::Test {
  protected:
   void SetUp() override {
     s.use_sack();
@@ -414,7 +414,7 @@ class Duplicates : public testing::Test {
   Script s;
 };
 
-TEST(SpuriousRecovery, AReportedCopyEndsIt) {
+TEST(SpuriousRecovery, ADsackEndsIt) {
   for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
     Script s;
     s.config.congestion = algorithm;
@@ -428,7 +428,7 @@ TEST(SpuriousRecovery, AReportedCopyEndsIt) {
   }
 }
 
-TEST_F(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
+TEST_F(DsackTest, ADsackAfterTheRecoveryUndoesIt) {
   s.receive_ack(10 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
@@ -436,7 +436,7 @@ TEST_F(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
   expect_undone(s);
 }
 
-TEST(SpuriousRecovery, AReportedCopyIsNotHeardWhereNothingIsTakenBack) {
+TEST(SpuriousRecovery, ADsackUndoesNothingIfUndoIsDisabled) {
   Script s;
   s.config.takes_back = false;
   s.use_sack();
@@ -446,7 +446,7 @@ TEST(SpuriousRecovery, AReportedCopyIsNotHeardWhereNothingIsTakenBack) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
 }
 
-TEST_F(Duplicates, EveryCopyMustHaveBeenOne) {
+TEST_F(DsackTest, EveryRetransmissionMustBeReportedAsADuplicate) {
   s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
   s.emit();
   s.expect_data(4 * mss, mss);
@@ -459,7 +459,7 @@ TEST_F(Duplicates, EveryCopyMustHaveBeenOne) {
   EXPECT_GE(s.endpoint.cwnd(), Bytes(10 * mss));
 }
 
-TEST_F(Duplicates, AReportMayStandWithinTheSecondBlock) {
+TEST_F(DsackTest, ADsackMayLieWithinTheSecondBlock) {
   s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
   s.emit();
   s.receive_sack(0, {{4 * mss, 5 * mss}, {1 * mss, 10 * mss}});  // RFC 2883 section 4.1.2
@@ -469,7 +469,7 @@ TEST_F(Duplicates, AReportMayStandWithinTheSecondBlock) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST_F(Duplicates, OfAnotherTimeSayNothing) {
+TEST_F(DsackTest, DsacksOfOtherSegmentsUndoNothing) {
   s.receive_ack(10 * mss);
   s.emit();
   s.receive_sack(12 * mss, {{11 * mss, 12 * mss}});  // sent after the recovery: the network's own
@@ -477,7 +477,7 @@ TEST_F(Duplicates, OfAnotherTimeSayNothing) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
 }
 
-TEST_F(FrtoSack, AReportedCopyTakesBackATimeoutThatOneAcknowledgementAnswered) {
+TEST_F(FrtoSack, ADsackUndoesATimeoutThatOneAckAnswered) {
   s.receive_ack(10 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
@@ -485,7 +485,7 @@ TEST_F(FrtoSack, AReportedCopyTakesBackATimeoutThatOneAcknowledgementAnswered) {
   expect_undone(s);
 }
 
-TEST_F(Duplicates, ATimeoutWithinARecoveryIsNotTakenBack) {
+TEST_F(DsackTest, ATimeoutWithinARecoveryIsNotUndone) {
   s.pass(s.endpoint.rto());
   EXPECT_EQ(s.endpoint.counters().timeouts, 1);
   s.receive_sack(4 * mss, {{0, 1 * mss}});

@@ -20,7 +20,7 @@ void send(Script& s, int sent, int written) {
   s.discard_sent();
 }
 
-TEST(TailProbe, RepeatsTheLastSegmentAfterTwoRoundTrips) {
+TEST(TailProbe, RetransmitsTheLastSegmentAfterTwoRtts) {
   Script s;
   send(s, 4, 4);
   s.pass(199ms);
@@ -33,7 +33,7 @@ TEST(TailProbe, RepeatsTheLastSegmentAfterTwoRoundTrips) {
   EXPECT_GT(s.endpoint.next_deadline(), s.now + s.endpoint.rto() - 3ms);
 }
 
-TEST(TailProbe, PrefersNewDataWhateverTheCongestionWindowSays) {
+TEST(TailProbe, PrefersNewDataBeyondTheCongestionWindow) {
   Script s;
   send(s, 4, 8);
   s.pass(probe);
@@ -42,7 +42,7 @@ TEST(TailProbe, PrefersNewDataWhateverTheCongestionWindowSays) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 0U);
 }
 
-TEST(TailProbe, ThePeersWindowHoldsNewDataBack) {
+TEST(TailProbe, NewDataIsLimitedByThePeerWindow) {
   Script s;
   s.config.initial_window_segments = 4;
   s.handshake_rtt = 100ms;
@@ -55,7 +55,7 @@ TEST(TailProbe, ThePeersWindowHoldsNewDataBack) {
   s.expect_data(3 * mss, mss);
 }
 
-TEST(TailProbe, ItsAnswerShowsWhatIsLost) {
+TEST(TailProbe, ItsAckRevealsTheLosses) {
   Script s;
   send(s, 4, 4);
   s.now += 100ms;
@@ -75,7 +75,7 @@ TEST(TailProbe, ItsAnswerShowsWhatIsLost) {
 }
 
 // An outage at a full buffer loses that much. What the probe is answered by is behind all of it.
-TEST(TailProbe, ItsAnswerIsHeardBehindAThousandLostSegments) {
+TEST(TailProbe, ItsAckIsFoundBehindAThousandLostSegments) {
   constexpr int segments = 1200;
   Script s;
   s.config.initial_window_segments = segments;
@@ -97,7 +97,7 @@ TEST(TailProbe, ItsAnswerIsHeardBehindAThousandLostSegments) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 0);
 }
 
-TEST(TailProbe, ALoneSegmentWaitsForTheTimeout) {
+TEST(TailProbe, ASingleSegmentWaitsForTheTimeout) {
   Script s;
   send(s, 1, 1);
   s.pass(250ms);
@@ -108,7 +108,7 @@ TEST(TailProbe, ALoneSegmentWaitsForTheTimeout) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 1);
 }
 
-TEST(TailProbe, OneAtATimeThenTheTimeout) {
+TEST(TailProbe, ATimeoutFollowsAnUnansweredProbe) {
   Script s;
   send(s, 4, 4);
   s.pass(probe);
@@ -121,7 +121,7 @@ TEST(TailProbe, OneAtATimeThenTheTimeout) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 1);
 }
 
-TEST(TailProbe, TheLastSegmentHasItsTwoRoundTripsToo) {
+TEST(TailProbe, TheLastSegmentHasTwoRttsBeforeTheProbe) {
   Script s;
   s.handshake_rtt = 100ms;
   s.use_sack();
@@ -154,7 +154,7 @@ TEST(TailProbe, ARepairedLossHalvesTheWindow) {
   EXPECT_EQ(s.endpoint.ssthresh(), s.endpoint.cwnd());
 }
 
-TEST(TailProbe, AReportedDuplicateClearsIt) {
+TEST(TailProbe, ADsackClearsIt) {
   Script s;
   send(s, 4, 4);
   s.pass(probe);
@@ -170,7 +170,7 @@ TEST(TailProbe, AReportedDuplicateClearsIt) {
   EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
-TEST(TailProbe, NoneWithoutSack) {
+TEST(TailProbe, IsNotSentWithoutSack) {
   Script s;
   s.handshake_rtt = 100ms;
   s.open();
@@ -181,7 +181,7 @@ TEST(TailProbe, NoneWithoutSack) {
   s.expect_nothing();
 }
 
-TEST(TailProbe, CarriesTheFinAgain) {
+TEST(TailProbe, RetransmitsTheFin) {
   Script s;
   s.handshake_rtt = 100ms;
   s.use_sack();
@@ -216,7 +216,7 @@ TEST(TailProbe, WaitsForAnAllowance) {
   s.expect_data(3 * mss, mss);
 }
 
-TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
+TEST(TailProbe, IsCancelledByNewData) {
   Script s;
   let_probe_wait(s, 8);
   s.receive_ack(2 * mss);
@@ -228,7 +228,7 @@ TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
 }
 
 // It waits for an allowance. The UE has the last segment meanwhile, and told of it what the probe would ask.
-TEST(TailProbe, IsNotDueAnyMoreOnceTheLastSegmentIsThere) {
+TEST(TailProbe, IsCancelledByTheAckOfTheLastSegment) {
   Script s;
   let_probe_wait(s, 4);
   s.receive_sack(0, {{3 * mss, 4 * mss}});
@@ -241,7 +241,7 @@ TEST(TailProbe, IsNotDueAnyMoreOnceTheLastSegmentIsThere) {
 }
 
 // A timeout has asked by the time that there is an allowance.
-TEST(TailProbe, IsNotDueAnyMoreAfterATimeout) {
+TEST(TailProbe, IsCancelledByATimeout) {
   Script s;
   let_probe_wait(s, 4);
   s.now += 2s;

@@ -92,10 +92,10 @@ class Relay {
   std::uint32_t received_ = 0;
 };
 
-class TakeOver : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, TakeOver, testing::Range(0U, 30U));
+class SpliceTest : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, SpliceTest, testing::Range(0U, 30U));
 
-TEST_P(TakeOver, LooksLikeReadingAndWriting) {
+TEST_P(SpliceTest, EqualsReadingAndWriting) {
   std::mt19937 random(GetParam());
   const auto below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
   // A small window closes now and then.
@@ -134,7 +134,7 @@ TEST_P(TakeOver, LooksLikeReadingAndWriting) {
   EXPECT_GT(all.sent(), 50'000U) << "something has passed";
 }
 
-TEST(Endpoint, WhatIsHeldIsWhatIsSentAndWhatIsNot) {
+TEST(Endpoint, HeldBytesAreTheUnacknowledgedAndTheUnsent) {
   Script s;
   s.open(2500);
   for (int i = 0; i < 4; ++i) s.write(1000);

@@ -13,7 +13,7 @@ bool urgent(const SentSegment& sent) {
   return sent.segment.flags.urg();
 }
 
-TEST(Urgent, EverythingUpToItsEndSaysSo) {
+TEST(Urgent, SegmentsUpToTheUrgentPointerCarryIt) {
   Script s;
   s.open();
   s.write_segments(3);
@@ -34,7 +34,7 @@ TEST(Urgent, EverythingUpToItsEndSaysSo) {
   EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
-TEST(Urgent, IsToldBeforeThereIsAnyData) {
+TEST(Urgent, IsAnnouncedBeforeItsData) {
   Script s;
   s.open(0);
   s.endpoint.announce_urgent(s.our_base + 500);
@@ -46,7 +46,7 @@ TEST(Urgent, IsToldBeforeThereIsAnyData) {
   s.expect_nothing();
 }
 
-TEST(Urgent, ARepetitionSaysItAgain) {
+TEST(Urgent, ARetransmissionCarriesThePointer) {
   Script s;
   s.config.tail_loss_probes = false;
   s.open();
@@ -60,7 +60,7 @@ TEST(Urgent, ARepetitionSaysItAgain) {
   EXPECT_EQ(again.segment.urgent, mss);
 }
 
-TEST(Urgent, BothPartsOfACutSegmentPointToTheSamePlace) {
+TEST(Urgent, BothPartsOfACutSegmentPointToTheSameByte) {
   Script s;
   s.use_sack();
   s.config.tail_loss_probes = false;
@@ -75,7 +75,7 @@ TEST(Urgent, BothPartsOfACutSegmentPointToTheSamePlace) {
   EXPECT_EQ(s.expect_data(600, 400).segment.urgent, 400);
 }
 
-TEST(Urgent, APlaceThatIsTooFarIsApproached) {
+TEST(Urgent, AFarPointerIsLimitedToTheField) {
   Script s;
   s.open();
   s.write_segments(3);
@@ -88,7 +88,7 @@ TEST(Urgent, APlaceThatIsTooFarIsApproached) {
   }
 }
 
-TEST(Urgent, NeverMovesBack) {
+TEST(Urgent, ThePointerNeverMovesBack) {
   Script s;
   s.open();
   s.endpoint.announce_urgent(s.our_base + 2000);
@@ -99,7 +99,7 @@ TEST(Urgent, NeverMovesBack) {
   EXPECT_EQ(s.expect_data(0, mss).segment.urgent, 2000);
 }
 
-TEST(Urgent, ThePeersPointerIsKnownUntilItIsRead) {
+TEST(Urgent, ThePointerOfThePeerIsKeptUntilItsDataIsRead) {
   Script s;
   s.open();
   tcp::Segment data = s.segment(0, 0, Flags::ack_bit | Flags::urg_bit);
@@ -117,7 +117,7 @@ TEST(Urgent, ThePeersPointerIsKnownUntilItIsRead) {
   EXPECT_FALSE(s.endpoint.urgent_ahead());
 }
 
-TEST(Urgent, IsHeardWhileTheWindowIsClosed) {
+TEST(Urgent, IsReceivedWhileTheWindowIsClosed) {
   Script s;
   s.open(Script::peer_window, 0);
   tcp::Segment told = s.segment(0, 0, Flags::ack_bit | Flags::urg_bit);
@@ -126,7 +126,7 @@ TEST(Urgent, IsHeardWhileTheWindowIsClosed) {
   EXPECT_TRUE(s.endpoint.urgent_ahead());
 }
 
-TEST(Urgent, WhatIsNotAcceptableTellsNothing) {
+TEST(Urgent, APointerOfAnUnacceptableSegmentIsIgnored) {
   Script s;
   s.open();
   tcp::Segment forged = s.segment(0, 0, Flags::ack_bit | Flags::urg_bit);
@@ -146,7 +146,7 @@ TEST(Urgent, WhatIsNotAcceptableTellsNothing) {
 
 // --- keep-alives ---
 
-TEST(PeerKeepAlive, IsTheOwnersToAnswer) {
+TEST(PeerKeepAlive, IsLeftToItsOwner) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
@@ -160,7 +160,7 @@ TEST(PeerKeepAlive, IsTheOwnersToAnswer) {
   s.expect_ack(0);
 }
 
-TEST(PeerKeepAlive, MayCarryAByteOfGarbage) {
+TEST(PeerKeepAlive, MayCarryOneByteOfGarbage) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
@@ -176,7 +176,7 @@ TEST(PeerKeepAlive, MayCarryAByteOfGarbage) {
   EXPECT_TRUE(s.endpoint.take_keepalive());
 }
 
-TEST(PeerKeepAlive, IsNoneWhileSomethingIsUnderWay) {
+TEST(PeerKeepAlive, IsNotRecognisedWhileDataIsInFlight) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
@@ -189,7 +189,7 @@ TEST(PeerKeepAlive, IsNoneWhileSomethingIsUnderWay) {
   EXPECT_FALSE(s.endpoint.take_keepalive());
 }
 
-TEST(PeerKeepAlive, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
+TEST(PeerKeepAlive, AWindowProbeIsLeftToItsOwner) {
   Script s;
   s.config.answers_keepalives = false;
   s.open(Script::peer_window, 0);
@@ -203,7 +203,7 @@ TEST(PeerKeepAlive, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
   s.expect_ack(0);
 }
 
-TEST(PeerKeepAlive, OfOursIsASegmentThatMustBeAnswered) {
+TEST(PeerKeepAlive, OurKeepAliveIsASegmentThatThePeerMustAnswer) {
   Script s;
   s.open();
   s.endpoint.send_keepalive();

@@ -39,7 +39,7 @@ TEST(TraceRequest, MayEndByTimeOrByLines) {
   EXPECT_FALSE(read({"10.0.0.2"}).duration);
 }
 
-TEST(TraceRequest, SaysWhatIsWrong) {
+TEST(TraceRequest, NamesErrors) {
   for (const char* const word : {"", "ue", "10.0.0.2:", "10.0.0.2:0", "10.0.0.2:65536", "[10.0.0.2]:1", "[2001:db8::2]",
                                  ":1", "[]:1", "10.0.0.2:+1"})
     EXPECT_THAT(problem({word}), HasSubstr("of which UE?")) << word;

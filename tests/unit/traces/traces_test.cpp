@@ -49,7 +49,7 @@ class TracesTest : public testing::Test {
                  [] { return std::uint64_t{1'700'000'000} * 1'000'000'000; }}};
 };
 
-TEST_F(TracesTest, BeginsWithWhatItIsAndEndsWithTotalsWhenTheShardsHaveLetGo) {
+TEST_F(TracesTest, BeginsWithAHeaderAndEndsWithTotals) {
   const auto stream = begin();
   EXPECT_EQ(used[0], nullptr);
   look();
@@ -79,7 +79,7 @@ TEST_F(TracesTest, BeginsWithWhatItIsAndEndsWithTotalsWhenTheShardsHaveLetGo) {
   EXPECT_EQ(lines[6], (admin::Json{{"at", 100'000'000'000}, {"event", "end"}, {"lines", 5}, {"lost", 0}}));
 }
 
-TEST_F(TracesTest, EndsByItselfWhenItsTimeIsOver) {
+TEST_F(TracesTest, EndsAfterItsDuration) {
   const auto stream = begin({"--seconds", "2"});
   look();
   std::string text;
@@ -93,7 +93,7 @@ TEST_F(TracesTest, EndsByItselfWhenItsTimeIsOver) {
   EXPECT_FALSE(stream->take(text, much));
 }
 
-TEST_F(TracesTest, EndsByItselfWhenItHasItsLines) {
+TEST_F(TracesTest, EndsAfterItsNumberOfLines) {
   const auto stream = begin({"--lines", "3"});
   look();
   for (int i = 0; i < 10; ++i) decide(0);
@@ -107,7 +107,7 @@ TEST_F(TracesTest, EndsByItselfWhenItHasItsLines) {
   EXPECT_EQ(lines.back().at("lines"), 3);
 }
 
-TEST_F(TracesTest, WhatIsTakenInSmallPartsIsWholeInTheEnd) {
+TEST_F(TracesTest, ReadingInSmallPartsLosesNothing) {
   const auto stream = begin();
   look();
   decide(0);
@@ -118,7 +118,7 @@ TEST_F(TracesTest, WhatIsTakenInSmallPartsIsWholeInTheEnd) {
   EXPECT_EQ(lines_of(text).size(), 5U);
 }
 
-TEST_F(TracesTest, WhatFindsNoRoomIsCounted) {
+TEST_F(TracesTest, LinesThatFindNoRoomAreCounted) {
   const auto stream = begin();
   look();
   constexpr std::size_t lines = 40'000;
@@ -133,7 +133,7 @@ TEST_F(TracesTest, WhatFindsNoRoomIsCounted) {
   EXPECT_GT(end.at("lines"), 10'000);
 }
 
-TEST_F(TracesTest, AShardThatStandsStillDelaysTheEndForASecondOnly) {
+TEST_F(TracesTest, AStalledShardDelaysTheEndByOneSecond) {
   const auto stream = begin();
   look();
   std::string text;
@@ -146,7 +146,7 @@ TEST_F(TracesTest, AShardThatStandsStillDelaysTheEndForASecondOnly) {
   EXPECT_TRUE(traces.begin({"10.0.0.2"}).ok);
 }
 
-TEST_F(TracesTest, AClientThatIsGoneEndsItsOwn) {
+TEST_F(TracesTest, ATraceEndsWhenItsClientDisconnects) {
   auto stream = begin();
   look();
   stream.reset();
@@ -160,7 +160,7 @@ TEST_F(TracesTest, OnlyOneRunsAtOnce) {
 }
 
 /// It may be about to use what it was offered, so that is kept, however soon it was taken back.
-TEST_F(TracesTest, WhatAShardHasNotSeenIsNotInUse) {
+TEST_F(TracesTest, ATraceIsFreedOnlyAfterTheShardPollsAgain) {
   auto stream = begin();
   const LawTrace* const offered = slots[0].take();
   EXPECT_TRUE(slots[0].uses(*offered));
