@@ -32,8 +32,8 @@ class Host {
   const bool is_ue;
   const std::uint32_t isn;
   std::optional<std::uint16_t> window;  ///< the field of what it sends, where the script gives one
-  bool answers = false;                 ///< it acknowledges whatever brings something, at once
-  std::uint32_t mtu = 65535;            ///< of the port towards it: octets of an IP packet
+  bool answers = false;                 ///< acknowledges every data segment at once
+  std::uint32_t mtu = 65535;            ///< MTU of the port towards the host: octets of an IP packet
   std::deque<Octets> waiting;           ///< frames that came and were not looked at
 
   /// Enters a frame that the host sends; `sound` if a receiver would take it.

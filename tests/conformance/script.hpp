@@ -12,7 +12,7 @@
 
 namespace sluice::conformance {
 
-/// A line of a script that nobody can carry out.
+/// Error in a line of a script that cannot be executed.
 struct ScriptError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -45,7 +45,7 @@ class Words {
 
 struct Line {
   int number = 0;
-  std::set<std::string> only;  ///< of the circumstances that the line is for; empty: all
+  std::set<std::string> only;  ///< conditions under which the line applies; empty: all
   std::vector<std::string> words;
 };
 
@@ -68,7 +68,7 @@ struct Script {
 struct Segment {
   std::uint16_t flags = 0;
   std::uint32_t seq = 0;
-  std::uint32_t length = 0;  ///< of the payload
+  std::uint32_t length = 0;  ///< octets of payload
   std::optional<std::uint32_t> ack;
   std::optional<std::uint16_t> window;
   std::optional<std::uint16_t> urgent;
@@ -79,7 +79,7 @@ struct Segment {
   std::optional<std::uint8_t> hops;
   std::optional<bool> dont_fragment;
   std::optional<std::vector<Tag>> tags;
-  std::optional<std::uint16_t> offset;  ///< of a fragment
+  std::optional<std::uint16_t> offset;  ///< fragment offset, if the packet is a fragment
   bool more_fragments = false;
   Octets between;
   std::uint8_t first_header = 6;

@@ -39,7 +39,7 @@ struct Wire {
   std::uint8_t hops = 64;
   bool dont_fragment = true;
   bool more_fragments = false;
-  std::uint16_t offset = 0;       ///< of a fragment, in units of 8 octets
+  std::uint16_t offset = 0;       ///< fragment offset in units of 8 octets
   Octets between;                 ///< IPv4 options, or IPv6 extension headers
   std::uint8_t first_header = 6;  ///< IPv6: what follows the fixed header
   std::uint16_t flags = 0;

@@ -78,7 +78,7 @@ class ProxyLab final : public proxy::Transmitter {
     queue.pop_front();
     return seen;
   }
-  /// The newest; all older ones are forgotten with it.
+  /// Returns the newest frame and drops all older ones.
   std::optional<Seen> last(proxy::Side out) {
     std::optional<Seen> newest;
     while (auto seen = next(out)) newest = std::move(seen);
@@ -161,7 +161,7 @@ class ScriptedHosts {
     lab_.put(proxy::Side::core,
              frame(false, segment(tcp::Flags::syn_bit | tcp::Flags::ack_bit, server_isn.raw(), ue_isn.raw() + 1)));
   }
-  /// Opens the connection and forgets the frames of the handshake.
+  /// Opens the connection and drops the frames of the handshake.
   void open() {
     send_syn();
     send_syn_ack();
@@ -217,7 +217,7 @@ class ScriptedReports {
   std::uint64_t sequence_ = 0;
 };
 
-/// One connection whose server has data for the UE, in a shard that is told of the UE's queue.
+/// Connection whose server has data for the UE, in a shard that gets reports of the UE's queue.
 struct ReportedDownload {
   explicit ReportedDownload(const proxy::ShardConfig& config) : lab(config) {}
 
