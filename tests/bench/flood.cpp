@@ -19,12 +19,12 @@
 
 namespace {
 
-constexpr std::size_t frame_length = 74;  ///< of a SYN as Linux sends it, with all its options
+constexpr std::size_t frame_length = 74;  ///< octets of a SYN as Linux sends it, with all its options
 constexpr std::size_t l3 = 14;
 constexpr std::size_t l4 = l3 + 20;
 constexpr long tick_ns = 1'000'000;
 constexpr std::uint32_t first_source = 0x64400000;  ///< 100.64.0.0/10
-constexpr std::uint32_t destination = 0xc6336401;   ///< 198.51.100.1, which nobody has: nothing answers
+constexpr std::uint32_t destination = 0xc6336401;   ///< 198.51.100.1, an unused address: no host answers
 
 using Frame = std::array<std::uint8_t, frame_length>;
 

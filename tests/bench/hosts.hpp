@@ -79,7 +79,7 @@ class Sink final : public proxy::Transmitter {
 struct Connection {
   packet::Addresses to_ue;
   tcp::SeqNum server_next;  ///< what the server sends next
-  tcp::SeqNum server_edge;  ///< of the window that it has
+  tcp::SeqNum server_edge;  ///< right edge of the window that it has
   tcp::SeqNum ue_next;
 };
 
@@ -124,7 +124,7 @@ class Hosts {
     c.server_next += 1;
     return of_server(c, syn_ack, 0);
   }
-  /// Of as many bytes as payload_size at most; `flags` besides the ACK.
+  /// Returns a data segment with at most payload_size bytes; `flags` are set besides ACK.
   packet::Packet data_of_server(Connection& c, Instant now, std::uint16_t bytes = payload_size,
                                 std::uint8_t flags = 0) {
     tcp::Segment data = segment(static_cast<std::uint8_t>(tcp::Flags::ack_bit | flags), c.server_next, c.ue_next, now);
@@ -141,7 +141,7 @@ class Hosts {
   packet::Packet ack_of_ue(const Connection& c, Instant now) {
     return of_ue(c, segment(tcp::Flags::ack_bit, c.ue_next, c.server_next, now));
   }
-  /// Of what has come so far, which the segment with that timestamp was the first of.
+  /// Returns the UE's ACK up to `up_to`. `echo` is the timestamp of the first segment that the ACK covers.
   packet::Packet ack_of_ue(const Connection& c, tcp::SeqNum up_to, std::uint32_t echo, Instant now) {
     tcp::Segment ack = segment(tcp::Flags::ack_bit, c.ue_next, up_to, now);
     ack.ts_echo = echo;

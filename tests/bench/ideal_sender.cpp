@@ -23,7 +23,7 @@ constexpr std::uint16_t ack_bytes = 52;
 constexpr Milliseconds delayed_ack = 40;
 const IpAddress ue_address = IpAddress::v4(10, 45, 0, 2);
 
-/// The uplink as a scenario has it by default; hands on how many packets each acknowledgement that came stands for.
+/// Models the default uplink of a scenario; reports how many packets each received ACK covers.
 class Uplink final : public Element {
  public:
   Uplink(packet::PacketPool& pool, Milliseconds tti) : pool_(pool), uplink_(loop_, milliseconds(tti), {}, *this) {
@@ -156,12 +156,13 @@ class Run {
   std::vector<Milliseconds> sent_at_;
   std::vector<Milliseconds> came_at_;  ///< to the UE
   std::vector<double> carried_at_;     ///< bytes in each millisecond; negative: nothing waited
-  std::deque<std::uint64_t> on_wire_;  ///< what the Node-B had heard in the last milliseconds
-  std::size_t arrived_ = 0;            ///< at the queue
+  std::deque<std::uint64_t>
+      on_wire_;              ///< bytes acknowledged at the Node-B, one entry for each millisecond of the hop delay
+  std::size_t arrived_ = 0;  ///< at the queue
   std::size_t acknowledged_ = 0;
   std::size_t known_ = 0;
   Milliseconds known_until_ = 0;
-  std::int64_t left_ = packet_bytes;  ///< of the first that waits
+  std::int64_t left_ = packet_bytes;  ///< bytes left of the first waiting packet
   double mean_ = 0;
   double weight_ = 0;
   std::int64_t offered_ = 0;

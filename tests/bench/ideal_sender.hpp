@@ -28,8 +28,8 @@ struct IdealLink {
 enum class Hears : std::uint8_t { by_acks, at_once };
 
 struct IdealSetting {
-  Milliseconds memory;     ///< of the mean rate
-  Milliseconds reference;  ///< of queue
+  Milliseconds memory;     ///< time constant of the mean rate
+  Milliseconds reference;  ///< reference of the queue
   Milliseconds longest;    ///< beyond a round trip, that deliveries are taken to have gone on without news
   double gain;
 };
@@ -39,10 +39,10 @@ struct IdealOutcome {
   double p95_ms = 0;  ///< in the radio queue
 };
 
-/// How much of a link an ideal sender uses at what delay. All that it hears are acknowledgements of the UE, up the
-/// uplink and over the way. It knows of every byte when it reached the UE, as soon as an acknowledgement tells, knows
-/// the delays of all hops, loses nothing and divides nothing. What it cannot know is what the link will carry until its
-/// data is there. Or it hears of every byte at once.
+/// Returns the utilisation and delay of an ideal sender on a link. The sender receives only the ACKs of the UE, over
+/// the uplink and the hops. From each ACK it learns when each byte reached the UE, and it knows the delays of all hops
+/// without loss or rounding. The future capacity of the link is unknown to it. With the other setting, it learns of
+/// every byte at once.
 [[nodiscard]] IdealOutcome ideal_sender(packet::PacketPool& pool, const IdealLink& link, Hears hears,
                                         const IdealSetting& setting);
 

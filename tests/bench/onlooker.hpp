@@ -15,8 +15,8 @@
 
 namespace sluice::bench {
 
-/// Somebody who looks at all that comes in and goes out, as a shard's thread has it. The other thread's part, to read
-/// what was captured, is not measured.
+/// Captures every frame in and out, as the thread of a shard does. The reader of the captured frames runs on another
+/// thread and is not measured.
 class Onlooker final : public proxy::Transmitter {
  public:
   enum class Looks : std::uint8_t { no, captures, records };

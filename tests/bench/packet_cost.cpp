@@ -31,7 +31,7 @@ constexpr std::array<std::uint8_t, 6> ue_mac = {2, 0, 0, 0, 0, 1};
 constexpr std::array<std::uint8_t, 6> server_mac = {2, 0, 0, 0, 0, 2};
 constexpr std::uint32_t ue_isn = 1000;
 constexpr std::uint32_t server_isn = 500'000;
-constexpr std::uint8_t scale = 8;  ///< of all windows
+constexpr std::uint8_t scale = 8;  ///< window scale of all hosts
 constexpr std::uint32_t repeats = 100;
 constexpr std::uint32_t holes = 4000;
 
@@ -45,8 +45,8 @@ class Sink final : public proxy::Transmitter {
       packet.reset();
     }
   }
-  std::uint32_t end = 0;   ///< of the newest segment to the radio
-  std::uint32_t edge = 0;  ///< of the window that the server was promised last
+  std::uint32_t end = 0;   ///< end of the newest segment towards the radio
+  std::uint32_t edge = 0;  ///< right edge of the window last advertised to the server
 
  private:
   void note(Side out, const tcp::Segment& segment) {
@@ -55,7 +55,7 @@ class Sink final : public proxy::Transmitter {
   }
 };
 
-/// Of a UE to one server.
+/// Returns the addresses of a connection of a UE to one server.
 packet::Addresses addresses_of(std::uint32_t ue, std::uint16_t port = 20'000) {
   packet::Addresses to_server;
   to_server.src = IpAddress::v4(10, static_cast<std::uint8_t>(45 + (ue >> 16)), static_cast<std::uint8_t>(ue >> 8),
@@ -66,7 +66,7 @@ packet::Addresses addresses_of(std::uint32_t ue, std::uint16_t port = 20'000) {
   return to_server;
 }
 
-/// A shard and hosts that say whatever a case wants.
+/// Runs a shard between hosts that send what each case needs.
 class Scene {
  public:
   explicit Scene(proxy::Intercept intercept = proxy::Intercept::split)
@@ -104,7 +104,7 @@ class Scene {
     ack.window = window;
     return frame(true, a, ack, 0);
   }
-  /// A router on the UE's side says something about the segment that carries those bytes to it.
+  /// Returns an ICMP error of a router on the UE's side about the segment that carries those bytes.
   packet::Packet router_says(const packet::Addresses& a, const packet::IcmpHeader& icmp, std::uint32_t at) {
     packet::Packet quoted = data(a, at, 1400);
     packet::Packet packet = allocate(packet::ipv4_length + packet::tcp_length);
@@ -163,7 +163,7 @@ class Scene {
     now_ += std::chrono::microseconds(1);
     ++measured_;
   }
-  /// What is due after `duration`, which stands for so many packets.
+  /// Measures the work that is due after `duration`, divided by `packets`.
   void cost_of_time(Duration duration, std::uint32_t packets) {
     begin_counting();
     now_ += duration;
@@ -296,14 +296,14 @@ void window_updates(Scene& scene) {
   }
 }
 
-/// Of a flood: the tables are full of others.
+/// Measures a SYN flood: the tables are full of other connections.
 void syns_of_new_ues(Scene& scene) {
   constexpr std::uint32_t before = 20'000;
   for (std::uint32_t i = 0; i < before; ++i) scene.put(Side::radio, scene.syn(addresses_of(i)));
   for (std::uint32_t i = 0; i < repeats; ++i) scene.cost(Side::radio, scene.syn(addresses_of(before + i)));
 }
 
-/// … whose servers answer.
+/// Measures a SYN flood whose servers answer.
 void answers_to_new_ues(Scene& scene) {
   constexpr std::uint32_t before = 20'000;
   for (std::uint32_t i = 0; i < before; ++i) scene.half_open(addresses_of(i));
@@ -364,7 +364,8 @@ packet::Packet as_fragment(packet::Packet packet, std::uint16_t field) {
   return packet;
 }
 
-/// Of a UE that has as many handshakes under way as there can be: later parts, and first ones that name one of them.
+/// Measures fragments of a UE with as many pending handshakes as possible: later fragments, and first ones that match
+/// a handshake.
 void fragments_beside_half_open(Scene& scene) {
   for (std::uint16_t port = 1; port <= 16'000; ++port) scene.half_open(addresses_of(1, port));
   for (std::uint16_t i = 0; i < repeats; ++i) {
@@ -396,7 +397,7 @@ void errors_of_routers(Scene& scene) {
   }
 }
 
-/// The same when every connection wants to be looked at, and all are ended: of one connection.
+/// Measures the timers when all connections expire together, per connection.
 void ends_of_many_at_once(Scene& scene) {
   constexpr std::uint32_t connections = 8'000;
   for (std::uint32_t i = 0; i < connections; ++i) {

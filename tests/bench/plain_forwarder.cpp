@@ -1,7 +1,6 @@
-// What a port can do where nobody looks at a packet: frames go from one port to the other as they came, in bursts, by a
-// thread that never sleeps. The measure that the proxy is put beside.
-// plain_forwarder DEVICE DEVICE
-// Ends with SIGTERM; prints how many frames it has moved, and how many the other port did not take.
+// Measures the forwarding rate of a port without any inspection. A thread that never sleeps moves frames from one port
+// to the other in bursts. This is the baseline for the proxy. Usage: plain_forwarder DEVICE DEVICE. SIGTERM ends it;
+// then it prints how many frames it has moved and how many the other port refused.
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>

@@ -26,7 +26,7 @@ namespace {
 using namespace sluice;
 
 struct Result {
-  double share = 0;  ///< of a processor
+  double share = 0;  ///< share of a processor, 0 … 1
   std::vector<double> lateness_us;
 };
 

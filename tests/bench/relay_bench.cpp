@@ -1,8 +1,8 @@
-// What the proxy spends on one relayed 1448-byte segment: the data segment in from the core and out to the radio, the
-// acknowledgement to the server, the UE's acknowledgement, and the timers of it all, with bursts of 32 packets, all in
-// memory: split, passing end to end under a law, or forwarded untouched. Cycles are counted around Shard::receive,
-// Shard::advance and Shard::on_report only; building the traffic is not part of it. Under callgrind (--toggle-collect
-// on measured_receive, measured_advance and measured_report) the same binary gives instructions.
+// Measures the cost of one relayed segment of 1448 bytes in the proxy. The cost includes the data segment from the
+// core to the radio, the ACK to the server, the UE's ACK and all timers. Bursts have 32 packets in memory. Connections
+// are split, end to end under a controller, or forwarded unchanged. Only cycles in Shard::receive, Shard::advance and
+// Shard::on_report count, not those that build the traffic. Under callgrind (--toggle-collect on measured_receive,
+// measured_advance and measured_report) the same binary counts instructions.
 
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ struct Case {
   bool journal = false;                ///< notes what a later run must know (state.file)
   std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
   proxy::LawPlace law = proxy::LawPlace::nodeb;
-  Duration reports = std::chrono::seconds(60);  ///< so often one of each UE; zero: none
+  Duration reports = std::chrono::seconds(60);  ///< interval of the reports of each UE; zero: none
   Onlooker::Looks looks = Onlooker::Looks::no;  ///< at headers only
 };
 constexpr std::array cases = {
@@ -212,8 +212,8 @@ void print(const Outcome& outcome) {
   std::printf("reports per segment                 %.2f\n", static_cast<double>(outcome.reports) / relayed);
 }
 
-/// Cycles per segment of each of so many shards that work at the same time, one thread and processor each; of as many
-/// as have done what was to be measured.
+/// Returns the cycles per segment of each of several shards that run at the same time on their own threads and
+/// processors. Shards that did not finish are omitted.
 std::vector<double> relay_together(const Case& which, const Size& size, packet::PacketPool& pool, unsigned shards) {
   std::vector<double> cycles;
   std::mutex mutex;

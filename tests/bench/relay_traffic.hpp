@@ -26,7 +26,7 @@ inline constexpr int most_warm_up = 20'000;  ///< beside two of every connection
 inline constexpr std::uint32_t most_unhurried = 10'000;
 inline constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
 inline constexpr Duration delayed_ack = std::chrono::milliseconds(40);
-inline constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that what is under way fits the pool
+inline constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that the bytes in flight fit the pool
 
 /// Cycles that one thing has taken, all together.
 struct Cycles {
@@ -94,7 +94,7 @@ class RelayTraffic {
     std::uint32_t echo = 0;
     std::uint32_t waiting = 0;  ///< segments
   };
-  /// Nothing else having come, its last segment is acknowledged then.
+  /// Holds a segment whose ACK is sent at that time if no other segment has arrived.
   struct Delayed {
     std::uint32_t number;
     tcp::SeqNum next;
@@ -117,7 +117,7 @@ class RelayTraffic {
     return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * train, 2 * 1024 * 1024));
   }
 
-  /// As many segments as a burst has and windows allow.
+  /// Sends as many segments as a burst has and as the windows allow.
   void send(bool measured) {
     std::size_t count = 0;
     for (std::size_t tried = 0; tried < burst_size / train_; ++tried) {
@@ -171,7 +171,7 @@ class RelayTraffic {
     due.clear();
   }
 
-  /// Whose turn comes in this round.
+  /// Sends the reports of the UEs that are due in this round.
   void report_in_turn(bool measured) {
     if (period_ <= Duration::zero()) return;
     due_ += static_cast<double>(connections_.size()) * (to_seconds(round_time_) / to_seconds(period_));

@@ -15,7 +15,7 @@
 
 namespace sluice::bench {
 
-/// Of the processor, by the time that this thread has had of it: what others take of it meanwhile does not count.
+/// Returns the processor cycles of this thread, so that other threads do not count.
 inline std::uint64_t cycles_of_this_thread() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -70,7 +70,7 @@ class ReportPath final : public control::feedback::RecordHandler, public control
 
   std::uint64_t octets = 0;
   std::uint64_t received = 0;  ///< cycles of all of it
-  std::uint64_t in_shard = 0;  ///< of these
+  std::uint64_t in_shard = 0;  ///< cycles spent in the shard
  private:
   static control::feedback::SessionConfig side(std::uint64_t sender, std::size_t datagram) {
     control::feedback::SessionConfig config;

@@ -68,7 +68,7 @@ class Scene {
     put(Side::radio, hosts.ack_of_ue(c, now));
     forget();
   }
-  /// A request of the UE and an answer, and so much time that each of a million takes some minutes.
+  /// Runs one request of the UE and its answer, then passes time so that a million connections take some minutes.
   void use(bench::Connection& c) {
     put(Side::radio, hosts.data_of_ue(c, now, 100));
     put(Side::core, hosts.data_of_server(c, now));
@@ -94,7 +94,7 @@ class Scene {
   bench::Hosts hosts;
   Instant now{std::chrono::seconds(1000)};
   bool measuring = false;    ///< from now on calls of the shard are counted
-  std::uint64_t cycles = 0;  ///< of these
+  std::uint64_t cycles = 0;  ///< cycles spent on them
 
  private:
   void receive(Side side, std::span<packet::Packet> burst) {
@@ -132,8 +132,8 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// What `pairs` idle connections take, from a tenth of them on; then they all end. `used`: each was asked for something
-/// before, and has answered, under the law by acknowledgements.
+/// Measures the memory of `pairs` idle connections, from a tenth of them on; then ends all of them. With `used`, each
+/// has carried one request and its answer under the ACK-based controller.
 bool idle(std::uint32_t pairs, std::uint32_t per_ue, bool used) {
   packet::PacketPool pool("scale", 8192);
   proxy::ShardConfig config = configuration(pairs, pairs / per_ue + 1, proxy::Mode::smvs);
@@ -230,7 +230,7 @@ class ShortConnections {
       case 5:
         scene_.put_in_burst(Side::core, hosts.ack_of_server(c, scene_.now));
         return;
-      default:  // its turn is to come
+      default:  // waits for its time
         return;
     }
   }
@@ -282,7 +282,7 @@ proxy::ReportArrival report_of(const IpAddress& ue, std::uint64_t sequence, Inst
   return arrival;
 }
 
-/// A report of each UE in turn, `batch` at once (a poll thread takes up to 64), and what the Node-B is told after each
+/// Measures a report of each UE in turn, `batch` at once (a poll thread reads up to 64), and the statuses after each
 /// 64 of them.
 bool reports(std::uint32_t ues, std::uint32_t batch) {
   packet::PacketPool pool("scale", 8192);
@@ -334,7 +334,7 @@ bool reports(std::uint32_t ues, std::uint32_t batch) {
   return measured > 0;
 }
 
-/// What a proxy does with a datagram of reports before a shard hears of it, by how it is signed.
+/// Measures the processing of a report datagram before it reaches a shard, for each signature algorithm.
 bool datagrams() {
   namespace feedback = control::feedback;
   struct Wire final : feedback::DatagramSink {
@@ -369,7 +369,7 @@ bool datagrams() {
     std::uint64_t received = UINT64_MAX;
     Wire wire;
     Count count;
-    for (int round = 0; round < 20; ++round) {  // the fastest, which nobody else has disturbed
+    for (int round = 0; round < 20; ++round) {  // the fastest round, which no other thread has disturbed
       Discard nothing;
       std::uint64_t before = rte_rdtsc_precise();
       node_b.send_reports(reports, Duration(1), std::chrono::milliseconds(5), false, nothing);

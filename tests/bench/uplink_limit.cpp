@@ -1,5 +1,6 @@
-// What an ideal sender makes of three recorded links, when all it hears are acknowledgements that come up the
-// emulator's scheduled uplink, beside one that knows of every byte at once. Of each the best of a grid of settings.
+// Computes the use that an ideal sender makes of three recorded links if it receives only ACKs over the emulator's
+// scheduled uplink. The reference is a sender that learns of every byte at once. Each result is the best of a grid of
+// settings.
 
 #include <algorithm>
 #include <array>
@@ -20,8 +21,8 @@ constexpr Milliseconds duration = 300'000;
 
 struct Link {
   std::string trace;
-  double use;     ///< wanted, per cent
-  double p95_ms;  ///< … at this delay
+  double use;     ///< required utilisation in per cent
+  double p95_ms;  ///< required p95 delay in ms
 };
 const std::array links{Link{"Verizon-LTE-short.down", 95, 60}, Link{"TMobile-UMTS-driving.down", 95, 70},
                        Link{"ATT-LTE-driving.down", 98, 45}};
@@ -38,7 +39,7 @@ std::vector<IdealSetting> grid() {
   return settings;
 }
 
-/// By how much a use falls short where the delay is as wanted; much where it is not.
+/// Returns the missing utilisation if the delay is as required; a large value if it is not.
 double shortfall(const IdealOutcome& outcome, const Link& link) {
   return link.use - outcome.use + (outcome.p95_ms > link.p95_ms ? 1000 : 0);
 }

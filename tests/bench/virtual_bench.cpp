@@ -76,7 +76,7 @@ void trace_link(packet::PacketPool& pool) {
   std::fflush(stdout);
 }
 
-/// What is said of a mode's aim, where it has one.
+/// Returns the description of a mode's aim, if it has one.
 const char* aim_of(const RunMode& mode) {
   if (mode == RunMode::none) return " (aim: 800)";
   return mode == RunMode::smvs ? " (aim: 300)" : "";
