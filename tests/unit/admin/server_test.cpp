@@ -38,7 +38,7 @@ struct StreamScript {
   std::atomic<std::size_t> taken{0};
 };
 
-/// Says "part\n" when it is asked, "end\n" once it is to finish.
+/// Sends "part\n" on request and "end\n" when it is to finish.
 class ScriptedStream final : public ByteStream {
  public:
   explicit ScriptedStream(StreamScript& script) : script_(script) {}

@@ -77,7 +77,8 @@ TEST_F(CaptureFilter, ShowsHeadersOnlyUnlessASnapLengthIsSet) {
   EXPECT_EQ(filter.shown_bytes(seen.frame()), tcp_headers + 1000);
 }
 
-/// Whoever may see no payload learns nothing of it by asking for what is in it either.
+/// A client that may see no payload must not learn of it by filtering on its content, so a program sees the shown
+/// bytes only.
 TEST_F(CaptureFilter, ABpfProgramSeesOnlyTheShownBytes) {
   const auto at = [](std::uint32_t offset) {
     return *Program::checked({{BPF_LD | BPF_B | BPF_ABS, 0, 0, offset},

@@ -31,7 +31,7 @@ std::string capture() {
   return text;
 }
 
-/// Where each block begins; each says its length at both ends.
+/// Returns where each block begins, by the length at both of its ends.
 std::vector<std::size_t> blocks_of(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t at = 0; at < text.size(); at += word(text, at + 4)) {

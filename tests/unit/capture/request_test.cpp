@@ -74,7 +74,8 @@ TEST(CaptureProgram, OnlyProgramsThatEndAndStayInBoundsAreAccepted) {
   EXPECT_FALSE(Program::checked(std::vector<bpf_insn>(Program::most_instructions + 1, take)));
 }
 
-/// The machine's memory lies on the poll thread's stack, and nobody clears it.
+/// The memory of the BPF machine lies on the poll thread's stack and is not cleared, so reading it would leak the
+/// stack.
 TEST(CaptureProgram, MemoryThatAnyPathLeavesUnwrittenIsNotRead) {
   const bpf_insn take = {BPF_RET | BPF_A, 0, 0, 0};
   const bpf_insn store = {BPF_ST, 0, 0, 3};

@@ -53,7 +53,7 @@ std::vector<std::string> texts_of(FrameTap& tap) {
   return texts;
 }
 
-/// A shard whose frames somebody sees, in and out, as its thread has it.
+/// Runs a shard whose frames are captured, in and out, as its thread captures them.
 class CapturedShard : public testing::Test, private proxy::Transmitter {
  protected:
   explicit CapturedShard(const proxy::ShardConfig& config = test::shard_config())

@@ -1,4 +1,4 @@
-// The window that is clocked by acknowledgements in closed loop, with the truth of the queue beside what it believes.
+// Tests of the ACK-based window in closed loop. Each compares the queue estimate with the true queue.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,7 +127,7 @@ TEST(AckClockedLink, ACellularLinkIsUsedAtLowDelay) {
   }
 }
 
-// What is under way beyond rate · base delay is what waits in the queue: on average over a second, to a fifth.
+// Bytes in flight beyond rate · base delay are the queue: on average over a second, the estimate is within a fifth.
 TEST(AckClockedLink, TheQueueEstimateIsWithinAFifthOfTheQueue) {
   AckedLink link;
   link.capacity = constant(10e6);
@@ -167,8 +167,8 @@ TEST(AckClockedLink, ALongerPathIsDetectedSoon) {
   }
 }
 
-// What is under way stands in the queue from then on, so no packet sees the new delay before the queue is drained.
-// With reports of the queue it is told from a queue, and where these are frequent nothing is drained to find out.
+// The bytes in flight stand in the queue after the change, so no packet measures the new delay before a drain. Reports
+// of the queue distinguish it from a longer path, so frequent reports make the drain unnecessary.
 TEST(AckClockedLink, ReportsRevealALongerPathWithoutADrain) {
   for (const Milliseconds period : {5, 50, 250, 1000}) {
     SCOPED_TRACE(period);
@@ -186,7 +186,7 @@ TEST(AckClockedLink, ReportsRevealALongerPathWithoutADrain) {
   }
 }
 
-// What a report says of the queue spares the drain, not more.
+// Reports of the queue save a drain and have no other effect.
 TEST(AckClockedLink, ReportsOfTheQueueLowerNeitherUseNorRaiseDelay) {
   for (const Milliseconds way : {10, 50}) {
     for (const Milliseconds period : {1, 10, 50, 100, 1000, 5000}) {
@@ -302,7 +302,7 @@ TEST(AckClockedLink, AStalledUplinkIsNotMistakenForAQueue) {
   link.uplink_speaks = [](Milliseconds now) { return now % 3'000 >= 200; };
   link.warmup = 3'000;
   const auto result = link.run(60'000);
-  // Of each stall what is under way at its beginning is still carried.
+  // The link still carries what is in flight at the beginning of each stall.
   EXPECT_GE(result.utilisation, 0.90);
   EXPECT_LE(result.base_ms.back(), 25);
 }
@@ -310,7 +310,7 @@ TEST(AckClockedLink, AStalledUplinkIsNotMistakenForAQueue) {
 TEST(AckClockedLink, CrossTrafficThatFillsTheQueueDoesNotStarveIt) {
   AckedLink link;
   link.capacity = constant(10e6);
-  // Somebody holds 60 ms of the queue for half a minute: half of the link is his.
+  // Cross traffic holds 60 ms of the queue for half a minute, so half of the link belongs to it.
   link.foreign = [](Milliseconds now) { return now < 10'000 || now >= 40'000 ? 0.0 : now < 10'060 ? 1250.0 : 625.0; };
   const auto result = link.run(60'000);
   EXPECT_GE(result.served_in(20'000, 40'000), 0.8 * 0.5 * 20'000 * 1250);
@@ -375,7 +375,7 @@ TEST(AckClockedLink, TheSameSeedGivesTheSameRun) {
 
 struct Recorded {
   const char* file;
-  double least_use, most_p95_ms;  ///< with an uplink that always speaks
+  double least_use, most_p95_ms;  ///< bounds with an uplink that never stalls
   double scheduled_least_use,
       scheduled_p95_ms;  ///< with a scheduled one, which no timestamps tell of: much is sent ahead
 };

@@ -15,12 +15,12 @@
 namespace sluice::control::test {
 namespace {
 
-constexpr std::int64_t stage = 15'000;  ///< a link stays as it is for so long, in ms
+constexpr std::int64_t stage = 15'000;  ///< duration of one link state, in ms
 constexpr std::int64_t stages = 5;
 constexpr std::int64_t to_settle = 8'000;
 
-/// One UE's way through stages: rates that change by up to ten times, ways of other lengths (another route, another
-/// Node-B), outages at the seams, an uplink that clumps and stalls, loss.
+/// One UE on a path with stages: rates that change by up to ten times, other path delays (another route, another
+/// Node-B), outages between stages, an uplink that aggregates and stalls ACKs, and loss.
 struct Journey {
   explicit Journey(std::uint64_t seed) : random(seed) {
     double rate = between(std::log(0.5e6), std::log(150e6));
@@ -77,7 +77,7 @@ int examine(std::uint64_t seed) {
     const std::int64_t settled = i * stage + journey.outage[at] + to_settle;
     const std::int64_t end = (i + 1) * stage;
     const double capacity = journey.bps[at] / 8000 * static_cast<double>(end - settled);
-    // Slower links carry few packets in a round trip: less can be told from them, and a longer way is found later.
+    // Slower links carry few packets in an RTT, so a longer path is detected later.
     const double least = journey.bps[at] < 1.5e6 ? 0.4 : 0.75;
     if (const double served = result.served_in(settled, end); served < least * capacity) {
       ++missed;
@@ -98,7 +98,7 @@ int examine(std::uint64_t seed) {
   return missed;
 }
 
-// Nearly every link: one in which a queue of others cannot be told from a longer path may take two routine drains.
+// Nearly every link passes. A link whose cross traffic looks like a longer path may need two routine drains.
 TEST(AckClockedRobustness, RandomLinksAreUsedWithoutAStandingQueue) {
   const char* const first = std::getenv("SLUICE_SEED");
   const std::uint64_t from = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;

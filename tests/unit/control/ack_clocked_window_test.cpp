@@ -135,7 +135,7 @@ TEST(AckClockedWindow, ForgetsTheLinkAfterALongPause) {
   EXPECT_EQ(law.base_delay(), Duration::zero());
 }
 
-// All of the last second comes so much later as the uplink holds it up: the rate is that of before.
+// All ACKs of the last second are delayed by the uplink alone, so the rate stays as before.
 TEST(AckClockedWindow, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
   const auto window_when = [](Duration late) {
     AckClockedWindow law;
@@ -160,7 +160,7 @@ TEST(AckClockedWindow, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
   EXPECT_NEAR(window_when(-1ms), punctual, 100) << "unknown: the stretch alone";
 }
 
-// An outage holds up the uplink and the link. What has come meanwhile is no more than what was under way.
+// An outage delays the uplink and the link. The data that arrived meanwhile is at most what was in flight.
 TEST(AckClockedWindow, AckDelayAddsAtMostTheBytesInFlight) {
   const auto window_after = [](Duration late) {
     AckClockedWindow law;
@@ -221,8 +221,8 @@ TEST(AckClockedWindow, AddsTheBytesOfOneAck) {
   EXPECT_NEAR(window_when(8, 4, 10ms) - window_when(8, 1, 10ms), 3 * 7 * 1500, 300) << "end to end for an eighth";
 }
 
-/// 10 Mb/s over a way of 40 ms. Every acknowledgement comes 10 ms after the one before, and so late; those of the last
-/// 1.2 s are told by `change`.
+/// Returns a window after 10 Mb/s over a path of 40 ms. An ACK arrives every 10 ms, delayed by `late`; `change` alters
+/// the ACKs of the last 1.2 s.
 AckClockedWindow after_late_acknowledgements(Duration late, const std::function<void(Acknowledged&)>& change = {}) {
   AckClockedWindow law;
   for (int i = 1; i < 500; ++i) {
@@ -274,7 +274,7 @@ TEST(AckClockedWindow, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   EXPECT_EQ(over.window(later), over.window()) << "nobody has anything to say";
 }
 
-// 12 Mb/s over 40 ms: after 200 ms nothing is under way any more that will be acknowledged by itself.
+// At 12 Mb/s over 40 ms, nothing is in flight after 200 ms that would still be acknowledged by itself.
 TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
   const auto law_with = [](Bytes under_way) {
     AckClockedWindow law;
@@ -308,7 +308,7 @@ TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
   EXPECT_EQ(lost.window(last + 10s), lost.window()) << "a timeout has asked";
 }
 
-// The connection whose clock told it has ended; the clocks of those that go on say nothing.
+// The connection whose clock measured the delay has ended; the clocks of the others give no measurement.
 TEST(AckClockedWindow, ForgetsAnAckDelayThatIsNoLongerKnown) {
   const auto window_after = [](Duration late) {
     AckClockedWindow law;
@@ -377,7 +377,7 @@ TEST(AckClockedWindow, AheadEqualsWhatTheLinkCarriesMeanwhile) {
   EXPECT_EQ(settled(60ms).ahead(0ms), Bytes{});
 }
 
-// Behind a window that is used up nothing is under way until its answer comes; that is no pause.
+// Behind a used-up window nothing is in flight until the ACK arrives, so this gap is no pause of the source.
 TEST(AckClockedWindow, ALongerControlLoopIsNotTakenForAPause) {
   AckClockedWindow law = settled(60ms);
   for (int i = 1; i <= 6000 && !law.draining(); ++i) {
@@ -522,7 +522,7 @@ TEST(AckClockedWindow, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
   EXPECT_FALSE(drains_after_start_up(far, 170ms, 30ms));
 }
 
-/// Four connections that pass end to end have two segments each under way, whatever the window is.
+/// Four end-to-end connections have two segments each in flight, whatever the window is.
 TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   AckClockedWindow law;
   const auto hear = [&law](Duration now, Duration took, Bytes in_flight) {

@@ -35,7 +35,7 @@ TEST(AckRegulator, SlowStartReservesTwiceTheBufferSpace) {
   EXPECT_EQ(law.on_queue(packet * 10).up_to, 0_B) << "full";
 }
 
-/// The law takes over when 100 packets have gone by, 6 of them under way.
+/// The controller takes over after 100 packets, 6 of them in flight.
 TEST(AckRegulator, ASourceThatIsAlreadySendingIsPastSlowStart) {
   AckRegulator law(buffer_of(10));
   law.source_runs();
@@ -116,8 +116,8 @@ TEST(AckRegulator, SlowStartIsAssumedUntilABufferOfAcksIsHeld) {
   EXPECT_EQ(law.on_ack(packet * 11).up_to, packet * 2) << "the source has outgrown the buffer: one too many may come";
 }
 
-/// A NewReno source (RFC 6582, packets) right behind the queue, a link that carries a packet each tick and a radio of
-/// 10 ticks there and 10 back. With or without the law.
+/// A NewReno source (RFC 6582, in packets) directly behind the queue, a link that carries one packet per tick, and a
+/// radio delay of 10 ticks each way. Runs with or without the controller.
 class RenoLink {
  public:
   RenoLink(bool regulated, std::int64_t buffer) : regulated_(regulated), buffer_(buffer), law_(buffer_of(buffer)) {}

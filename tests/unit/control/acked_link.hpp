@@ -14,10 +14,10 @@
 
 namespace sluice::control::test {
 
-/// Somebody else's connection to the same UE, that fills the queue: a window that grows until a packet finds the buffer
-/// full, and is cut to 0.7 then.
+/// A competing connection to the same UE that fills the queue. Its window grows until a packet finds the buffer full
+/// and is then reduced to 0.7.
 struct Rival {
-  std::int64_t from = 0, to = 0;  ///< it has something to send, ms
+  std::int64_t from = 0, to = 0;  ///< time in which it has data to send, ms
   std::int64_t round_trip = 30;   ///< without the queue, ms
   double window = 15'000;
   double grows_until = 1e9;  ///< twofold with each round trip up to this, then by four packets
@@ -27,10 +27,10 @@ struct Rival {
   std::deque<std::int64_t> lost;       ///< when what found the buffer full is missed
 };
 
-/// A radio link of which the sender hears by acknowledgements only: a source with as much to send as `demand` says, a
-/// wire, a queue, a link whose capacity changes every millisecond, a UE that delays acknowledgements, and an uplink
-/// that speaks when it is granted. Beside what the law believes stands what is true. Steps of one millisecond;
-/// everything is decided by the arguments.
+/// A radio link whose sender receives only ACKs: a source with `demand`, a wire, a queue, a link whose capacity
+/// changes every millisecond, a UE that delays ACKs, and an uplink that sends when it has a grant. The estimates of
+/// the controller are recorded beside the true values. Steps last one millisecond; the arguments alone decide
+/// everything.
 struct AckedLink {
   using Milliseconds = std::int64_t;
 
@@ -52,7 +52,7 @@ struct AckedLink {
   int segments_per_ack = 1;
   Milliseconds delayed_ack = 40;
   double packet_loss = 0;  ///< on the air
-  Bytes buffer{};          ///< of the radio queue; 0 = unlimited
+  Bytes buffer{};          ///< limit of the radio queue; 0 = unlimited
   Bytes packet{1500};
   std::uint64_t seed = 1;
   Milliseconds warmup = 0;  ///< not counted in the result
@@ -88,7 +88,7 @@ struct AckedLink {
     Milliseconds sent = 0;
     Milliseconds arrival = 0;
     double left = 0;
-    std::uint64_t number = 0;  ///< of ours, from 1; 0: of others
+    std::uint64_t number = 0;  ///< number of our packet, from 1; 0: cross traffic
     bool again = false;        ///< a repetition: its round trip proves nothing
   };
   static Instant at(Milliseconds ms) { return Instant(std::chrono::milliseconds(ms + 100'000)); }
@@ -111,7 +111,7 @@ struct AckedLink {
   std::deque<Packet> outstanding_;
   std::vector<double> delays_;
   double queued_ = 0, offered_ = 0, served_ = 0, backlog_ = 0, in_flight_ = 0;
-  double others_ = 0;  ///< of others since the last news
+  double others_ = 0;  ///< bytes of cross traffic since the last ACK sample
   int lost_ = 0;       ///< packets to be sent again
   std::uint64_t result_losses_ = 0;
   std::uint64_t next_ = 1;
@@ -234,7 +234,7 @@ inline void AckedLink::compete(Milliseconds now) {
     others_ += size;
     rival->under_way += size;
     if (enter(now, Packet{now, now, size, 0, false})) continue;
-    // It hears of the loss when what it sent next is acknowledged.
+    // The competitor detects the loss when the next packet is acknowledged.
     const auto heard = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
     rival->lost.push_back(heard);
   }

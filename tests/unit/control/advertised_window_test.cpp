@@ -101,8 +101,8 @@ TEST(AdvertisedWindow, TheWindowOfTheHandshakeIsNotTakenBack) {
   EXPECT_EQ(window.field(64'000_B, 65'535, 5000_B), 5000);
 }
 
-/// A receiver whose own edge never moves left, ACKs that now and then repeat, overtake each other or jump, and a law
-/// that wants anything at all.
+/// Random ACKs of a receiver whose own right edge never moves left: some repeat, overtake each other or jump. The
+/// controller requests any window.
 struct RandomAcks {
   std::mt19937_64 random;
   std::int64_t unit;

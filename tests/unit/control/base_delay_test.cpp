@@ -28,7 +28,7 @@ class Trips {
   }
   [[nodiscard]] bool doubted() const { return base.is_doubted(now); }
   void wait_until(Duration at) { now = Instant{} + at; }
-  /// The queue is empty at once, and packets sent since take so long.
+  /// Runs a drain: the queue is empty at once, and packets sent since then have this RTT.
   BaseDelay::Finding drain(Duration round_trip) {
     base.begin_drain(now, Duration::zero());
     EXPECT_FALSE(base.on_drained(news({}), 0, Duration::zero()));

@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Both of CLAMP's agents on one queue of a fixed link of 10 Mb/s, the paper's figure 2. A packet carries the price of
-/// the moment it leaves the queue; the window agent stands at the receiver; what it wants goes through an
-/// AdvertisedWindow. Flow i begins after 20·i seconds.
+/// Runs both agents of CLAMP on one queue of a fixed link of 10 Mb/s, figure 2 of the paper. A packet carries the
+/// price at its departure. The window agent is at the receiver, and its window passes an AdvertisedWindow. Flow i
+/// begins after 20·i seconds.
 class ClampedLink {
  public:
   explicit ClampedLink(const std::vector<Duration>& propagation) : prices_(propagation.size()) {
@@ -48,8 +48,8 @@ class ClampedLink {
   }
 
   struct Measured {
-    std::vector<double> rates;  ///< of each flow, as a part of the link
-    double used = 0;            ///< of the link
+    std::vector<double> rates;  ///< rate of each flow, as a share of the link
+    double used = 0;            ///< utilisation of the link
     double mean_queue = 0;
   };
   Measured measure(Instant from, Instant to) {

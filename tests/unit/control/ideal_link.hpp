@@ -16,8 +16,8 @@
 
 namespace sluice::control::test {
 
-/// The paper's Figure 8 without TCP: a source with as much to send as `demand` says, a wire of τp each way, a queue and
-/// a link whose capacity changes every millisecond. Steps of one millisecond; everything is decided by the arguments.
+/// Figure 8 of the paper without TCP: a source with `demand`, a wire of τp each way, a queue, and a link whose
+/// capacity changes every millisecond. Steps last one millisecond; the arguments alone decide everything.
 struct IdealLink {
   enum class Law : std::uint8_t { at_proxy, at_node_b };
 

@@ -159,7 +159,7 @@ TEST(InFlight, AcceptsAnyCounters) {
   }
 }
 
-/// What is forgotten of a pause makes no difference afterwards: one that kept all of it answers the same.
+/// Data that is discarded in a pause makes no difference afterwards: an object that kept all of it returns the same.
 TEST(InFlight, OnlyTheSumCountsAfterAPause) {
   std::mt19937_64 random(7);
   const auto below = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };

@@ -16,7 +16,8 @@ AckedLink ten_megabits(AckedLink::Milliseconds one_way) {
   return link;
 }
 
-// Without the bound a buffer of 20 ms loses 10 718 and 18 332 packets in a minute, and the second link is used to 0.39.
+// Without the bound a buffer of 20 ms loses 10 718 and 18 332 packets in a minute, and the second link has a
+// utilisation of 0.39.
 TEST(LossBoundLink, AShallowBufferIsUsedWithFewLosses) {
   for (const AckedLink::Milliseconds one_way : {20, 50}) {
     for (const Bytes buffer : {Bytes(25'000), Bytes(62'500)}) {

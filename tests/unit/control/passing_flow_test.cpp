@@ -47,8 +47,8 @@ TEST_F(EndToEndEstimatorTest, TimeBeforeAPauseIsNotPartOfTheRtt) {
   EXPECT_EQ(flow.on_ack(Instant(9s) + radio, segment * 2).round_trip, radio);
 }
 
-// With 400 segments under way the instants of a few are kept. None is ever told to have taken less than it did, since
-// the least is what counts, nor much more.
+// With 400 segments in flight only the times of a few are kept. No RTT is smaller than the true one, because the
+// minimum is what counts, and none is much larger.
 TEST_F(EndToEndEstimatorTest, TheRttIsNeverTooSmallWithManySegmentsInFlight) {
   constexpr Duration apart = 100us;
   constexpr int under_way = 400;
@@ -66,7 +66,7 @@ TEST_F(EndToEndEstimatorTest, TheRttIsNeverTooSmallWithManySegmentsInFlight) {
   EXPECT_GT(told, 3 * under_way - 100) << "nearly all acknowledgements tell";
 }
 
-// A queue that grows: ever more is under way, and what it took is told all the same.
+// The queue grows, so the flight grows without end, and RTTs are still measured.
 TEST_F(EndToEndEstimatorTest, TheRttIsMeasuredWhileTheFlightGrows) {
   int untold = 0;
   for (int i = 0; i < 20'000; ++i) {

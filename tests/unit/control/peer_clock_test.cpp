@@ -49,8 +49,8 @@ TEST(PeerClock, AnUnusualTickRateIsUnknown) {
   }
 }
 
-/// An upload fills the modem's buffer and empties it, from two seconds on, each in `half` messages of which one waits
-/// by `step` longer or shorter than the one before. What is late is known all along.
+/// Expects a known ACK delay throughout an upload that fills and empties the modem's buffer from two seconds on. Each
+/// half has `half` messages, of which each waits `step` longer or shorter than the one before.
 void expect_known_through_upload(int half, Duration step) {
   PeerClock clock;
   Duration sent{};
@@ -135,8 +135,8 @@ TEST(PeerClock, ADriftingClockStaysKnown) {
   EXPECT_LE(most, 3ms) << "100 ppm over ten seconds, and a tick";
 }
 
-/// What the peer says in an outage is kept, and comes at its end, from `begins` on. Of that nothing is said, and of
-/// what follows at once.
+/// Expects that segments held for more than a second by an outage from `begins` on have no known delay, and that all
+/// other delays are exact.
 void expect_known_after_outage(Duration begins, Duration lasts) {
   PeerClock clock;
   for (Duration sent{}; sent < begins + lasts + 10s; sent += 10ms) {

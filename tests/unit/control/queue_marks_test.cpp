@@ -37,7 +37,7 @@ TEST(QueueMarks, AReadOnlyQueryForgetsNothing) {
   EXPECT_EQ(marks.passed(2'000), 2'000_B);
 }
 
-/// However much is under way, the position is right to within the spacing that the space allows.
+/// With any number of bytes in flight, the position is exact to within the spacing of the marks.
 TEST(QueueMarks, AlternatingFlowsAreCountedSeparately) {
   QueueMarks marks;
   constexpr std::int64_t packet = 1500;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of 1 MB/s the others send so much, for five seconds.
+/// Returns the state after five seconds in which cross traffic sends the share `others` of 1 MB/s.
 QueueSharers shared(double others) {
   QueueSharers sharers;
   for (int i = 0; i < 500; ++i) sharers.on_news(Bytes(10'000 * (1 - others)), Bytes(10'000 * others), 10ms);

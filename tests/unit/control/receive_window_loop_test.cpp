@@ -20,11 +20,11 @@ using namespace std::chrono_literals;
 struct Relay {
   ReceiveWindowLoop loop;
   std::int64_t rtt_ms = 60;
-  std::function<double(std::int64_t)> capacity;  ///< bytes the radio leg takes in this millisecond
+  std::function<double(std::int64_t)> capacity;  ///< bytes that the radio leg accepts in this millisecond
   /// The drain rate as told to the loop: what the radio could take (a Node-B's word), or what it took.
   bool told_capacity = true;
   double server_limit = 1e12;  ///< bytes the server sends per millisecond at most
-  double best = 0;             ///< the best drain rate of late as told to the loop, bytes per millisecond
+  double best = 0;             ///< best recent drain rate that the loop gets, bytes per millisecond
 
   double buffered = 0, offered = 0, drained = 0, highest = 0;
   std::int64_t edge = 0, received = 0, sent = 0;
@@ -113,7 +113,7 @@ TEST(ReceiveWindowLoop, TheReferenceUsesAtLeastHalfOfTheBestRecentRate) {
   EXPECT_DOUBLE_EQ(reference(0), 30'000);
 }
 
-// Slow for a second, eight times as fast for 100 ms: what waits must last until the server has heard of it.
+// The link is slow for a second and eight times as fast for 100 ms, so the buffer must last until the server reacts.
 TEST(ReceiveWindowLoop, AVaryingLinkHasALargerReference) {
   const auto use = [](double best) {
     Relay relay;
@@ -159,8 +159,7 @@ TEST(Framing, FollowsRecentPackets) {
   EXPECT_EQ(framing.payload_of(OnWire(Bytes{})), 0_B);
 }
 
-// After an outage so long that the first loop has forgotten its rate, servers must not be promised the first window
-// again.
+// After an outage in which the first loop has forgotten its rate, servers must not get the initial window again.
 TEST(ReceiveWindowLoop, AStalledLinkDoesNotRestoreTheInitialWindow) {
   ReceiveWindowLoop loop;
   loop.advance({.buffered = 0_B,
@@ -217,7 +216,7 @@ TEST(ReceiveWindowLoop, KeepsAVaryingRadioLegBusy) {
         return rate;
       };
       relay.run(0, 30'000);
-      // At 120 ms a rate is more than half over before the server can have heard of it.
+      // At 120 ms more than half of a rate's duration passes before the server can react.
       EXPECT_GE(relay.drained / relay.offered, rtt < 100 ? 0.95 : 0.9) << "seed " << seed << " RTT " << rtt;
       EXPECT_LE(relay.highest, 1000.0 * (25 + 2 * static_cast<double>(rtt))) << "seed " << seed << " RTT " << rtt;
     }

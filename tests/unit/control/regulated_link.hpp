@@ -26,7 +26,7 @@ class RegulatedLink {
     double access = 0;  ///< bytes/s of the source's own link; 0 = any burst at once
     Bytes edge;         ///< up to here it may send; its first value is the initial window
     Bytes sent;         ///< what follows is kept by the link
-    Bytes acked;        ///< as the source knows
+    Bytes acked;        ///< bytes acknowledged, as the source knows
     Bytes delivered;    ///< in order, all of it
     Bytes queued;       ///< in the queue, with the packet in service
     std::int64_t highest_edge = 0;
@@ -35,7 +35,7 @@ class RegulatedLink {
   };
 
   Bytes packet{1000};
-  Bytes buffer{};                       ///< of the queue; 0 = unlimited
+  Bytes buffer{};                       ///< limit of the queue; 0 = unlimited
   std::function<double(Instant)> rate;  ///< bytes/s; nothing for a while when ≤ 0
   std::vector<Flow> flows;
 

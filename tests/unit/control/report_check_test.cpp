@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 /// A UE at 10 Mb/s, whose Node-B reports each 100 ms.
 class ReportsOfAUe : public testing::Test {
  protected:
-  /// For so long the Node-B says that it transmits `told` of what the UE acknowledges, and that its queue takes
-  /// `queue`.
+  /// Runs for `how_long` with reports that the Node-B transmits the share `told` of the acknowledged bytes and that
+  /// its queue takes `queue`.
   void go_on(Duration how_long, double told, Duration queue = 20ms) {
     for (const Instant end = now_ + how_long; now_ < end;) {
       now_ += 100ms;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Fig. 11: a rate drawn anew every `period` ms, uniformly between a tenth of `fastest_bps` and all of it.
+/// Fig. 11: a rate drawn again every `period` ms, uniformly between a tenth of `fastest_bps` and all of it.
 auto redrawn(std::int64_t period, double fastest_bps, std::uint64_t seed) {
   return [=, random = std::mt19937_64(seed), current = std::int64_t{-1}, rate = 0.0](std::int64_t now) mutable {
     for (; current < now / period; ++current) {
@@ -164,7 +164,7 @@ TEST(SmvsLink, ARateThatDropsTenfoldDrainsWithinTheBacklogItMade) {
   IdealLink link;
   link.capacity = [](std::int64_t now) { return now < 5000 ? 1250.0 : 125.0; };
   const auto result = link.run(12'000);
-  // About 40 ms of the old rate wait at the drop (queued and under way); at the new one that is 400 ms.
+  // About 40 ms of the old rate wait at the drop (queued and in flight); at the new rate that is 400 ms.
   EXPECT_LE(*std::max_element(result.queue.begin() + 6000, result.queue.end()), 125 * 60);
   EXPECT_GE(result.utilisation, 0.98);
 }

@@ -334,7 +334,7 @@ TEST(Smvs, RefusesInvalidParameters) {
   EXPECT_THROW(Smvs{parameters}, std::invalid_argument);
 }
 
-// Whatever an authenticated but mad Node-B says, the allowance is a number and never negative.
+// For any values of an authenticated Node-B, the allowance is a number and never negative.
 TEST(Smvs, AcceptsAnyObservation) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);

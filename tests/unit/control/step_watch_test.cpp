@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of 40 bytes each.
+/// Returns the rate for frames of 40 bytes.
 Rate frames_per_second(double frames) {
   return Rate::bytes_per_second(frames * 40);
 }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// News of a UE each 10 ms, whose acknowledgements are so late.
+/// Runs the ACKs of a UE every 10 ms, with given ACK delays.
 class Uplink {
  public:
   Duration hear(Duration late, Duration round_trip = 60ms) {

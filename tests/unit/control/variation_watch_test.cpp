@@ -7,14 +7,14 @@
 namespace sluice::control {
 namespace {
 
-/// A link whose rate is drawn anew every `holds` of a step, looked at once in each step.
+/// A link whose rate is drawn again every `holds` steps and is sampled once in each step.
 struct DrawnLink {
   std::mt19937_64 random;
   double holds;
   double least = 2e5;  ///< bytes/s
   double most = 2e6;
   double rate = 1e6;
-  double left = 0;  ///< of the time that the rate holds, in steps
+  double left = 0;  ///< time that the rate still holds, in steps
 
   Rate step() {
     double bytes = 0;

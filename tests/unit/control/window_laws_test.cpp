@@ -114,7 +114,7 @@ TEST(WindowLaws, AnUnusedWindowDoesNotGrow) {
   EXPECT_EQ(law.window(0_B, queue(), flow()), 33'250_B) << "the path, half of a = 5500, and τ = 500";
 }
 
-/// A law that takes over hears for seconds a price for the queue of the law before.
+/// A new controller gets prices of the former controller's queue for some seconds.
 TEST(WindowLaws, ClampIgnoresThePriceOfADrainedQueueAfterASwitch) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();

@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The paper's cell in outline: a server 1 ms away, 200 ms of radio there and back, rates of 1xEV-DO that change at
-/// random every 100 ms, ACKs that the law holds or lets go, windows through an AdvertisedWindow.
+/// An outline of the paper's cell: a server 1 ms away, 200 ms of radio delay there and back, 1xEV-DO rates that change
+/// at random every 100 ms, ACKs that the controller holds or releases, and windows through an AdvertisedWindow.
 class Cell {
  public:
   Cell(WindowRegulation form, std::int64_t buffer_packets, std::uint8_t scale, std::uint64_t seed)
@@ -95,8 +95,8 @@ TEST(WindowRegulatorLink, NothingOverflowsAndWrbCarriesMostAndWrsLeast) {
   }
 }
 
-// What is written is rounded to the scale's unit (RFC 7323 section 2.4) and the edge does not creep on by that, so that
-// eq. 3 holds but for a packet where the unit is larger than one.
+// Written windows are rounded to the unit of the scale (RFC 7323 section 2.4) without advancing the edge. Eq. 3
+// therefore holds, but for one packet if the unit is larger than a packet.
 TEST(WindowRegulatorLink, AScaledWindowAdmitsNoMorePackets) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     for (const WindowRegulation form : forms) {

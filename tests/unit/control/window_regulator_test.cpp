@@ -30,7 +30,7 @@ WindowRegulator regulator(WindowRegulation form, std::int64_t buffer_packets = 1
 struct Script {
   WindowRegulator law;
   std::vector<std::int64_t> held{};  ///< what the ACKs acknowledge that were not let go
-  std::int64_t furthest_edge = 0;    ///< of those that went
+  std::int64_t furthest_edge = 0;    ///< furthest right edge of the released ACKs
 
   std::vector<std::int64_t> dequeue(std::int64_t end, bool empty = false) {
     return go(law.on_dequeue(packet * end, empty));

@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-/// A frame from `src` to `dst` with so many VLAN tags, as the driver can be given them: 802.1Q.
+/// Returns a frame from `src` to `dst` with `tags` VLAN tags (802.1Q), as the driver can receive them.
 packet::Packet tagged_datagram(const IpAddress& src, const IpAddress& dst, int tags, std::string_view text) {
   packet::Packet frame = sluice::test::pool().allocate();
   text.copy(reinterpret_cast<char*>(frame.append(static_cast<std::uint16_t>(text.size()))), text.size());

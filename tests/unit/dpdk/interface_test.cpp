@@ -54,7 +54,7 @@ bool tagged(const packet::Packet& frame) {
   return packet::load_be16(frame.data() + 12) == 0x8100;
 }
 
-/// Polls until `count` packets that are wanted have come, or two seconds have passed.
+/// Polls until `count` matching packets have arrived or two seconds have passed.
 std::vector<packet::Packet> collect(Port& port, std::size_t count, bool (*wanted)(const packet::Packet&) = anything) {
   std::vector<packet::Packet> got;
   std::array<packet::Packet, 32> burst;
@@ -231,7 +231,7 @@ class LoopbackTraffic {
   std::thread thread_;
 };
 
-// The driver's socket hears every interface until it is bound to its own.
+// The socket of the driver receives from every interface until it is bound to its own.
 TEST_F(Interfaces, FramesOfOtherInterfacesAreNotReceived) {
   const LoopbackTraffic elsewhere;
   for (int i = 0; i < 25; ++i) {

@@ -52,7 +52,7 @@ TEST(PollPolicy, SleepsStayShortDuringLongIdleTimes) {
   PollPolicy policy(PollMode::adaptive);
   policy.watch(-1);
   policy.prepare_thread();
-  // The machine may be busy: of many rests, the shortest tells.
+  // The machine may be busy, so the shortest of many sleeps counts.
   Duration shortest = Duration::max();
   for (int i = 0; i < 200; ++i) {
     const Instant before = detail::kernel_now();

@@ -58,7 +58,7 @@ class Interfaces : public testing::Test {
   bool made_ = false;
 };
 
-/// Has the kernel send a datagram to port 2000 of somebody behind the interface.
+/// Makes the kernel send a datagram to port 2000 of an address behind the interface.
 inline void send_from_kernel(const std::string& interface, std::string_view text) {
   ASSERT_TRUE(shell("ip addr add 192.0.2.1/24 dev " + interface));
   ASSERT_TRUE(shell("ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:0b dev " + interface));

@@ -136,7 +136,7 @@ TEST_F(AirLinkTest, CountersAddUp) {
   EXPECT_EQ(cell.air(0)->under_way(), 0U);
 }
 
-/// Adds up what it is told.
+/// Sums what the observer reports.
 class Totals final : public CellObserver {
  public:
   void on_departure(UeIndex, const packet::Packet&, Bytes, Duration, Instant) override { ++departed; }

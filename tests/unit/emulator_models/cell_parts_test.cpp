@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Notes the TTIs that run, and names the next one once, as the test says.
+/// Records the TTIs that run and requests one later TTI, as the test sets it.
 class Diary final : public TtiUser {
  public:
   std::uint64_t run_tti(std::uint64_t tti, Instant /*now*/) override {
@@ -67,7 +67,7 @@ TEST(SharedAir, AnUnusedTtiOffersTheMeanOfTheAttachedUes) {
 
 TEST(SharedAir, EarlierTtisAreNotRecountedWhenAUeLeaves) {
   SharedAir air;
-  air.settle(1600, 2);  // four TTIs of 100 and 300 went to nobody
+  air.settle(1600, 2);  // four unused TTIs of 100 and 300
   EXPECT_EQ(air.offered(1600, 1), 800U);
   EXPECT_EQ(air.offered(1600 + 2 * 100, 1), 800U + 200U);  // the second has a silent channel from now on
   EXPECT_EQ(air.offered(1700, 0), 800U);

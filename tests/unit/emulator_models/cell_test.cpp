@@ -346,7 +346,7 @@ TEST_F(ResourceBlocks, UtilisationCountsPartsOfTtis) {
   EXPECT_EQ(use.offered, 11U * 1000);
 }
 
-/// TTIs of 1 ms that carry so many bytes each; the last number goes on.
+/// Channel with TTIs of 1 ms whose capacities are listed in bytes; the last value repeats.
 class Steps final : public SteppedChannel {
  public:
   explicit Steps(std::vector<int> capacities) : capacities_(std::move(capacities)) {}

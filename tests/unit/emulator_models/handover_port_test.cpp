@@ -215,7 +215,7 @@ TEST_F(HandoverPorts, AForeignEndMarkerReleasesNothing) {
   EXPECT_EQ(b_.port->held(0), 1U);
 }
 
-/// There and back, before the first handover's old path has come to its end.
+/// The UE returns before the old path of the first handover has delivered its end marker.
 TEST(HandoverBack, FollowsTheUeBack) {
   EventLoop loop;
   Recorder ues;

@@ -68,7 +68,7 @@ TEST(Hsdpa, TheCqiIsThreeTtisOld) {
   EXPECT_TRUE(varied);
 }
 
-/// The same link reckoned TTI by TTI by the formulas alone.
+/// Computes the same link TTI by TTI with the formulas alone.
 class PlainHsdpa {
  public:
   PlainHsdpa(const HsdpaParameters& parameters, const Random& random)

@@ -152,7 +152,8 @@ TEST(DualPi2, AFullRadioQueueDropsAndForwardsTheRestAtHandover) {
   EXPECT_EQ(queue.counters().dropped_packets, 1U);
 }
 
-/// A link of 1000 bytes each millisecond, from a queue that holds so many packets of them; what left as `accelerate`.
+/// Returns the share of packets that leave as `accelerate`, for a link of 1000 bytes per millisecond whose queue holds
+/// `waiting` packets.
 double share_accelerated(UeQueue& queue, int waiting, int times) {
   int accelerated = 0, left = 0;
   int ms = 0;

@@ -148,8 +148,8 @@ TEST(WlanModel, TheNaiveEstimateIsFarTooLargeNearTheWindow) {
       std::invalid_argument);
 }
 
-/// A chain of three states by hand: w = 4, P of one ACK p. Between two new beginnings it is once in state 1, with
-/// 1 − p in state 2, and (1 − p)(1 − p²)/p⁴ steps in state 4.
+/// A chain of three states by hand: w = 4, loss p of one ACK. Between two restarts it is once in state 1, with 1 − p
+/// in state 2, and (1 − p)(1 − p²)/p⁴ steps in state 4.
 TEST(WlanModel, AnUploadsWindowIsNearlyAlwaysFull) {
   const WlanShare small{
       .buffer_packets = 4, .window_packets = 4, .downloads = 1, .acks_per_packet = 1, .packets_per_ack = 1};

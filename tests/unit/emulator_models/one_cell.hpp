@@ -16,7 +16,7 @@ class OneCell {
  public:
   explicit OneCell(Duration tti) : cell(loop, tti, std::make_unique<RoundRobin>(), ues) {}
 
-  /// So many packets of `length` IP bytes to a UE, now.
+  /// Sends `packets` packets of `length` IP bytes to a UE, now.
   void send(const IpAddress& to, int packets, std::size_t length) {
     for (int i = 0; i < packets; ++i) cell.receive(frame(to, length), loop.now());
   }

@@ -69,7 +69,7 @@ class ReporterOmitsUes : public testing::Test, protected OneCell {
   std::optional<Reporter> reporter_;
 };
 
-/// A UE that nothing happens to is left out, but for its turn; what happens is told in the same period.
+/// An unchanged UE is omitted until its refresh; a change is reported in the same period.
 TEST_F(ReporterOmitsUes, UnchangedUesAreOmittedIfTheProxySupportsIt) {
   ReporterConfig config = every_ten_ms();
   config.refresh = milliseconds(100);
@@ -110,8 +110,8 @@ TEST_F(ReporterOmitsUes, EveryUeIsReportedOncePerRefreshInterval) {
   EXPECT_EQ(told.size(), 21U);
 }
 
-/// Of an idle UE the allowance is that of the last report until it is spent: what the law would say meanwhile is no
-/// news.
+/// The allowance of an idle UE is that of the last report until it is spent, so a new value of the controller triggers
+/// no report.
 TEST_F(ReporterOmitsUes, TheAllowanceOfAnIdleUeTriggersNoReport) {
   ReporterConfig config = every_ten_ms();
   config.law.emplace();

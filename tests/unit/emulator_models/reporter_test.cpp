@@ -297,8 +297,8 @@ TEST_F(ReporterTest, RefusesWhatIsOutOfRange) {
   refused({.period = milliseconds(5), .law = law});
 }
 
-/// Stands for the proxy with an endless supply: takes up each allowance when the report reaches it, sends it at once,
-/// and says so.
+/// Emulates a proxy with unlimited data: it uses each allowance when the report arrives, sends it at once and reports
+/// that.
 class Proxy final : public EventTarget {
  public:
   Proxy(EventLoop& loop, Cell& cell, Sink& sink, IpAddress ue, Duration delay, std::size_t length)

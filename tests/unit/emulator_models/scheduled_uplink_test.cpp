@@ -29,7 +29,7 @@ std::unique_ptr<Channel> constant() {
   return std::make_unique<ConstantChannel>(Rate::bytes_per_second(2.5e6), milliseconds(1));
 }
 
-/// The same; what is sent in the TTIs named is lost.
+/// Channel that loses the blocks of the listed TTIs.
 class Script final : public SteppedChannel {
  public:
   explicit Script(std::set<std::uint64_t> lost) : lost_(std::move(lost)) {}
@@ -48,8 +48,8 @@ class Script final : public SteppedChannel {
   std::set<std::uint64_t> lost_;
 };
 
-/// LTE with its usual times: a UE asks every 10 ms, a grant follows 4 ms later, its block 4 ms after that, and a block
-/// that is lost comes again after 8 ms.
+/// LTE with its usual times: scheduling requests every 10 ms, a grant 4 ms later, its block 4 ms after that, and a
+/// retransmission of a lost block after 8 ms.
 class ScheduledUplinkTest : public testing::Test {
  protected:
   void add(const IpAddress& ue, std::unique_ptr<Channel> channel = constant(), std::uint64_t packets = 0) {
@@ -127,8 +127,8 @@ TEST_F(ScheduledUplinkTest, TwoUesShareTheTtis) {
   send_at(0.2, 100, 1000, first);
   send_at(0.2, 100, 1000, second);
   loop_.run_until(at_ms(66.5));
-  // The second asks at 1 ms, is granted 150 bytes at 9 ms and then everything from 17 ms on, less the 150 of the other
-  // at 18 ms. From 26 ms on each has the half: 1250 bytes in 40 TTIs.
+  // The second UE sends its request at 1 ms and is granted 150 bytes at 9 ms. From 17 ms on it gets everything, less
+  // the 150 bytes of the other at 18 ms. From 26 ms on each has half: 1250 bytes in 40 TTIs.
   int of_first = 0;
   for (const auto& entry : core_.entries) of_first += entry.mark == 2 ? 1 : 0;
   EXPECT_EQ(of_first, 50);

@@ -139,7 +139,7 @@ TEST_F(TraceReplay, ReturnsTheNextTtiWithAnOpportunity) {
 
 TEST_F(TraceReplay, LongerTtisCollectOpportunitiesSinceTheLast) {
   TraceChannel channel(trace({1, 2, 3, 3, 8}), milliseconds(2));
-  // TTI 0 at 0 ms, 1 at 2 ms (opportunities 1 and 2), 2 at 4 ms (3 and 3), 3 at 6 ms, 4 at 8 ms.
+  // TTI 0 is at 0 ms, 1 at 2 ms (opportunities 1 and 2), 2 at 4 ms (3 and 3), 3 at 6 ms, 4 at 8 ms.
   EXPECT_THAT(capacities(channel, 5), testing::ElementsAre(0, 3000, 3000, 0, 1500));
 }
 

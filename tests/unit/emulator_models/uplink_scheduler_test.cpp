@@ -8,14 +8,14 @@
 namespace sluice::emulator {
 namespace {
 
-/// So many UEs; ten blocks a TTI, which carry 1000 bytes.
+/// A scheduler with several UEs and ten blocks per TTI, which carry 1000 bytes.
 class UplinkGrantTest : public testing::Test {
  protected:
   void add(std::size_t ues) {
     for (std::size_t i = 0; i < ues; ++i) scheduler_.add_ue();
     capacities_.assign(ues, Bytes(1000));
   }
-  /// Who is granted how many bytes of the next TTI.
+  /// Returns which UE is granted how many bytes in the next TTI.
   std::vector<std::pair<UeIndex, std::int64_t>> grant(std::uint32_t units = 10) {
     std::vector<std::pair<UeIndex, std::int64_t>> result;
     for (const UplinkGrant& granted : scheduler_.grant(tti_++, units, capacities_)) {

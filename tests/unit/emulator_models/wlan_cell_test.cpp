@@ -99,7 +99,7 @@ TEST_F(WlanTest, AllMobilesShareTheAccessPointsBuffer) {
   EXPECT_EQ(ues_.entries.size(), 6U);
 }
 
-/// A TCP segment with so much payload, to the first mobile, or from it.
+/// Returns a TCP segment with `payload` bytes to the first mobile, or from it.
 packet::Packet tcp_segment(bool up, std::size_t payload) {
   std::vector<std::uint8_t> bytes = test::frame_bytes(up ? address("192.0.2.1") : mobile(0), 40 + payload);
   const IpAddress source = up ? mobile(0) : address("192.0.2.1");

@@ -26,7 +26,7 @@ IpAddress ue(int number) {
 /// Claims, and proxies that speak of their UEs.
 class UeOwnershipTest : public testing::Test {
  protected:
-  /// The proxy has sent so much to the UE since it began.
+  /// Reports that the proxy has sent `injected` bytes to the UE since it began; returns whether it owns the UE.
   bool says(std::uint64_t proxy, std::uint64_t injected, int number = 1, std::uint32_t flows = 0) {
     BearerStatus status;
     status.ue = ue(number);
@@ -35,7 +35,7 @@ class UeOwnershipTest : public testing::Test {
     return claims.take(proxy, epoch, status, now);
   }
   std::optional<std::uint64_t> holder(int number = 1) { return claims.holder(ue(number), now); }
-  /// To whom the reports of UEs 1 … count go, as lists of their numbers; the first are for all.
+  /// Returns where the reports of UEs 1 … count go, as lists of their numbers; the first list is for all proxies.
   std::vector<std::pair<std::optional<std::uint64_t>, std::vector<int>>> routed(int count) {
     std::vector<BearerReport> reports(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) reports[static_cast<std::size_t>(i)].ue = ue(i + 1);
@@ -73,7 +73,7 @@ TEST_F(UeOwnershipTest, AProxyThatSendsToTheUeBecomesItsOwner) {
   EXPECT_EQ(claims.counters().moved, 1U);
 }
 
-// The last holder goes on answering what it still hears, and answers polls.
+// The last owner still answers the reports that it receives, and polls.
 TEST_F(UeOwnershipTest, AProxyThatNoLongerSendsDoesNotBecomeOwnerAgain) {
   says(a, 1000);
   says(b, 40);

@@ -58,7 +58,7 @@ TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
   EXPECT_EQ(heard.since(), UINT64_MAX);
 }
 
-/// Whatever is lost or late: it never says that all have come where one has not.
+/// With any losses and delays, it never claims that all numbers have arrived if one has not.
 TEST(Continuity, NeverCoversANumberThatHasNotArrived) {
   std::mt19937_64 random(1);
   for (int run = 0; run < 200; ++run) {

@@ -1,4 +1,4 @@
-// What a receiver says it takes: large datagrams, and reports that leave out UEs.
+// Tests of the abilities that a receiver announces: large datagrams, and reports that omit UEs.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A Node-B, and a proxy that hears it.
+/// A Node-B and a proxy that receives its datagrams.
 struct Pair {
   Session node_b{config(Role::node_b, 1001)};
   Session proxy{config(Role::proxy, 2002)};

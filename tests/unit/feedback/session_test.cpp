@@ -59,7 +59,7 @@ BearerReport any_local_report(std::mt19937_64& random) {
   return report;
 }
 
-/// As many in each datagram, and each as it is read.
+/// Each datagram holds as many records as with a wire, and each is read in the same way.
 TEST(Session, BatchesOfRecordsAreSentCompletely) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Pair pair;

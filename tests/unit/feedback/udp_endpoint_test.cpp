@@ -26,7 +26,7 @@ udp::endpoint loopback(bool v6 = false, unsigned short port = 0) {
 
 const std::vector<IpPrefix> this_machine{IpPrefix::parse("127.0.0.0/8").value(), IpPrefix::parse("::1/128").value()};
 
-/// Learns nobody unless told from where.
+/// Returns a configuration that learns no peer unless a source address is given.
 UdpEndpointConfig endpoint(const udp::endpoint& local, std::vector<udp::endpoint> peers,
                            std::vector<IpPrefix> learn = {}) {
   UdpEndpointConfig config;
@@ -49,7 +49,7 @@ bool run_until(asio::io_context& context, const std::function<bool()>& condition
   return true;
 }
 
-/// A proxy's endpoint that knows nobody yet, and a Node-B's that sends to it.
+/// A proxy's endpoint without known peers, and a Node-B's endpoint that sends to it.
 struct Net {
   explicit Net(bool v6 = false) {
     UdpEndpointConfig at_proxy = endpoint(loopback(v6), {}, this_machine);
@@ -160,7 +160,7 @@ TEST(UdpEndpoint, AFloodOfGarbageIsCountedAndPassedThrough) {
 TEST(UdpEndpoint, OtherWorkRunsDuringAFlood) {
   Net net;
   for (int i = 0; i < 100; ++i) net.report();
-  // 100 datagrams wait. One wakeup takes at most 16 of them, then whoever else waits comes first.
+  // 100 datagrams wait. One wakeup reads at most 16 of them; then other work runs first.
   bool other_ran = false;
   std::size_t taken_before = 0;
   ASSERT_TRUE(run_until(net.context, [&] { return !net.proxy_heard.reports.empty(); }));
@@ -174,7 +174,7 @@ TEST(UdpEndpoint, OtherWorkRunsDuringAFlood) {
   EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 100; }));
 }
 
-// Whoever has the key may claim any number of ids, from any number of places.
+// A holder of the key may claim any number of ids from any number of addresses, so the destinations must be bounded.
 TEST(UdpEndpoint, StatusesGoOnceToABoundedNumberOfAddresses) {
   Net net;
   std::vector<std::unique_ptr<UdpEndpoint>> places;
@@ -210,7 +210,7 @@ TEST(UdpEndpoint, ManySendersAtOneAddressGetOneDatagram) {
   EXPECT_EQ(net.proxy->counters().datagrams_sent, 1U);
 }
 
-/// A Node-B with two proxies as its peers, of which it has heard.
+/// A Node-B with two proxies as its peers, which have both sent to it.
 struct TwoProxies : Net {
   TwoProxies() {
     UdpEndpointConfig at_other = endpoint(loopback(), {}, this_machine);
@@ -251,7 +251,7 @@ TEST(UdpEndpoint, MessagesForAnUnknownSenderGoToAll) {
   EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 2UL); }));
 }
 
-// Whoever has the key may speak as any sender, from anywhere.
+// A holder of the key may send as any sender from any address, so a second address is not learned.
 TEST(UdpEndpoint, AnotherAddressOfAKnownSenderIsNotLearned) {
   TwoProxies net;
   OneSocket stranger(net.context, net.node_b->local());
@@ -261,7 +261,7 @@ TEST(UdpEndpoint, AnotherAddressOfAKnownSenderIsNotLearned) {
   EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(1UL, 2UL); }));
 }
 
-// Ids are cheap to whoever has the key; those beyond the bound are heard, and what is for them goes to all.
+// Ids cost a holder of the key nothing. Those beyond the bound are accepted, and datagrams for them go to all peers.
 TEST(UdpEndpoint, TheNumberOfSenderAddressesIsBounded) {
   Net net;
   UdpEndpointConfig several = endpoint(loopback(), {net.proxy->local()}, this_machine);

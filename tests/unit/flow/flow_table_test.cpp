@@ -215,7 +215,7 @@ TEST(FlowTable, ABurstLookupEqualsSingleLookups) {
   }
 }
 
-/// Keys that all want the slot that the first of them wants.
+/// Returns keys that all hash to the slot of the first one.
 std::vector<FlowKey> colliding(std::uint32_t count, std::uint32_t slots, const HashKey& secret) {
   std::vector<FlowKey> keys;
   const TagHash tag(secret);
@@ -281,8 +281,8 @@ TEST(FlowTable, ProbeLengthIsBounded) {
   for (std::uint32_t i = 6; i < FlowTable::longest_probe; ++i) EXPECT_EQ(table.erase(keys[i]), i);
 }
 
-/// Chosen without the secret: one word of a host's address such that a factor of a hash that multiplies words is zero,
-/// and nothing of the address's other word is left in the product.
+/// The host addresses are chosen without the secret: one word makes a factor of a multiplying hash zero, so nothing of
+/// the address's other word remains in the product.
 TEST(FlowKey, HostsOfAChosenPrefixDoNotCollide) {
   struct Choice {
     std::size_t fixed;

@@ -51,7 +51,7 @@ TEST_P(KeyStoreOf, ItsViewPointsToTheEndsOfTheAddresses) {
 }
 
 TEST(KeyStore, AnIndexHasItsNewestKeyOfEitherIpVersion) {
-  constexpr std::uint32_t capacity = 200;  // more than one word of what tells the kinds apart
+  constexpr std::uint32_t capacity = 200;  // more than one word of the bits that tell IPv4 from IPv6
   std::mt19937 random(1);
   KeyStore store(capacity);
   std::map<std::uint32_t, FlowKey> model;

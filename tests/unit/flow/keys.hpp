@@ -16,7 +16,7 @@ inline FlowKey v4_key(std::uint32_t number) {
   return key;
 }
 
-/// The same of IPv6 hosts.
+/// Returns a key of IPv6 hosts.
 inline FlowKey v6_key(std::uint32_t number) {
   FlowKey key = v4_key(number);
   for (IpAddress* const address : {&key.ue, &key.server}) {

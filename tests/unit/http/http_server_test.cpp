@@ -53,7 +53,7 @@ class Http : public testing::Test {
     thread_ = std::thread([this] { context_.run(); });
   }
 
-  /// What work() says on the server's thread.
+  /// Returns the result of work() on the server's thread.
   template <typename Work>
   auto on_server(Work work) {
     std::packaged_task<decltype(work())()> task(work);
@@ -71,7 +71,7 @@ class Http : public testing::Test {
     return client;
   }
 
-  /// All that the server says until it closes.
+  /// Returns everything that the server sends until it closes.
   static std::string rest(tcp::socket& client) {
     std::string all;
     boost::system::error_code error;
@@ -265,8 +265,8 @@ TEST_F(Http, SilentClientsAreReplacedBeforeOneThatReadsALongAnswer) {
   EXPECT_THAT(taken + rest(slow), EndsWith(std::string(long_answer, 'x')));
 }
 
-/// Of each kind more than there are places: who connects and is silent, who never takes an answer, who takes a byte now
-/// and then, and who sends a byte now and then.
+/// There are more clients of each kind than places: silent ones, ones that never read an answer, and ones that read or
+/// send a byte at intervals.
 TEST_F(Http, SlowAndSilentClientsDoNotBlockOthers) {
   start({.connections = 4});
   const std::string request = "GET /health HTTP/1.0\r\n\r\n";
@@ -363,7 +363,7 @@ TEST_F(EventStreamClients, TheNumberOfClientsIsBounded) {
   EXPECT_TRUE(on_server([this] { return !events_->has_place_for(client_address); }));
 }
 
-/// Events are small: those that nobody reads would fit into the buffers for a long time.
+/// Events are small, so unread ones would fit into the socket buffers for a long time.
 TEST_F(EventStreamClients, ANewClientReplacesOneThatDoesNotRead) {
   start({}, {.clients = 2});
   tcp::socket deaf = watch();

@@ -10,7 +10,7 @@
 
 namespace sluice::control {
 
-/// Keeps the lines, all of them or those that `takes` says there is room for.
+/// Keeps the lines: all of them, or those for which `takes` returns that there is space.
 class Recorded final : public LineSink {
  public:
   std::function<bool()> takes = [] { return true; };

@@ -18,7 +18,7 @@ const std::string state_of_smvs = [] {
   return recorded.lines.front();
 }();
 
-/// What is said of a trace with this line in it.
+/// Returns the error for a trace that contains this line.
 std::string problem_with(const std::string& line, const std::vector<Replay::Change>& changes = {}) {
   Replay replay([](const Replay::Difference&) {}, changes);
   replay.take(R"({"sluice_trace":1})");

@@ -75,7 +75,8 @@ TEST(FigurePlots, AnyColumnCanBePlottedAgainstAnyOtherInPanels) {
   EXPECT_EQ(occurrences(html, "class=\"plot\""), 2U);
   EXPECT_NE(html.find(">LTE</text>"), std::string::npos);
   EXPECT_NE(html.find(">UMTS</text>"), std::string::npos);
-  // The reference moves a point along its line, in the order of the runs; law says nothing that queue does not.
+  // The reference moves a point along its line in the order of the runs; the column law is determined by the column
+  // queue.
   EXPECT_EQ(occurrences(html, "<title>drop-tail</title>"), 2U);
   EXPECT_NE(html.find("<title>drop-tail: 80, 94</title>"), std::string::npos);
   EXPECT_LT(html.find("<title>drop-tail: 80, 94</title>"), html.find("<title>drop-tail: 20, 91</title>"));

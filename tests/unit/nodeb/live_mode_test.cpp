@@ -7,7 +7,7 @@
 
 #include "tests/unit/nodeb/scenario_errors.hpp"
 
-// Which mode `nodeb live` serves where nobody says it, and what it then asks for.
+// Tests which mode `nodeb live` serves by default, and what that mode requires.
 
 namespace sluice::emulator {
 namespace {

@@ -1,4 +1,4 @@
-// The rules of SMVS that depend on the link: a scenario that breaks them is run, and says so.
+// Tests of the SMVS rules that depend on the link: a scenario that violates them still runs and gets a warning.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

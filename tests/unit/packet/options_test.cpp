@@ -61,7 +61,7 @@ TEST(Options, OptionsOfACommonSynAreParsed) {
   EXPECT_EQ(got.parsed.segment.ts_value, 9U);
 }
 
-/// As Linux writes them they are read at once, and one by one in any other order.
+/// The order of Linux is parsed at once, and any other order option by option.
 TEST(Options, TheOrderOfASynsOptionsDoesNotMatter) {
   const Bytes usual{2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 1, 3, 3, 99};
   const Bytes other{1, 3, 3, 99, 4, 2, 8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 2, 4, 0x05, 0xb4};

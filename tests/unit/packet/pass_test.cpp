@@ -84,7 +84,7 @@ TEST(CutThroughHeaders, OnlyTheFieldsOfTheLegChange) {
     EXPECT_EQ(after.segment.ack, header.ack);
     EXPECT_EQ(after.segment.window, header.window);
     EXPECT_EQ(after.segment.ts_echo, sent.timestamps ? header.ts_echo : after.segment.ts_echo);
-    // With what it said before it is the frame that came in, to the bit.
+    // With its former values it equals the received frame bit by bit.
     write_passed(packet, after, {.ack = sent.segment.ack, .window = 500, .ts_echo = sent.segment.ts_echo});
     EXPECT_TRUE(std::ranges::equal(packet.bytes(), before));
   }

@@ -27,7 +27,7 @@ void repair(Bytes& frame) {
   std::ranges::copy(ip, frame.begin() + ip_at);
 }
 
-/// As a stranger left it: every field has to be written.
+/// Returns a Parsed whose bytes all have one value, so that every field must be written.
 Parsed filled(unsigned char with) {
   Parsed parsed;
   std::memset(static_cast<void*>(&parsed), with, sizeof parsed);
@@ -133,7 +133,7 @@ TEST(CommonFrames, AreParsedAlikeOrRefusedIfMutated) {
   EXPECT_GT(took, 10'000);
 }
 
-/// The same for the short way that SYNs have.
+/// Returns whether the fast parser accepts a SYN, and checks that it parses like the general one.
 bool syn_taken(const Bytes& frame) {
   Parsed quick = filled(0x5a);
   if (!parse_usual_syn(frame, quick)) return false;

@@ -9,7 +9,7 @@ namespace {
 
 const std::string token = "0123456789abcdef0123456789abcdef";
 
-/// As the page's own script sends it.
+/// Returns a request as the script of the page sends it.
 http::Request request() {
   http::Request made;
   made.method = "POST";

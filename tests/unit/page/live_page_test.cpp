@@ -21,7 +21,7 @@ const std::string token = "0123456789abcdef0123456789abcdef";
 
 class Page : public testing::Test {
  protected:
-  /// As the page's own script sends it.
+  /// Returns a request as the script of the page sends it.
   static http::Request request(const std::string& method, const std::string& path, const std::string& body = {}) {
     http::Request made;
     made.method = method;

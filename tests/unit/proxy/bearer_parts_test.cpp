@@ -1,5 +1,5 @@
-// What a bearer is made of, each part alone: the ring of a UE's bearers, the reports that are accepted, the law by its
-// place, what is granted, and the radio queue as laws of windows see it.
+// Tests of the parts of a bearer: the ring of a UE's bearers, the accepted reports, the controller by its location,
+// the grant, and the radio queue as per-flow window controllers see it.
 
 #include <gtest/gtest.h>
 

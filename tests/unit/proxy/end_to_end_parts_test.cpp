@@ -24,7 +24,7 @@ tcp::Segment segment(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, s
   return segment;
 }
 
-/// The UE has opened it, and both have said how their windows are to be read.
+/// A connection that the UE has opened and whose hosts have both sent their window scale.
 struct Opened {
   EndToEndFlow flow;
   Opened() {

@@ -171,7 +171,7 @@ TEST(Demand, StaysAheadOfASenderInSlowStart) {
   for (std::uint32_t i = 1, sent = 50'000; i <= 6; ++i, sent *= 2) {
     delivered += sent;
     demand.follow(tcp::SeqNum(delivered), std::chrono::milliseconds(100), start + i * std::chrono::milliseconds(100));
-    // What is heard of now was sent a round trip ago; a wider window takes effect in the next one.
+    // The data that arrives now was sent an RTT ago; a larger window takes effect in the next one.
     if (i > 1) {
       EXPECT_EQ(demand.bytes(), Bytes(3 * sent));
     }

@@ -19,7 +19,7 @@ inline proxy::ShardConfig acks_config() {
   return config;
 }
 
-/// Downloads of a UE that the law by acknowledgements steers.
+/// Downloads of a UE that the ACK-based controller steers.
 class ShardAcks : public testing::Test {
  protected:
   explicit ShardAcks(const proxy::ShardConfig& config = acks_config()) : lab(config) {}

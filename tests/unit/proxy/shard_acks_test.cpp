@@ -89,7 +89,7 @@ class ShardAcksOutage : public ShardAcks {
   std::uint32_t acknowledged = 0;
 };
 
-// A host that sends nothing for as long as its retransmission timeout, 200 ms at the least, starts anew.
+// A host that sends nothing for its retransmission timeout, at least 200 ms, restarts from the initial window.
 TEST_F(ShardAcksOutage, AServerGetsAWindowBeforeItsTimeout) {
   const std::uint32_t before = offered;
   int silent = 0;
@@ -191,10 +191,10 @@ TEST_F(ShardAcks, AFlowWithAClosedPeerWindowDoesNotWaitForBudget) {
   EXPECT_EQ(waiting(), 0U);
 }
 
-/// The first flow has the whole window under way, and a younger one waits with nothing of its own.
+/// The first flow has the whole window in flight, and a newer one waits with nothing in flight.
 class ShardAcksBudgetSharing : public ShardAcks {
  protected:
-  /// Between both in turn are so many flows that have nothing to send.
+  /// Opens both flows, and between them `idle_flows` flows that have nothing to send.
   void begin(int idle_flows = 0) {
     hosts.open();
     offer(hosts, offered, 14);
@@ -272,7 +272,7 @@ class ShardAcksClosedWindow : public ShardAcks {
       listen();
     }
   }
-  /// The server hears how much it may send.
+  /// Reads the windows that the server gets.
   void listen() {
     while (const auto seen = lab.next(Side::core)) {
       if (seen->parsed.src_port != hosts.ue_to_server.src_port) continue;
@@ -297,7 +297,7 @@ class ShardAcksClosedWindow : public ShardAcks {
 
   static constexpr std::uint32_t uploaded = 60 * segment_size;
   std::array<ScriptedHosts, 3> uploads_{ScriptedHosts{lab}, ScriptedHosts{lab}, ScriptedHosts{lab}};
-  std::uint32_t edge_ = 64240;  ///< of the server's window: so many bytes it may send
+  std::uint32_t edge_ = 64240;  ///< right edge of the server's window: bytes that it may send
 };
 
 TEST_F(ShardAcksClosedWindow, IsReopenedOnceOthersFreeMemory) {
@@ -401,8 +401,8 @@ proxy::ShardConfig proxy_then_acks() {
   return config;
 }
 
-/// Ten segments each second over 1 Mb/s, 20 ms there and back, and a report each second that comes when the first of
-/// them has left: what is true of a queue that is longer than the source's mean rate makes of it.
+/// Ten segments are sent each second over 1 Mb/s and 20 ms there and back. A report each second arrives when the first
+/// of them has left, so the reported queue exceeds what the source's mean rate explains.
 TEST(AckClock, CorrectReportsOfAnAppLimitedUeAreTrusted) {
   constexpr std::int64_t segment = 1500;
   constexpr int burst = 10;

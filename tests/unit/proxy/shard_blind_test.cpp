@@ -1,5 +1,5 @@
-// What somebody sends who knows addresses and ports of a connection and cannot see it: its numbers are guesses, and
-// nothing changes.
+// Tests of blind attackers who know addresses and ports of a connection but not its sequence numbers (RFC 5961). Their
+// guessed numbers change nothing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using tcp::Flags;
 
 constexpr std::array<std::uint8_t, 6> other_mac = {2, 0, 0, 0, 0, 9};
 
-/// The same packet by way of another router.
+/// Returns the same packet, received from another router.
 packet::Packet rerouted(const packet::Packet& packet, std::uint8_t ttl) {
   packet::Packet other = pool().allocate();
   std::copy(packet.data(), packet.data() + packet.size(), other.append(packet.size()));
@@ -121,7 +121,7 @@ TEST_F(BlindAttack, AForgedSegmentIsNoAnswerToAKeepAlive) {
   EXPECT_FALSE(lab.silent(Side::radio));
 }
 
-/// It would run ahead of the server's own for ever.
+/// A forged timestamp would stay ahead of the server's own for ever.
 TEST_F(BlindAttack, ATimestampIsLearnedOnlyWithAnAcceptableAck) {
   hosts.open();
   forge(Flags::ack_bit, 0, guess(), "in the window by chance");
@@ -223,7 +223,7 @@ TEST_F(BlindAttack, ForgedSegmentsDoNotRemoveAReleasedConnection) {
   EXPECT_EQ(lab.count(Counter::flows_split_again), 1U);
 }
 
-/// Or what we have acknowledged would be forgotten, and nobody would have it.
+/// A forged ACK would discard bytes that only we hold and have acknowledged.
 TEST_F(BlindAttack, AForgedAckDoesNotDropOurBytesDuringAHandback) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -243,7 +243,8 @@ TEST_F(BlindAttack, AForgedAckDoesNotDropOurBytesDuringAHandback) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-/// The UE's window stays shut for long, and its own data goes on behind the seam: it is still heard.
+/// The UE's window stays closed for long while its own data continues beyond the handback point; its ACKs are still
+/// accepted.
 TEST_F(BlindAttack, AcksAreAcceptedHoweverFarTheHostIsBeyondTheHandbackPoint) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));

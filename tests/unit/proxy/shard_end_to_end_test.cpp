@@ -73,7 +73,7 @@ TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
   EXPECT_EQ(lab.window(), 19'968) << "20000 in units of 128 bytes";
 }
 
-// The law wants less than a unit of 8 KiB, which a field would say as none.
+// The controller requests less than a unit of 8 KiB, which the field would round to zero.
 TEST(ShardRegulate, RoundingToTheScaleDoesNotCloseTheWindow) {
   Lab lab(Mode::wrs);
   lab.hosts.options.window_scale = 13;
@@ -88,7 +88,7 @@ TEST(ShardRegulate, RoundingToTheScaleDoesNotCloseTheWindow) {
   EXPECT_EQ(lab.window(), 8'192) << "beyond it";
 }
 
-// The law wants less than two segments, whatever the unit: the field says two, rounded up to its unit.
+// The controller requests less than two segments with any unit, so the field holds two, rounded up to the unit.
 TEST(ShardRegulate, TheWindowIsAtLeastTwoSegmentsWithEveryScale) {
   for (std::uint8_t scale = 0; scale <= 14; ++scale) {
     SCOPED_TRACE(int{scale});
@@ -163,7 +163,7 @@ TEST(ShardRegulate, HeldAcksAreReleasedWhenBuffersAreShort) {
   EXPECT_NE(lab.lab.shard.next_deadline(), Instant{}) << "nothing is left to do";
 }
 
-/// So that many cannot come between two looks at the pool.
+/// The deduction prevents that many ACKs accumulate between two updates of the pool's state.
 TEST(ShardRegulate, HeldAcksAreDeductedFromTheBudgetAtOnce) {
   proxy::ShardConfig config = config_of(Mode::ack_regulator);
   config.limits.refuse_flows_at = 1;
@@ -342,7 +342,7 @@ TEST(ShardRegulate, ObserveModeShowsBytesInFlightAndBothWindows) {
   EXPECT_EQ(flows[0].peer_window[1], Bytes(1000 << 7));
 }
 
-/// The Node-B shares its buffer among those that it is told of.
+/// The Node-B shares its buffer among the connections that statuses report.
 TEST(ShardRegulate, StatusesCountConnectionsThatPassEndToEnd) {
   Lab lab(Mode::gwa_fcfs);
   lab.hosts.open();

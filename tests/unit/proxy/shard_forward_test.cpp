@@ -134,7 +134,7 @@ TEST(ShardForward, AFragmentDoesNotAffectOtherConnectionsOfItsHosts) {
   EXPECT_EQ(lab.count(Counter::released_unsplittable), 1U);
 }
 
-/// Whoever does not see the connection does not know its numbers.
+/// An attacker that does not see the connection does not know its numbers.
 TEST(ShardForward, AFragmentWithOtherNumbersChangesNothing) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
@@ -384,7 +384,7 @@ class NarrowPorts : public ScriptedShard {
     config.ports = {packet::LinkLimit{1500, true}, packet::LinkLimit{9000, false}};
     return config;
   }
-  /// A datagram from a server whose IP packet has so many bytes, behind such tags.
+  /// Returns a datagram of a server with `ip_bytes` in its IP packet, behind the VLAN tags.
   [[nodiscard]] static Octets datagram(std::size_t ip_bytes, const Octets& tags = {}) {
     Octets frame = {2, 0, 0, 0,    0, 1,  2,  0, 0, 0,   0,  2,   0x08, 0x00, 0x45, 0, 0,
                     0, 0, 0, 0x40, 0, 64, 17, 0, 0, 198, 51, 100, 7,    10,   45,   0, 2};

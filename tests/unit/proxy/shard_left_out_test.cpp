@@ -39,14 +39,14 @@ class ShardOmittedUes : public testing::Test {
       hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
     }
   }
-  /// A period passes in which it speaks, and does not name the UE.
+  /// Passes a period in which the Node-B sends and omits the UE.
   void leave_out() {
     lab.pass_time(period);
     word.sequence = ++sequence;
     word.sender_time = lab.now.time_since_epoch();
     lab.shard.on_words({&word, 1}, lab.now);
   }
-  /// … in which one of its datagrams is lost.
+  /// Passes a period in which one of the Node-B's datagrams is lost.
   void lose() {
     ++sequence;
     word.since = sequence + 1;

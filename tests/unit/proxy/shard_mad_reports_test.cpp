@@ -1,4 +1,4 @@
-// Reports of a Node-B that has the key and has lost its mind: whatever it says, connections go on.
+// Tests of implausible reports of a Node-B that has the key: connections go on with any values.
 
 #include <gtest/gtest.h>
 

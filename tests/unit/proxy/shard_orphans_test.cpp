@@ -28,7 +28,7 @@ class ShardOrphans : public testing::Test {
   }
   [[nodiscard]] bool exposed() const { return entries(JournalEntry::exposed) == 1; }
   [[nodiscard]] bool even() const { return entries(JournalEntry::even) == 1; }
-  /// Ends the first run as a kill does, and begins the second with what the journal tells.
+  /// Ends the first run like a kill, and begins the second with the entries of the journal.
   void restart() {
     const Instant now = lab->now;
     std::vector<Orphan> orphans;
@@ -145,7 +145,7 @@ TEST_F(ShardOrphans, AReleasedConnectionIsRemovedFromTheJournal) {
   EXPECT_EQ(entries(JournalEntry::unused), journal.size());
 }
 
-/// Its hosts have gone on meanwhile, nobody knows how far.
+/// Its hosts have continued meanwhile by an unknown number of bytes.
 TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
   hosts->open();
   restart_without_loss();

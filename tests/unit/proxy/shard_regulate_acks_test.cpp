@@ -1,4 +1,4 @@
-// Connections that pass end to end under the law by acknowledgements: the windows that their servers are told.
+// Tests of end-to-end connections under the ACK-based controller: the windows that their servers get.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class Download {
 
   [[nodiscard]] std::uint16_t port() const { return hosts_.ue_to_server.src_port; }
   [[nodiscard]] std::uint32_t acknowledged() const { return acknowledged_; }
-  /// What the server may have under way.
+  /// Returns how many bytes the server may have in flight.
   [[nodiscard]] std::uint32_t window() const { return edge_ - acknowledged_; }
   void told(const tcp::Segment& ack) {
     const tcp::SeqNum right = ack.ack + (std::uint32_t{ack.window} << hosts_.options.window_scale);
@@ -58,7 +58,7 @@ class Download {
   ScriptedHosts hosts_;
   std::uint32_t sent_ = 0;
   std::uint32_t acknowledged_ = 0;
-  std::uint32_t edge_ = 64240;  ///< of the SYN
+  std::uint32_t edge_ = 64240;  ///< right edge of the window in the SYN
 };
 
 class ShardRegulateAcks : public testing::Test {

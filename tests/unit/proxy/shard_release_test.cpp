@@ -311,7 +311,7 @@ TEST_F(ShardDrain, ACancelledReleaseLeavesTheConnectionSplit) {
   EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2001);
 }
 
-/// The server was told of more window than the UE takes, has sent all of it, and closed.
+/// The server got a larger window than the UE offers, has used all of it, and closed.
 TEST_F(ShardDrain, BytesHeldBehindAClosedWindowCountAsBrokenByAStop) {
   hosts.open();
   hosts.ue_window = 0;

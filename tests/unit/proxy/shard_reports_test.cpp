@@ -62,7 +62,7 @@ struct Many {
   std::array<std::uint32_t, ues> offered{};
 };
 
-/// Of a UE that is known or not, by one of two Node-Bs, sometimes old.
+/// Returns a random report of a known or unknown UE, from one of two Node-Bs, sometimes old.
 proxy::ReportArrival some_report(std::mt19937_64& random, std::uint64_t sequence, Instant now) {
   proxy::ReportArrival arrival;
   arrival.bearer.ue = IpAddress::v4(10, 45, 1, static_cast<std::uint8_t>(random() % (ues + 10)));
@@ -118,7 +118,7 @@ TEST(ShardReports, ABatchEqualsSingleReports) {
   }
 }
 
-/// Their amounts may be anything: no more than can be is believed, of the last one as of the first.
+/// Reports may contain any amounts: each is limited to the possible maximum, in the last report as in the first.
 TEST(ShardReports, AmountsOfEachReportAreBounded) {
   Many many(config_of(proxy::LawPlace::nodeb));
   std::vector<proxy::ReportArrival> reports;

@@ -18,7 +18,7 @@ using tcp::Flags;
 
 constexpr std::uint32_t segment_size = 1000;
 
-/// A connection may hold less than its UE's window: its server is told of what memory has for it.
+/// Returns limits with a small relay buffer, so that memory limits the server's window and not the UE's window.
 proxy::ShardConfig small_buffers() {
   proxy::ShardConfig config = shard_config();
   config.limits.relay_buffer = Bytes(100 * 1024);
@@ -39,7 +39,7 @@ class ShardBufferQuota : public ScriptedShard {
       lab.pass_time(1ms);
     }
   }
-  /// What the server was told since the last time.
+  /// Returns the windows that the server got since the last call.
   std::vector<Bytes> windows() {
     std::vector<Bytes> told;
     while (const auto seen = lab.next(Side::core))
@@ -66,7 +66,7 @@ TEST_F(ShardBufferQuota, ShortBuffersReduceTheWindowOfTheServer) {
 /// The level of the pool is read once in a millisecond. What is taken meanwhile is counted.
 class ShardBufferQuotaInOneBurst : public ShardBufferQuota {
  protected:
-  /// Takes buffers until payload may take no more than so many before what is left is tight.
+  /// Takes buffers until payload may use only `buffers` more before they are short.
   void leave(std::int64_t buffers) {
     const proxy::ShardLimits& limits = small_buffers().limits;
     const auto reserve = static_cast<std::int64_t>(limits.reserve * pool().capacity());
@@ -84,7 +84,7 @@ class ShardBufferQuotaInOneBurst : public ShardBufferQuota {
     }
     return passed() - before;
   }
-  /// The same of eight segments that come in one burst.
+  /// Sends eight segments in one burst and returns how many are cut through.
   std::uint64_t in_a_train() {
     const std::uint64_t before = passed();
     std::vector<packet::Packet> train;

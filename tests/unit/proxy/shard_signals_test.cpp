@@ -13,7 +13,7 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-/// A router behind the port `in` says something about a frame that came out of it.
+/// Returns an ICMP error of a router behind the port `in` about a frame that was sent to it.
 packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
   const std::uint8_t version = about.parsed.ip_version;
   packet::Packet packet = pool().allocate();

@@ -37,7 +37,7 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
-  /// Of a queue that all data has reached which was looked at.
+  /// Reports a queue that all bytes counted in `arrived` have reached.
   void report_queue(Bytes queue, Bytes allowance) {
     proxy::ReportArrival arrival = reports.next();
     arrival.bearer.queue = queue;
@@ -45,7 +45,7 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
-  /// Of a buffer that the link empties, when it is full, in `drained_in`.
+  /// Reports a buffer that the link empties in `drained_in` when it is full.
   void report_buffer(Duration drained_in) {
     proxy::ReportArrival arrival = reports.next();
     arrival.bearer.buffer = arrival.bearer.mean_service_rate.in(drained_in);
@@ -365,7 +365,7 @@ TEST_F(ShardSmvs, TheWindowOfTheServerExcludesHeaders) {
     hosts.ue(Flags::ack_bit, 0, offered);
   };
   for (int i = 0; i < 400; ++i) step(1);
-  for (int i = 0; i < 100; ++i) step(0);  // nothing is under way any more
+  for (int i = 0; i < 100; ++i) step(0);  // nothing is in flight any more
   step(2);                                // two are acknowledged at once
   const proxy::SmvsMode smvs = smvs_config().smvs;
   const control::SmvsParameters& law = smvs.parameters;
@@ -377,7 +377,7 @@ TEST_F(ShardSmvs, TheWindowOfTheServerExcludesHeaders) {
   EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }
 
-/// The law runs here, and what has sent thirty segments is not young any more.
+/// The proxy runs the controller, and a flow that has sent thirty segments is no longer short.
 class ShardSmvsShortFlowPriority : public ShardSmvs {
  protected:
   static proxy::ShardConfig config() {

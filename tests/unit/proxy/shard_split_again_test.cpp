@@ -12,7 +12,7 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-/// A connection that has carried 1000 bytes each way and was handed back; the hosts have spoken since.
+/// A connection that has carried 1000 bytes each way and was released; the hosts have sent since.
 struct Handed {
   explicit Handed(const proxy::ShardConfig& config = shard_config()) : lab(config), hosts(lab) {
     hosts.open();
@@ -98,7 +98,7 @@ TEST(SplitAgain, TheAdvertisedWindowIsNotShrunk) {
   EXPECT_GE(edge + 127, h.hosts.ue_isn + 1 + 1500 + 128'000) << "the right edge has not moved back";
 }
 
-/// They are not among what is known of the connection, so their repetition looks new; but the UE may have them.
+/// The tracker has not seen those bytes, so their retransmission looks new although the UE may have them.
 TEST(SplitAgain, ARetransmissionOfBytesForwardedDuringTheHandbackSplitsNothing) {
   Handed h;
   h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));  // ours until the UE has it

@@ -1,4 +1,4 @@
-// The end of the program: what is still split goes in one moment, and nobody is left waiting for bytes that are gone.
+// Tests of the end of the program: split connections end at once, and no host waits for bytes that are lost.
 
 #include <gtest/gtest.h>
 

@@ -142,7 +142,7 @@ TEST_F(ShardSwitch, AHandshakeContinuesUnderTheNewInterception) {
 
 TEST_F(ShardSwitch, SwitchingBackBeforeTheHandbackChangesNothing) {
   hosts.open();
-  data(1000, 1);  // out of order: not to be forgotten
+  data(1000, 1);  // out of order: must not be dropped
   switch_to(Mode::bypass);
   EXPECT_EQ(phase(), "split");
   EXPECT_STREQ(flow().obstacle, "reordering");

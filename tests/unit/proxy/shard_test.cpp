@@ -185,8 +185,8 @@ TEST(Shard, ASynWithDataPassesUnsplit) {
   EXPECT_FALSE(lab.silent(Side::core));
 }
 
-/// The handshake of hosts that offer accurate ECN feedback, of which the server answers with `ace` (RFC 9768 table 2),
-/// and a first segment of data.
+/// Opens a connection that offers accurate ECN, which the server answers with `ace` (RFC 9768 table 2), and sends a
+/// first data segment.
 void open_with_accurate_offer(ProxyLab& lab, ScriptedHosts& hosts, std::uint8_t ace) {
   tcp::Segment syn = hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0);
   syn.flags.bits |= tcp::ace_bits(7);

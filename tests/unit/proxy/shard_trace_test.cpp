@@ -1,5 +1,5 @@
-// What a shard tells of its laws' decisions: of which connections, from when on and until when; and that all of it can
-// be repeated.
+// Tests of a shard's decision log: which connections it covers, when it begins and ends, and that every decision can
+// be replayed.
 
 #include <gmock/gmock.h>
 
@@ -51,7 +51,7 @@ class ShardTrace : public testing::Test {
       hosts.ue(Flags::ack_bit, 0, acknowledged_);
     }
   }
-  /// The kinds of laws that decisions are told of.
+  /// Returns the kinds of controllers whose decisions were recorded.
   [[nodiscard]] std::set<std::string> laws() const {
     std::set<std::string> all;
     for (const std::string& line : recorded.lines) {
@@ -146,7 +146,7 @@ TEST_F(ShardTrace, RecordsControllersOfAnEndToEndConnection) {
   expect_the_same_again();
 }
 
-/// What comes to the place of a law that has gone is told of from its own beginning.
+/// A controller that replaces an ended one is recorded from its own beginning.
 TEST_F(ShardTrace, TheControllersOfAClosedConnectionEnd) {
   switch_to(Mode::wrd, Intercept::split);
   lab.shard.trace(&trace);
@@ -191,7 +191,7 @@ TEST_F(ShardTrace, RecordsOnlyTheConnectionOfAGivenPort) {
   EXPECT_THAT(laws(), Not(Contains("wrd")));
 }
 
-/// Downloads that the law by acknowledgements steers, and what the second loop decides of them.
+/// Downloads under the ACK-based controller, and the decisions of the second loop about them.
 class WindowsByAcks : public ShardAcks {
  protected:
   WindowsByAcks() { lab.shard.trace(&trace_); }
@@ -201,7 +201,7 @@ class WindowsByAcks : public ShardAcks {
     ScriptedHosts& hosts;
     std::uint32_t offered = 0;
   };
-  /// Each round trip the server sends a segment and the UE acknowledges one; two are under way.
+  /// In each RTT the server sends a segment and the UE acknowledges one; two are in flight.
   void carry(std::initializer_list<Download*> downloads, int rounds) {
     for (Download* const each : downloads) offer(each->hosts, each->offered, 2);
     for (int i = 0; i < rounds; ++i) {

@@ -1,4 +1,4 @@
-// Split connections under a law of windows: what a report lets each flow have in flight.
+// Tests of split connections under per-flow window controllers: what a report allows each flow to have in flight.
 
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST(ShardWindows, AnAckOfLostDataOpensAtMostTheWindow) {
   lab.reports.queue(4 * packet);
   lab.offer(20);
   ASSERT_EQ(lab.packets_sent(), 4);
-  // The timer runs out: all four count as lost and are sent again, one by one as congestion control wants it.
+  // The timer expires: all four segments count as lost and are retransmitted one by one by congestion control.
   for (int i = 0; i < 300; ++i) {
     lab.reports.queue(4 * packet);
     lab.lab.pass_time(period);

@@ -1,4 +1,4 @@
-// Young flows beside older ones of the same UE: their part of the window, and the queue that gives way to them.
+// Tests of short flows beside long flows of the same UE: their share of the window, and the lower queue reference.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ proxy::ShardConfig young_config() {
 class ShardAcksShortFlows : public ShardAcks {
  protected:
   ShardAcksShortFlows() : ShardAcks(young_config()) {}
-  /// The first flow has sent 14 + 28 segments and is not young any more. Of what its acknowledgement makes room for, in
-  /// segments: what it sends itself, and what the other one does.
+  /// The first flow has sent 14 + 28 segments and is no longer short. The counts are the segments that each flow sends
+  /// after the first flow's ACK.
   struct Parts {
     std::int64_t old_flow = 0;
     std::int64_t young_flow = 0;
@@ -73,7 +73,7 @@ TEST_F(ShardAcksShortFlows, LeaveUnusedBudgetToLongFlows) {
   EXPECT_GT(parts.old_flow, 30) << "all that it had";
 }
 
-/// A download over 20 ms there and back, which is not young any more, of ten segments in each round trip.
+/// A download of ten segments per RTT over 20 ms there and back, which is no longer short.
 class ShardAcksShortFlowPriority : public ShardAcks {
  protected:
   static constexpr Duration trip = 20ms;
@@ -84,7 +84,7 @@ class ShardAcksShortFlowPriority : public ShardAcks {
     hosts.open();
     go_on(60);
   }
-  /// Two segments are always under way.
+  /// Runs `trips` RTTs with two segments always in flight.
   void go_on(int trips) {
     for (int i = 0; i < trips; ++i) {
       lab.pass_time(trip);
@@ -94,7 +94,7 @@ class ShardAcksShortFlowPriority : public ShardAcks {
       offer(hosts, offered, 10);
     }
   }
-  /// What may be under way to the UE.
+  /// Returns the bytes that may be in flight to the UE.
   std::int64_t window() {
     std::vector<proxy::BearerInfo> bearers;
     lab.shard.describe_bearers(bearers, 1);
@@ -102,12 +102,12 @@ class ShardAcksShortFlowPriority : public ShardAcks {
   }
   /// Half of the reference of 10 ms, at the gain of 1.25 and the rate of the download.
   [[nodiscard]] static std::int64_t half() { return 10 * (segment_size + 40) * 5 / 20 * 5 / 4; }
-  /// A connection opens, and nothing of the download is forgotten.
+  /// Opens a connection without dropping the frames of the download.
   void open(ScriptedHosts& newcomer) {
     receive();
     newcomer.open();
   }
-  /// So many segments come for it.
+  /// Delivers `segments` segments for the other connection.
   void serve_other(std::uint32_t segments) { offer(other, of_other_, segments); }
 
   ScriptedHosts other{lab};
@@ -191,7 +191,7 @@ TEST_F(ShardAcksShortFlowPriority, EndsWithTheLastOfSeveralFlows) {
   EXPECT_LT(window(), before - half() / 2);
 }
 
-/// Half a megabyte is young, and the download has had less.
+/// Flows are short up to half a megabyte, and the download has sent less.
 class ShardAcksOnlyShortFlows : public ShardAcksShortFlowPriority {
  protected:
   static proxy::ShardConfig config() {

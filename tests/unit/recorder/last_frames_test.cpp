@@ -57,7 +57,7 @@ class LastFrames : public testing::Test {
     for (std::size_t at = 0; at < many; ++at) put(at % 2, static_cast<std::int64_t>(at), std::string(long_frame, 'x'));
     file.reset();
   }
-  /// What is recovered, as pcapng; `result` says what of it.
+  /// Returns the recovered pcapng; `result` describes it.
   std::string recovered(const std::string& from) {
     std::string out;
     result = recover(from, [&out](std::string_view part) { out += part; });
@@ -171,7 +171,7 @@ TEST_F(LastFrames, AFileOfAnotherProgramIsNotChanged) {
   EXPECT_THAT(recovered(path), HasSubstr("still there"));
 }
 
-/// It ended before it had begun: what an earlier one left is worth more.
+/// The run ended before it began, so the frames of an earlier one are worth more.
 TEST_F(LastFrames, AnUnstartedRunDoesNotReplaceAnEarlierOne) {
   begin();
   put(0, 1, "of the first run");
@@ -209,7 +209,7 @@ TEST_F(LastFrames, NoFileIsCreatedWithoutDiskSpace) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-/// Whoever recovers may be root, and the file from anywhere.
+/// The recovering user may be root, and the file may come from anywhere.
 TEST_F(LastFrames, EveryFieldOfAFileIsChecked) {
   begin();
   for (int i = 0; i < 20; ++i) put(static_cast<std::size_t>(i % 2), i, std::string(96, 'x'));

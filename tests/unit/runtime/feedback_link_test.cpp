@@ -138,7 +138,7 @@ TEST_F(FeedbackLinkTest, StatusesOfAllShardsReachTheReportingNodeB) {
   EXPECT_EQ(node_b_.heard[1].ue, ue_odd);
 }
 
-/// Says nothing by itself.
+/// A link that sends no statuses by itself.
 class QuietFeedbackLinkTest : public FeedbackLinkTest {
  protected:
   QuietFeedbackLinkTest() : FeedbackLinkTest(60s) {}

@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// The manager's end of the protocol: an abstract socket that keeps what it is told.
+/// Service manager's end of the protocol: an abstract socket that keeps the messages it receives.
 class NotifySocket {
  public:
   NotifySocket() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {

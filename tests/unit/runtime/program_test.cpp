@@ -239,7 +239,7 @@ TEST(SluiceRunning, ReturnsOneCounter) {
   EXPECT_EQ(sluice.ask("counters flows_spilt").value, "unknown counter 'flows_spilt'; counters lists all");
 }
 
-/// Whoever still asks by a former name is told the new one, and that one there is.
+/// A user of a former name gets the new name, and that name exists.
 TEST(SluiceRunning, NamesTheNewNameOfARenamedCounter) {
   Running sluice;
   for (const char* name : {"forward_handover", "forward_followed", "flows_taken_up", "let_go_idle", "let_go_command",
@@ -308,7 +308,7 @@ TEST_F(FeedbackInput, GarbageIsCountedAndWarnedOf) {
   EXPECT_EQ(sluice_.program().wait(), 0);
 }
 
-/// Sends datagrams where the test wants them.
+/// Sends datagrams to a chosen address.
 class Sender final : public feedback::DatagramSink {
  public:
   Sender(udp::socket& socket, udp::endpoint to) : socket_(socket), to_(std::move(to)) {}

@@ -80,13 +80,13 @@ TEST_F(ServiceManagerTest, AnUnusableSocketIsReported) {
 class ServiceTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(socket.works()); }
-  /// Timers run for so long; returns what the manager was told meanwhile.
+  /// Runs timers for `time` and returns the messages to the manager in it.
   std::vector<std::string> told_within(std::chrono::milliseconds time) {
     context.run_for(time);
     context.restart();
     return socket.messages();
   }
-  /// Until the manager has been told something.
+  /// Waits for the next message to the manager.
   std::vector<std::string> told_next() {
     std::vector<std::string> all;
     while (all.empty()) all = told_within(5ms);

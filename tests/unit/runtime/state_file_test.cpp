@@ -45,7 +45,7 @@ class StateFileTest : public testing::Test {
     return {"a\nb", shards, 8, 1min, [this](const IpAddress& ue) { return ue.octets.back() % shards; }};
   }
   [[nodiscard]] StateFile open(Instant now = start) const { return StateFile(path, identity(), now); }
-  /// A run that is killed: it had so many connections that were exposed, and one that was not.
+  /// Leaves the file of a killed run with `exposed` exposed connections and one that was not exposed.
   void leave(std::uint8_t exposed) const {
     StateFile file = open();
     const std::span<JournalEntry> entries = file.entries_of(0);

@@ -24,7 +24,7 @@ struct Counting : Script {
     use_sack();
     open();
   }
-  /// An acknowledgement whose ACE field says so.
+  /// Returns an ACK with the given ACE field.
   [[nodiscard]] tcp::Segment counted(std::uint32_t ack, std::uint8_t ace) const {
     tcp::Segment segment = this->segment(0, ack);
     segment.flags.bits |= tcp::ace_bits(ace);

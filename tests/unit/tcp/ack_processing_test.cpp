@@ -230,8 +230,8 @@ TEST(Allowance, RetransmissionsAreCounted) {
   s.expect_data(mss, mss);
 }
 
-// Nothing tells which segments behind a timeout have arrived. They are repeated as slow start would do it, and what is
-// new uses the rest of the allowance.
+// After a timeout the sender does not know which later segments have arrived. They are retransmitted at the rate of
+// slow start, and new data uses the rest of the allowance.
 TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   Script s;
   s.handshake_rtt = 100ms;
@@ -242,7 +242,7 @@ TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   s.discard_sent();
   s.pass(300ms);
   s.expect_data(0, mss);
-  // 0, 2 and 4 are lost; a duplicate says that the timeout was not spurious.
+  // 0, 2 and 4 are lost; a duplicate ACK shows that the timeout was not spurious.
   s.receive_ack(2 * mss);
   s.emit(Bytes(1040 * 2));
   for (std::uint32_t i = 20; i < 22; ++i) s.expect_data(i * mss, mss);
@@ -264,8 +264,8 @@ TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   s.expect_data(31 * mss, mss);
 }
 
-// Each duplicate tells of a segment that has arrived. When the first repetition is answered the rest is missing, and of
-// that as much is repeated at once; each answer that comes further tells of one hole less.
+// Each duplicate ACK stands for a segment that has arrived. When the first retransmission is acknowledged, the other
+// segments are missing and that many are retransmitted at once. Each later ACK reduces the number by one.
 TEST(Allowance, WithoutSackAsManySegmentsAreRetransmittedAsAreMissing) {
   Script s;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());

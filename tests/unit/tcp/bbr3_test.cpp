@@ -15,7 +15,7 @@ using Path = ModelPath<Bbr3>;
 
 constexpr std::uint32_t mss = Path::mss;
 constexpr Duration rtt = Path::rtt;
-constexpr std::uint32_t product = 100'000;  ///< of 1 MB/s and 100 ms
+constexpr std::uint32_t product = 100'000;  ///< bandwidth-delay product of 1 MB/s and 100 ms
 
 double gain(const Path& path) {
   return path.model.pacing_rate().bytes_per_second() / (0.99 * path.bandwidth());
@@ -89,7 +89,7 @@ TEST(Bbr3, DrainEndsAfterThreeRounds) {
   ASSERT_TRUE(path.reaches(Mode::drain, 15));
   int rounds = 0;
   for (; path.model.mode() == Mode::drain && rounds < 10 * Path::steps; ++rounds) {
-    path.in_flight = 1.9 * product;  // somebody else's, which does not go
+    path.in_flight = 1.9 * product;  // queue of cross traffic, which does not drain
     path.acknowledge();
   }
   EXPECT_EQ(path.model.mode(), Mode::down);

@@ -14,7 +14,7 @@ using Path = ModelPath<Copa>;
 constexpr std::uint32_t mss = Path::mss;
 constexpr Duration rtt = Path::rtt;
 
-/// So many round trips of this length.
+/// Runs `count` RTTs of this length.
 void rounds(Path& path, int count, Duration measured) {
   for (int i = 0; i < count * Path::steps; ++i) path.acknowledge(measured);
 }

@@ -12,8 +12,8 @@ namespace sluice::test {
 
 using namespace std::chrono_literals;
 
-/// A model of the path (Bbr, Bbr3, …) fed by a path that delivers at a given rate what is in flight, one
-/// acknowledgement for each twentieth of a round trip. Round-trip times are what a test says they are.
+/// Feeds a path model (Bbr, Bbr3, …) with ACKs of a path that delivers the flight at a given rate, twenty ACKs per
+/// RTT. Tests set the RTTs.
 template <class Model>
 class ModelPath {
  public:
@@ -55,7 +55,7 @@ class ModelPath {
   void rounds(int count) {
     for (int i = 0; i < count * steps; ++i) acknowledge();
   }
-  /// Until the model is in `mode`; false when it was not within so many round trips.
+  /// Runs until the model is in `mode`; returns false if it is not within `within` RTTs.
   template <class Mode>
   [[nodiscard]] bool reaches(Mode mode, int within = 100) {
     for (int i = 0; i < within * steps; ++i) {

@@ -65,8 +65,8 @@ TEST(Pacer, UrgentBytesAreDeductedLater) {
   EXPECT_EQ(pacer.deadline(), start + 4500us);
 }
 
-/// A connection of which the handshake took 100 ms: a window of 10 segments is 200 000 bytes a second with the factor
-/// of slow start, so two segments with their headers (2080 bytes) every 10.4 ms.
+/// A connection with a handshake RTT of 100 ms. A window of 10 segments is 200 000 bytes per second with the
+/// slow-start gain, so two segments with headers (2080 bytes) leave every 10.4 ms.
 class Paced : public testing::Test {
  protected:
   Paced() {

@@ -1,5 +1,5 @@
-// Data goes on from one endpoint to the other in its frame. Whoever looks from outside sees no difference from
-// receiving, taking over and sending it, but for PSH flags, which stay the sender's.
+// Tests of cut-through: data is forwarded from one endpoint to the other in its frame. The output equals receiving,
+// splicing and sending it, but for PSH flags, which stay the sender's.
 
 #include <optional>
 #include <random>
@@ -28,7 +28,7 @@ class Relay {
     out.open(Script::peer_window);
   }
 
-  /// From now on so many bytes at most are acknowledged that the other host has not.
+  /// Limits the bytes that are acknowledged before the other host has them to `count`.
   void expose_at_most(std::uint32_t count) {
     exposure_ = count;
     for (Script* const leg : {&in, &out}) leg->endpoint.hold_acknowledgements();

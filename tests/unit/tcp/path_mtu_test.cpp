@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t mss = Script::mss;
 
-/// A peer behind a path that carries so much, and reports what it lacks.
+/// A peer behind a path with a given MTU, which reports what it lacks.
 class NarrowPath {
  public:
   NarrowPath(Script& script, std::uint32_t most) : carries(most), s_(script) {}
@@ -48,7 +48,7 @@ class NarrowPath {
 
 class PathMtu : public testing::Test {
  protected:
-  /// So many segments are under way.
+  /// Puts `segments` segments in flight.
   void send(int segments) {
     s.config.tail_loss_probes = false;
     s.handshake_rtt = 100ms;
@@ -57,7 +57,7 @@ class PathMtu : public testing::Test {
     s.emit();
     s.discard_sent();
   }
-  /// Told to send at most 600 bytes.
+  /// Sends after an ICMP error that allows at most 600 bytes.
   NarrowPath send_smaller() {
     s.use_sack();
     send(2);

@@ -3,7 +3,7 @@
 #include "dataplane/tcp/congestion.hpp"
 #include "tests/unit/tcp/script.hpp"
 
-// Congestion controls that are told how many packets were marked: Prague and ABC.
+// Tests of congestion controls that use the number of marked packets: Prague and ABC.
 
 namespace sluice::tcp {
 namespace {

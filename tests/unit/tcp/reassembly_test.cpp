@@ -43,7 +43,7 @@ TEST(Reassembly, ReportsTheNewestBlockFirst) {
   insert(reassembly, 400, 10);
   insert(reassembly, 500, 10);
   EXPECT_EQ(reported(reassembly), (std::vector<Blocks>{{500, 510}, {400, 410}, {200, 350}}));
-  insert(reassembly, 150, 10);  // extends one that had been forgotten
+  insert(reassembly, 150, 10);  // extends a dropped one
   EXPECT_EQ(reported(reassembly), (std::vector<Blocks>{{100, 160}, {500, 510}, {400, 410}}));
   reassembly.clear();
 }

@@ -237,7 +237,7 @@ TEST(ReceiveWindow, AWindowBelowASegmentIsAnnouncedWhenItGrows) {
   EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
 }
 
-/// The least that a window must gain to be told, in segments, where `open` segments may still be sent.
+/// Returns the smallest increase of a window that is announced, in segments, if `open` segments may still be sent.
 std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
   Script s;
   s.ours.has_window_scale = s.theirs.has_window_scale = true;
@@ -251,7 +251,8 @@ std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
   }
 }
 
-// A window that steers its peer tells of each segment or, if it may, of a quarter more; else two are worth an update.
+// A window that controls its peer is announced for each segment or, if allowed, for a quarter more; otherwise two
+// segments justify an update.
 TEST(ReceiveWindow, UpdatesArePromptIfTheWindowControlsThePeer) {
   EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt_for_its_size), 1);
   EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt_for_its_size), 2);
@@ -264,7 +265,7 @@ TEST(ReceiveWindow, UpdatesArePromptIfTheWindowControlsThePeer) {
   EXPECT_EQ(least_told(200, tcp::WindowUpdates::sparing), 2);
 }
 
-// What its owner has given away comes back little by little: the peer hears of it with the next acknowledgement.
+// Space that its owner lent returns gradually, and the peer learns of it with the next ACK.
 TEST(ReceiveWindow, SmallIncreasesWaitForTheNextAck) {
   Script s;
   s.open(Script::peer_window, 20'000);
@@ -345,7 +346,7 @@ TEST(Timestamps, OldSegmentsAreDropped) {
   s.emit();
   s.expect_ack(2000);
   s.now += std::chrono::hours(25 * 24);
-  s.receive_data(2000, 1000);  // RFC 7323 section 5.5: after so long the remembered one says nothing
+  s.receive_data(2000, 1000);  // RFC 7323 section 5.5: after this time the remembered timestamp is invalid
   EXPECT_EQ(s.endpoint.rcv_nxt(), s.their_base + 3000);
 }
 

@@ -22,7 +22,7 @@ class MarkedQueue : public tcp::SendQueue {
   tcp::Disturbance disturbance_;
 };
 
-/// RFC 6675 and RFC 8985 on a plain array, everything derived anew each time.
+/// RFC 6675 and RFC 8985 on a plain array, with everything derived again each time.
 struct Model {
   struct Entry {
     std::uint32_t position = 0, length = 0;

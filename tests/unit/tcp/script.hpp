@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
   return bytes;
 }
 
-/// A test as a script: one endpoint, the wire behind it, a clock that moves when told. Sequence numbers in scripts are
-/// stream positions: 0 is the first payload byte each way. The peer's numbers start near the wrap.
+/// A test as a script: one endpoint, the wire behind it, and a clock that the test moves. Sequence numbers in scripts
+/// are stream positions: 0 is the first payload byte each way. The peer's numbers start near the wrap.
 class Script {
  public:
   static constexpr std::uint32_t mss = 1000;
@@ -155,7 +155,7 @@ class Script {
   }
 
   tcp::EndpointConfig config;
-  tcp::PacedEndpoint paced;  ///< used where the configuration wants pacing
+  tcp::PacedEndpoint paced;  ///< used if the configuration requests pacing
   tcp::SynOptions ours, theirs;
   tcp::Endpoint endpoint;
   Wire wire;
@@ -163,7 +163,7 @@ class Script {
   tcp::SeqNum our_base{5000};
   tcp::SeqNum their_base{0xfffffc00U};
   std::uint32_t their_timestamp = 1000;
-  std::uint32_t their_echo = 0;  ///< which of our timestamps the peer returns
+  std::uint32_t their_echo = 0;  ///< our timestamp that the peer returns
   Duration handshake_rtt{};      ///< known when the connection goes on here
   std::uint32_t their_sent = 0;  ///< position of the peer's next byte, for its acknowledgements
 

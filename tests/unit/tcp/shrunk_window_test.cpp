@@ -14,7 +14,7 @@ class ShrunkWindow : public testing::TestWithParam<bool> {
     if (GetParam()) s.use_sack();
     s.handshake_rtt = 100ms;
   }
-  /// So many segments are under way when the window closes, at the same numbers as before.
+  /// Puts `segments` segments in flight and then closes the window at the same numbers.
   void refuse(int segments) {
     s.open();
     s.write_segments(segments);
@@ -219,7 +219,7 @@ TEST_P(ShrunkWindow, BytesHiddenByRoundingAreRetransmitted) {
   s.write(200);
   s.emit();
   s.discard_sent();
-  s.set_peer_window(0);  // of less than 1024 bytes the field says nothing
+  s.set_peer_window(0);  // the field cannot express less than 1024 bytes
   s.receive_ack(0);
   for (int i = 0; i < 10; ++i) {
     s.pass(10s);

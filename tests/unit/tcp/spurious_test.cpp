@@ -323,7 +323,7 @@ TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRetransmitted) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
 }
 
-/// Of a window of ten the first was overtaken by three, and was sent again.
+/// Reorders a window of ten: three segments overtake the first, which is retransmitted.
 void reorder(Script& s) {
   if (s.ours.timestamps) s.ours.mss = s.theirs.mss = mss + 12;
   s.handshake_rtt = 100ms;

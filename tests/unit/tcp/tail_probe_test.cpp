@@ -144,7 +144,7 @@ TEST(TailProbe, ARepairedLossHalvesTheWindow) {
   s.pass(probe);
   s.discard_sent();
   s.now += 100ms;
-  s.receive_ack(4 * mss);  // nobody says that the last one came twice
+  s.receive_ack(4 * mss);  // no DSACK reports that the last one arrived twice
   const Bytes before = s.endpoint.cwnd();
   s.write_segments(1);
   s.emit();
@@ -227,7 +227,8 @@ TEST(TailProbe, IsCancelledByNewData) {
   EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
 }
 
-// It waits for an allowance. The UE has the last segment meanwhile, and told of it what the probe would ask.
+// The probe waits for an allowance. Meanwhile the UE gets the last segment, and its ACK gives the answer that the
+// probe would get.
 TEST(TailProbe, IsCancelledByTheAckOfTheLastSegment) {
   Script s;
   let_probe_wait(s, 4);

@@ -1,5 +1,5 @@
-// What one endpoint has in order goes to another one: all at once, or packet by packet. Whoever looks from outside sees
-// no difference.
+// Tests of splicing: in-order data moves from one endpoint to another, all at once or packet by packet. Both ways give
+// the same output.
 
 #include <random>
 
@@ -11,7 +11,7 @@ namespace {
 /// A stream through two endpoints, as a relay has it: what `in` receives, `out` sends.
 class Relay {
  public:
-  /// `room`: what it is willing to hold. `updates`: when the sender hears that there is some again.
+  /// `room`: bytes that it is willing to hold. `updates`: when the sender learns of free space.
   Relay(bool at_once, std::uint32_t room, tcp::WindowUpdates updates)
       : at_once_(at_once), room_(room), updates_(updates) {
     for (Script* const leg : {&in_, &out_}) {
@@ -48,7 +48,8 @@ class Relay {
     if (at_once_ && in_.endpoint.on_fast_path() && out_.endpoint.on_fast_path()) {
       if (in_.endpoint.unread() > Bytes()) out_.endpoint.take_over(in_.endpoint);
     } else {
-      // What is read goes on taking room, since it is held: from now on, or, where nobody is to be told, since before.
+      // The data that was read still takes space because it is held: from now on or, if no update is sent, since
+      // before.
       const Bytes room = in_.endpoint.receive_room() - in_.endpoint.unread();
       if (updates_ == tcp::WindowUpdates::sparing) set_room(room);
       while (packet::Packet payload = in_.endpoint.read()) out_.endpoint.write(std::move(payload));

@@ -69,9 +69,9 @@ class Wire final : public tcp::Output {
   }
 
   std::deque<SentSegment> segments;
-  bool blocked = false;                   ///< nothing can be sent
-  std::uint64_t full_after = UINT64_MAX;  ///< so many segments can still be sent
-  std::uint64_t cuts = UINT64_MAX;        ///< so many packets may still be cut
+  bool blocked = false;                   ///< no segment can be sent
+  std::uint64_t full_after = UINT64_MAX;  ///< segments that can still be sent
+  std::uint64_t cuts = UINT64_MAX;        ///< packets that may still be cut
 
  private:
   static std::vector<std::uint8_t> take(const tcp::Segment& segment, packet::Packet& payload) {

@@ -159,7 +159,7 @@ TEST_F(TracesTest, OnlyOneRunsAtOnce) {
   EXPECT_FALSE(traces.begin({"nobody"}).ok);
 }
 
-/// It may be about to use what it was offered, so that is kept, however soon it was taken back.
+/// The shard may be about to use the offered trace, so that trace is kept although it was taken back soon.
 TEST_F(TracesTest, ATraceIsFreedOnlyAfterTheShardPollsAgain) {
   auto stream = begin();
   const LawTrace* const offered = slots[0].take();
