@@ -74,7 +74,7 @@ TEST(HsdpaCell, RoundRobinGivesEqualAirtimeNearAndFar) {
   double total = 0;
   for (const LinkUse& ue : use) total += static_cast<double>(ue.airtime);
   for (const LinkUse& ue : use) EXPECT_NEAR(static_cast<double>(ue.airtime) / total, 1.0 / 3, 0.0034);
-  // Fading far out sometimes leaves nobody to serve, but never when somebody near is there.
+  // Fading far out sometimes leaves no UE to serve, but never if a near UE exists.
   EXPECT_NEAR(total, 49'999, 1);
 }
 

@@ -26,7 +26,7 @@ class FadingStatistics : public testing::TestWithParam<double> {
 
   [[nodiscard]] double doppler() const { return doppler_hz(GetParam()); }
   [[nodiscard]] Duration interval() const { return from_seconds(1 / (doppler() * resolution)); }
-  /// `every`: of the samples only one in so many.
+  /// Measures every `every`-th sample.
   [[nodiscard]] Gains measure(std::uint64_t ue, std::uint64_t every = 1, double length = periods) const {
     const Random random = Random::stream(seed, "speed", static_cast<std::uint64_t>(GetParam())).split("ue", ue);
     Fading fading(doppler(), interval() * static_cast<Duration::rep>(every), random);

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 using test::address;
 
 constexpr std::uint32_t ues = 4;
-constexpr std::uint32_t packets = 400;  ///< of each UE
+constexpr std::uint32_t packets = 400;  ///< packets of each UE
 
 /// The number that a packet carries behind its IP header, and the UE it is from.
 struct Label {

@@ -180,7 +180,7 @@ TEST(Fcds, EqualsAStepByStepOracle) {
     fcds.served(chosen->ue, Bytes(1), static_cast<std::uint64_t>(tti));
     ++airtime[chosen->ue];
   }
-  for (const int ttis : airtime) EXPECT_GT(ttis, 20'000);  // fair: nobody far below a quarter
+  for (const int ttis : airtime) EXPECT_GT(ttis, 20'000);  // fair: no UE far below a quarter
 }
 
 // First transmissions, at every CQI, at 0.01 dB and at 0.9 dB above where the CQI begins.

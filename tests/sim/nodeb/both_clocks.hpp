@@ -14,8 +14,8 @@
 
 namespace sluice::emulator::test {
 
-/// One run without a proxy, in virtual time and by the clock. The clock only says how far the event loop may go, so
-/// that a busy machine makes a run late and not different.
+/// Runs one scenario without a proxy, in virtual time and in real time. The clock only limits how far the event loop
+/// may go, so a busy machine makes a run late but not different.
 struct BothClocks {
   RunResult expected;  ///< in virtual time
   RunResult result;

@@ -381,7 +381,7 @@ TEST(Hosts, ASegmentForNoConnectionIsAnsweredWithAReset) {
   Pair pair;
   BulkClient client(pair.loop_, pair.client_, pair.bulk(false, Request::endless), pair.log_);
   pair.loop_.run_until(Instant(1s));
-  // The client forgets everything; its successor at the same address knows nothing of the connection.
+  // The client loses its state; its successor at the same address does not know the connection.
   EventLoop loop;
   Host amnesiac(pair.loop_, test::pool(), Pair::config(client_v4), Random(9), pair.up_);
   pair.to_client_.lead_to(amnesiac);

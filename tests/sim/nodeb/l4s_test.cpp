@@ -17,8 +17,8 @@
 #include "tests/sim/nodeb/run_all.hpp"
 #include "tests/support/eal.hpp"
 
-// Senders that are told how many of their packets were marked, over the queues that mark for them: Prague over DualPI2
-// (RFC 9332), ABC over its own.
+// Tests of senders that use the number of marked packets, over the queues that mark for them: Prague over DualPI2 (RFC
+// 9332), ABC over its own.
 
 namespace sluice::emulator {
 namespace {

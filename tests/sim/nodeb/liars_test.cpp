@@ -1,6 +1,5 @@
-// UEs behind one queue that they share, of which one says something of itself
-// that is not so. What that gains it is bounded by what it would gain in the
-// mode i-tcp, which uses nothing of it.
+// Tests of UEs in one shared queue of which one sends false feedback. Its gain is bounded by the throughput of the
+// mode i-tcp, which does not use that feedback.
 
 #include <gtest/gtest.h>
 
@@ -82,8 +81,7 @@ class Honest final : public Lie {
   void tell(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
 };
 
-/// Its clock stands still for 150 ms once, after six seconds, so that no
-/// timestamp is older than the one before.
+/// The clock of the UE stops once for 150 ms after six seconds, so that no timestamp decreases.
 class ClockSetBack final : public Lie {
  public:
   using Lie::Lie;
@@ -229,10 +227,10 @@ Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Interce
   return network.run();
 }
 
-/// Of two that download in the mode i-tcp each has half.
+/// Throughput of each of two downloads in the mode i-tcp, in Mb/s: half of the link.
 constexpr double part_by_congestion_control = 9.7;
 
-/// Who comes first keeps a little more: drains leave the parts of a shared queue as they are.
+/// The first connection keeps a little more, because drains do not change the shares of a shared queue.
 TEST(DishonestUes, HonestUesHaveSimilarShares) {
   for (const proxy::Intercept intercept : {proxy::Intercept::split, proxy::Intercept::regulate}) {
     const Outcome outcome = outcome_of<Honest>(proxy::Mode::smvs, intercept);

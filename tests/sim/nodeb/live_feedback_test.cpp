@@ -33,7 +33,7 @@ class ProxyEnd final : private feedback::RecordHandler {
     endpoint_.start();
   }
   void poll() { endpoint_.send_statuses({}, 1s, 0s, true); }
-  /// So many bytes have been sent to the UE, over so many connections.
+  /// Reports that `injected` bytes have been sent to the UE over `flows` connections.
   void tell(const IpAddress& ue, std::uint64_t injected, std::uint32_t flows) {
     feedback::BearerStatus status;
     status.ue = ue;
@@ -78,7 +78,7 @@ class LiveFeedbackTest : public testing::Test, protected test::OneCell {
  protected:
   LiveFeedbackTest() : OneCell(1ms) {}
 
-  /// Lets both ends run until it is so; the Node-B's time stands still but for what is due.
+  /// Runs both ends until the condition holds; the Node-B's time advances only to due events.
   void run_until(const std::function<bool()>& condition) {
     for (int i = 0; i < 2000 && !condition(); ++i) {
       context_.run_for(5ms);
@@ -120,11 +120,11 @@ TEST_F(LiveFeedbackTest, ReportsThatFindNoRoomConsumeTheirSequenceNumbers) {
   EXPECT_EQ(proxy_.messages[0].sequence, next) << "by it the proxy says whose grant it has";
 }
 
-/// Before a proxy that says what it takes.
+/// A Node-B before a proxy that announces its abilities.
 class AbleProxyTest : public testing::Test, protected test::OneCell {
  protected:
   AbleProxyTest() : OneCell(1ms) {}
-  /// The Node-B speaks, and hears what the proxy says then.
+  /// Sends from the Node-B and receives the answer of the proxy.
   void hear_of(ProxyEnd& proxy, LiveFeedback& feedback) {
     feedback.send({}, loop.now());
     loop.run_until(loop.now() + timing_.delay);
@@ -210,7 +210,7 @@ class TwoProxiesTest : public testing::Test, protected test::OneCell {
     for (int i = 0; i < 2000 && !condition(); ++i) settle();
     ASSERT_TRUE(condition());
   }
-  /// One report of the UE. Both proxies have heard of the Node-B when the first has come.
+  /// Sends one report of the UE. Both proxies have received from the Node-B when the first report arrives.
   void report() {
     feedback::BearerReport of_ue;
     of_ue.ue = ue_;
@@ -222,7 +222,7 @@ class TwoProxiesTest : public testing::Test, protected test::OneCell {
     run_until([&] { return feedback_.statuses() == before + 1; });
     settle();
   }
-  /// How many reports each of them has had, once they have had so many together.
+  /// Returns how many reports each proxy has, once they have `together` in all.
   std::pair<std::size_t, std::size_t> reports_when(std::size_t together) {
     run_until([&] { return first_.reports.size() + second_.reports.size() >= together; });
     settle();
@@ -263,7 +263,7 @@ TEST_F(TwoProxiesTest, ReportsGoToTheNewOwnerOfAUe) {
   EXPECT_EQ(feedback_.claims().moved, 1U);
 }
 
-// A proxy that the Node-B has not spoken to for two seconds would no longer know where to claim a UE.
+// A proxy that gets no message of the Node-B for two seconds would no longer know where to send its statuses.
 TEST_F(TwoProxiesTest, AProxyWithoutUesStillGetsMessages) {
   ASSERT_EQ(reports_when(2), Reports(1, 1));
   for (std::uint64_t i = 1; i <= 20; ++i) {

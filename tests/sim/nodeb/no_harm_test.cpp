@@ -1,6 +1,6 @@
-// The default law does little harm where a UE does not have one deep queue of its own: on a line that many share,
-// beside datagrams that nobody steers, where one connection goes on over a slow hop, on slow links, and on a path that
-// becomes longer. Most bounds are relative to what CUBIC or BBR reach without a proxy in the same network.
+// Tests of the default controller if a UE does not have a deep queue of its own. They cover a shared line,
+// unresponsive datagrams, a slow hop beyond the UE, slow links, and a path that becomes longer. Most bounds are
+// relative to CUBIC or BBR without a proxy in the same network.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 using test::run_all;
 
 struct Sender {
-  std::string mode;        ///< of the proxy
-  std::string congestion;  ///< of the servers
+  std::string mode;        ///< mode of the proxy
+  std::string congestion;  ///< congestion control of the servers
 };
 const Sender law{"smvs", "cubic"};
 const Sender cubic{"none", "cubic"};
@@ -63,7 +63,8 @@ TEST(NoHarm, UesBehindOneLinkLoseLittleMoreInAShortBuffer) {
   }
 }
 
-/// Datagrams of so many bytes each millisecond beside the downloads of a UE at 20 Mb/s, in an unlimited queue.
+/// Returns a scenario with datagrams of `bytes` bytes each millisecond beside the downloads of a UE at 20 Mb/s, in an
+/// unlimited queue.
 std::string beside_datagrams(int downloads, int bytes) {
   return "duration: 30s\nwarmup: 5s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\napps: [{type: bulk, "
          "connections: " +

@@ -20,7 +20,7 @@ constexpr double between_handovers_s = 2;
 constexpr int handovers = 6;
 constexpr double link_bps = 10e6;
 
-/// So many handovers, every two seconds. `apps` and `rest`: of the scenario.
+/// Returns a scenario with several handovers, one every two seconds, with the given `apps` and `rest`.
 std::string back_and_forth(const std::string& modes, bool forwarding, const std::string& apps,
                            const std::string& rest = "") {
   std::string moves;
@@ -96,7 +96,7 @@ double mean(const RunResult& result, double from, double to, double SeriesPoint:
 
 // 20 ms at 10 Mb/s.
 constexpr double reference_bytes = 25'000;
-/// After so long from the UE's coming the queue is where it was: 50 round trips between proxy and Node-B.
+/// Seconds after the UE's arrival in which the queue returns to its reference: 50 RTTs between proxy and Node-B.
 constexpr double settled_after_s = 0.5;
 
 TEST(NodebHandover, TheQueueReturnsToItsReferenceAndTheProxyChangesTheReporter) {

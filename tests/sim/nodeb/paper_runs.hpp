@@ -22,8 +22,8 @@ inline Plan paper_plan(const std::string& name) {
   return *plan;
 }
 
-/// The results of those runs of the file for which all conditions hold ("mode=smvs", "ue=UE1"), in its order, each for
-/// as long as `duration` if that is not zero, and with `seed` if there is one. Every byte is what it should be.
+/// Returns the results of the runs that match all conditions ("mode=smvs", "ue=UE1"), in the order of the file. Each
+/// lasts `duration` if that is not zero, and uses `seed` if given. Every byte is checked.
 inline std::vector<RunResult> paper_runs(const std::string& name, const std::vector<std::string>& conditions,
                                          Duration duration = {}, std::optional<std::uint64_t> seed = {}) {
   static TraceLibrary traces({});  // keeps the profiles
@@ -41,7 +41,7 @@ inline std::vector<RunResult> paper_runs(const std::string& name, const std::vec
   return results;
 }
 
-/// Of the one run for which they hold.
+/// Returns the result of the only run that matches.
 inline RunResult paper_run(const std::string& name, const std::vector<std::string>& conditions, Duration duration = {},
                            std::optional<std::uint64_t> seed = {}) {
   const std::vector<RunResult> results = paper_runs(name, conditions, duration, seed);

@@ -14,7 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// One download over 100 ms and a radio queue of so many packets, with nothing but that queue to lose any.
+/// Returns a scenario of one download over 100 ms and a radio queue of `buffer` packets, in which only that queue
+/// drops.
 std::string download(const std::string& rate, int buffer, const std::string& congestion) {
   return "duration: 6s\nwarmup: 0s\nmodes: [none]\n"
          "server_proxy: {delay: 15ms}\nproxy_nodeb: {delay: 5ms}\n"

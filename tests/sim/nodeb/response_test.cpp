@@ -13,7 +13,7 @@ namespace {
 using test::run_all;
 
 constexpr unsigned seeds = 3;
-constexpr double round_trip = 0.101;  ///< of the propagation and a transmission time interval
+constexpr double round_trip = 0.101;  ///< propagation delay and a TTI, s
 
 /// The mean window in packets over a path without a queue that loses packets at random.
 double mean_window(const std::string& congestion, const std::string& sack, double loss) {
@@ -55,8 +55,8 @@ TEST(ResponseFunction, OfCubicIsAtLeastThatOfBothRegions) {
   }
 }
 
-/// Use of a link by one Reno sender with a buffer of `share` bandwidth-delay products: a window that is halved at
-/// 1 + share of the product and grows by a segment in a round trip, which is longer while a queue stands.
+/// Returns the utilisation by one Reno sender with a buffer of `share` bandwidth-delay products. The window is halved
+/// at 1 + share of the product and grows by a segment per RTT, which is longer while a queue stands.
 double expected_use(double share) {
   const double waiting = share * (1 + share / 2);
   return ((1 - share) * (3 + share) / 8 + waiting) / ((1 - share) / 2 + waiting);

@@ -98,7 +98,7 @@ TEST(RunPool, LeavesOtherPoolsAsTheyAre) {
 
 TEST(RunPool, AProxyThatSavesBuffersReportsANearLimit) {
   RunPool pool("spared", 10'000);
-  pool.require_enough_for(1);  // the proxy was told to: nearly all buffers are left
+  pool.require_enough_for(1);  // the proxy saves buffers by configuration: nearly all are left
   static_cast<void>(take(pool, 6000));
   pool.require_enough_for(0);
   EXPECT_THROW(pool.require_enough_for(1), BuffersExhausted);

@@ -10,8 +10,8 @@
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_pool.hpp"
 
-// Figure 11 of Ren and Lin (TMC 2011), from the very file that ./run experiment runs, at a few of its periods and for
-// half as long.
+// Tests of figure 11 of Ren and Lin (TMC 2011) with the file of ./run experiment, at a few of its periods and half its
+// duration.
 
 namespace sluice::emulator {
 namespace {
@@ -38,9 +38,9 @@ class SmvsFigure11 : public testing::Test {
       (run.mode == RunMode::smvs ? smvs() : i_tcp())[period] = std::move(result);
     }
   }
-  /// Where the rate varies fast, one run's buffer is empty from 1.1 to 3.5 % of the time under smvs, and 3.8 to 5.9 %
-  /// without (twelve seeds; 2.0 and 4.9 in the mean), and it has about ten recoveries and timeouts. So ten seeds give
-  /// the mean of the one and the sum of the others.
+  /// If the rate varies fast, one run's buffer is empty for 1.1 to 3.5 % of the time under smvs and 3.8 to 5.9 %
+  /// without it. These are twelve seeds; the means are 2.0 and 4.9. Each run has about ten recoveries and timeouts. So
+  /// ten seeds give the mean of the one and the sum of the others.
   static void take_from_seeds(RunResult& result, RunPlan run, const std::string& name, TraceLibrary& traces) {
     constexpr int seeds = 10;
     result.queue_empty = 0;

@@ -16,7 +16,8 @@ namespace {
 
 using test::run_all;
 
-/// One flow up and one down through an access point with a buffer of so many packets; TCP as in the paper.
+/// Returns a scenario with one upload and one download through an access point with a buffer of `buffer` packets; TCP
+/// as in the paper.
 std::string wlan(int buffer, const std::string& rest) {
   return "duration: 105s\nwarmup: 5s\nmodes: [none]\n"
          "server_proxy: {delay: 5ms}\nproxy_nodeb: {delay: 1ms}\noutput: {flows: true}\n"
@@ -261,8 +262,8 @@ TEST(Uplink, AScheduledUplinkAggregatesAcks) {
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
   EXPECT_EQ(result.counters.at("uplink_drops"), 0U);
   EXPECT_EQ(result.counters.at("uplink_retransmissions"), 0U);
-  // A block every 8 ms carries what the one before it told: an acknowledgement waits for the next but one, 8 to 16 ms,
-  // and for the TTI itself.
+  // A block every 8 ms carries what the block before it reported. So an ACK waits for the block after the next, 8 to
+  // 16 ms, and for the TTI itself.
   EXPECT_GT(result.counters.at("uplink_delay_p50_us"), 9'000U);
   EXPECT_LT(result.counters.at("uplink_delay_p95_us"), 18'000U);
   EXPECT_GT(result.counters.at("uplink_grants"), 10'000U / 8 - 100);

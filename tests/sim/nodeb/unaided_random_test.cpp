@@ -1,5 +1,5 @@
-// The law by acknowledgements on networks drawn at random, beside CUBIC without a proxy on the same one: whatever
-// happens, it delivers nearly as much, and no queue stands where the link is steady. A seed that fails is printed.
+// Tests of the ACK-based controller on random networks, beside CUBIC without a proxy on the same network. It delivers
+// nearly as much, and no queue stands if the link is steady. A seed that fails is printed.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 using test::run_all;
 
 constexpr int seconds = 50;
-constexpr int window = 10;     ///< of time, over which goodput is compared
+constexpr int window = 10;     ///< seconds over which goodput is compared
 constexpr int to_settle = 10;  ///< before the first one
 
 /// One UE's network, as a scenario. Everything comes from the seed.
@@ -47,9 +47,9 @@ class Draw {
   [[nodiscard]] bool loses() const { return loses_; }
   /// The UE sends as much as it can besides.
   [[nodiscard]] bool uploads() const { return uploads_; }
-  /// The part of CUBIC's goodput that the law must have. A slow link whose rate swings carries few packets in a round
-  /// trip, from which little can be told; and beside an upload that fills the modem's buffer acknowledgements are late
-  /// by up to half a second, and not evenly.
+  /// Returns the share of CUBIC's goodput that the controller must reach. A slow link with a varying rate carries few
+  /// packets per RTT, which gives few samples. Beside an upload that fills the modem's buffer, ACKs are late by up to
+  /// half a second, unevenly.
   [[nodiscard]] double least_part() const { return uploads_ || (!steady_ && rate_mbps_ < 2.5) ? 0.65 : 0.8; }
 
  private:
@@ -188,12 +188,12 @@ TEST(AckBasedRandom, DeliversNearlyAsMuchAsCubicWithoutAStandingQueue) {
   }
 }
 
-// An outage leaves more under way than the window, and the tail of it is lost.
+// An outage leaves more in flight than the window, and the tail of it is lost.
 TEST(AckBasedRandom, ALossAtTheEndOfAnOutageIsDetectedWithoutATimeout) {
   for (const std::uint64_t seed : {223U, 266U, 524U}) examine(seed, of_bound_with_drains);
 }
 
-// The link stands still for 50 to 200 ms at a time, and what waits by then lasts for 10.
+// The link stalls for 50 to 200 ms at a time, and the queue at that time lasts for 10 ms.
 TEST(AckBasedRandom, ABurstyLinkIsUsedInItsBursts) {
   examine(212);
 }
@@ -203,8 +203,8 @@ TEST(AckBasedRandom, ALateUplinkIsCoveredByTheRelayBuffer) {
   examine(440);
 }
 
-// Beside an upload the second loop leaves the server no window for longer than its timeout, and it would
-// start anew with ten segments.
+// Beside an upload the second loop closes the server's window for longer than its timeout, after which the server
+// would restart with ten segments.
 TEST(AckBasedRandom, AServerContinuesAfterAClosedWindow) {
   for (const std::uint64_t seed : {2790U, 3209U, 3417U}) examine(seed);
 }
@@ -220,7 +220,7 @@ TEST(AckBasedRandom, DownloadsContinueBesideAnUpload) {
   examine(568);
 }
 
-// Four connections end to end keep eight segments under way, and the drain of a slow link waits for fewer.
+// Four end-to-end connections keep eight segments in flight, and the drain of a slow link waits for fewer.
 TEST(AckBasedRandom, ADrainEndsIfConnectionsShareASlowLink) {
   for (const std::uint64_t seed : {1760U, 3007U}) examine(seed, of_bound_with_drains);
 }

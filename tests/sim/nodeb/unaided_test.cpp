@@ -48,7 +48,7 @@ TEST(AckBased, AVaryingLinkFindsEnoughDataInTheRelay) {
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 90);
 }
 
-/// The same with connections that stay end to end.
+/// Returns the scenario with connections that stay end to end.
 std::string end_to_end(std::string scenario) {
   const std::string mode = "modes: [smvs]";
   return scenario.replace(scenario.find(mode), mode.size(), "modes: [smvs/regulate]");
@@ -56,10 +56,10 @@ std::string end_to_end(std::string scenario) {
 
 struct Mean {
   double used = 0;
-  double p95_ms = 0;  ///< of the radio queue
+  double p95_ms = 0;  ///< p95 delay of the radio queue, ms
 };
 
-/// Of ten downloads by acknowledgements that wait for grants; `hosts` as in a scenario.
+/// Returns the mean of ten ACK-based downloads whose ACKs wait for uplink grants; `hosts` as in a scenario.
 Mean behind_a_scheduled_uplink(const std::string& hosts) {
   const auto results = run_all(R"(
 seed: 1
@@ -97,8 +97,8 @@ TEST(AckBased, AScheduledUplinkCostsLittle) {
   EXPECT_LE(mean.p95_ms, 54);
 }
 
-// Nothing tells how late an acknowledgement is. With the share of a clump alone that is enough otherwise it is 81 % at
-// 37 ms.
+// Without timestamps the ACK delay is unknown. With the allowance for ACK aggregation that suffices otherwise,
+// utilisation is 81 % at 37 ms.
 TEST(AckBased, AScheduledUplinkWithoutTimestampsCostsLittle) {
   const Mean mean = behind_a_scheduled_uplink("{timestamps: false}");
   EXPECT_GE(mean.used, 0.935);

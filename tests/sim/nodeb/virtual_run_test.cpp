@@ -103,7 +103,7 @@ TEST(VirtualRun, EverySeedHasItsOwnSeriesUesAndPackets) {
   }
 }
 
-/// A cell of so many UEs with a varying link and two endless downloads each.
+/// Returns a cell of `ues` UEs with a varying link and two endless downloads each.
 std::string cell_of(int ues, const std::string& scheduler) {
   std::string apps = "apps:\n";
   std::string cell = "cell:\n  scheduler: " + scheduler + "\n  ues:\n";

@@ -5,8 +5,8 @@
 
 #include "tests/sim/nodeb/run_all.hpp"
 
-// Whole runs over ways with policers and changing delays, to hosts with two addresses and devices behind them, and
-// beside connections that the proxy does not steer.
+// Tests of whole runs over paths with policers and changing delays, to hosts with two addresses and devices behind
+// them, and beside connections that the proxy does not steer.
 
 namespace sluice::emulator {
 namespace {

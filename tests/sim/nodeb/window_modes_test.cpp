@@ -22,7 +22,7 @@ RunResult run(const std::string& text) {
   return result;
 }
 
-/// A UE at `rate` behind a buffer, with so many endless downloads.
+/// Returns a scenario of a UE behind a buffer with `flows` endless downloads.
 std::string cell(const std::string& mode, int flows, const std::string& channel, const std::string& buffer,
                  const std::string& more = {}) {
   return "duration: 20s\nwarmup: 6s\nmodes: [" + mode + "]\nserver_proxy: {delay: 10ms}\n" + more +
@@ -50,18 +50,18 @@ TEST(WindowModes, NoModeOverflowsTheBufferOfAVaryingLink) {
       SCOPED_TRACE(std::string(mode) + ", flows: " + std::to_string(flows));
       const RunResult result = run(cell(mode, flows, varying, "60KiB"));
       EXPECT_GT(result.utilisation, 0.7);
-      // Where a flow's bytes stand in the queue is known to within a packet, and it takes the flows a moment to learn
-      // of each other. wrd and wrb fill what the others leave free, see below.
+      // The position of a flow's bytes in the queue is known to within a packet, and the flows learn of each other
+      // after some time. The modes wrd and wrb fill what the others leave free, see below.
       const bool dynamic = std::string_view(mode).starts_with("wr") && std::string_view(mode) != "wrs";
       EXPECT_LE(result.drops, dynamic ? 7U : 2U);
     }
   }
 }
 
-/// wrd and wrb let all of B be in the queue and under way to it. While the link is fast a good part is under way and
-/// hides that each flow's place in the queue is known to within a packet only; when the rate falls all of it comes
-/// together in the queue, and of three flows a packet or two may be too many. So what they lose they lose just after
-/// the rate has fallen, to less than half, and nowhere else.
+/// The modes wrd and wrb allow all of B in the queue and in flight to it. While the link is fast, a large part is in
+/// flight, which hides that each flow's position in the queue is exact only to a packet. When the rate falls, all of
+/// it meets in the queue, and three flows may have a packet or two too many. So all losses must follow a fall of the
+/// rate to less than half.
 TEST(WindowModes, TheDynamicRegulatorLosesPacketsOnlyAfterAFallOfTheRate) {
   for (const char* mode : {"wrd", "wrb"}) {
     SCOPED_TRACE(mode);

@@ -12,7 +12,7 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-/// Whose end comes soon.
+/// Returns a configuration with short timeouts.
 proxy::ShardConfig impatient() {
   proxy::ShardConfig config = shard_config();
   config.tcp.max_retransmissions = 3;
@@ -23,7 +23,7 @@ class Closing : public ScriptedShard {
  protected:
   Closing() : ScriptedShard(impatient()) {}
 
-  /// Data towards `gone` is never acknowledged: the other host hears of it.
+  /// Expects a reset to the other host because `gone` never acknowledges its data.
   void expect_told_of_a_host_that_is_gone(Side gone) {
     hosts.open();
     if (gone == Side::radio) {
@@ -37,13 +37,13 @@ class Closing : public ScriptedShard {
     EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
     EXPECT_EQ(lab.shard.flow_count(), 0U);
   }
-  /// The newest frame that came out has this flag; the others are forgotten.
+  /// Expects that the newest frame has this flag and drops the others.
   Seen expect_newest(Side out, std::uint8_t flag) {
     const auto seen = lab.last(out);
     EXPECT_TRUE(seen && (seen->segment().flags.bits & flag) != 0);
     return seen.value_or(Seen{});
   }
-  /// Nothing that came out has it; all is forgotten.
+  /// Expects that no sent frame has the flag, and drops all of them.
   void expect_none(Side out, std::uint8_t flag) {
     while (const auto seen = lab.next(out)) EXPECT_EQ(seen->segment().flags.bits & flag, 0) << "it overtook data";
   }
@@ -238,7 +238,7 @@ TEST_F(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
   hosts.server(Flags::ack_bit, 0, 0, std::string(1448, 'd'));
   hosts.server(Flags::ack_bit, 1448, 0, std::string(1448, 'd'));
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 1448);
-  const Seen reset = expect_newest(Side::core, Flags::rst_bit);  // what was on its way to the UE has nobody to go to
+  const Seen reset = expect_newest(Side::core, Flags::rst_bit);  // the bytes for the UE cannot be delivered any more
   EXPECT_EQ(reset.segment().seq, hosts.ue_isn + 1);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_reset), 1U);

@@ -76,8 +76,8 @@ TEST(DrainSim, ConnectionsOlderThanTheProxyAreNeverReset) {
   EXPECT_EQ(counters[Counter::forward_mid_flow], counters.received());
 }
 
-/// Random connections over random wires; at random times some are released, the proxy drains, or drains and restarts as
-/// soon as it says that this breaks nothing, whatever is still split.
+/// Runs random connections over random links. At random times some are released, the proxy drains, or it drains and
+/// restarts as soon as that breaks no connection, with others still split.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "drain");
   const proxy::ShardConfig config = random_shard(random);

@@ -151,7 +151,7 @@ TEST(FramesSim, FramesFitThePortForAnyAnnouncedMss) {
   for_each_seed(live);
 }
 
-/// A UE whose route says `advmss 1460` over IPv6: one segment more than its link of 1500 bytes carries.
+/// The UE's route has `advmss 1460` over IPv6, which exceeds the 1500 bytes of its link.
 TEST(FramesSim, ADownloadOverIpv6WithAnMssOfIpv4IsComplete) {
   proxy::ShardConfig config = small_shard();
   config.ports.fill({1500, false});

@@ -19,7 +19,7 @@ std::vector<packet::Packet> hog(double share) {
   return taken;
 }
 
-/// Right edge of the window last advertised to the server, from its first byte; what came out is forgotten.
+/// Returns the right edge of the window last advertised to the server, from its first byte; drops the sent frames.
 std::int64_t edge_for_server(ProxyLab& lab, const ScriptedHosts& hosts) {
   std::int64_t edge = 0;
   while (const auto seen = lab.next(Side::core)) {
@@ -179,7 +179,7 @@ TEST(Limits, ShortBuffersDropOutOfOrderData) {
   EXPECT_LT(pool().in_use() - taken.size(), held);
   hosts.server(Flags::ack_bit, 2000, 0, numbered(2000, 1000));
   EXPECT_EQ(lab.count(Counter::payload_refused), 1U);
-  // What is in order is taken, and what was refused or forgotten comes again.
+  // In-order data is accepted, and refused or dropped data is retransmitted.
   hosts.server(Flags::ack_bit, 0, 0, numbered(0, 1000));
   taken.clear();
   lab.pass_time(std::chrono::milliseconds(2));
@@ -261,7 +261,7 @@ TEST(Limits, NothingAcknowledgedIsLostWithoutBuffers) {
   bool first = false;
   while (const auto seen = lab.next(Side::radio)) first = first || seen->payload == std::string(1000, 'a');
   EXPECT_TRUE(first) << "sent again as soon as it can be";
-  // After so many timeouts a black hole is suspected, so the rest may come in smaller segments.
+  // After this number of timeouts a black hole is suspected, so the rest may come in smaller segments.
   std::string rest;
   for (int acks = 0; acks < 4 && rest.size() < 1000; ++acks) {
     hosts.ue(Flags::ack_bit, 0, static_cast<std::uint32_t>(1000 + rest.size()));
@@ -303,7 +303,7 @@ struct StalledUe {
     hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
     lab.forget_output();
   }
-  /// It answers whatever asks for its window. True when it was reset meanwhile.
+  /// Answers all window probes for `time`. Returns true if the connection was reset meanwhile.
   bool answer_for(Duration time) {
     bool reset = false;
     for (const Instant end = lab.now + time; lab.now < end && !reset;) {

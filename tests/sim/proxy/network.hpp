@@ -62,14 +62,14 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
  public:
   ShardNode(EventLoop& loop, const proxy::ShardConfig& config) : loop_(loop), config_(config) { start(); }
 
-  /// As a program that begins: it knows of no connection.
+  /// Starts the proxy without any known connection.
   void start() { shard_.emplace(config_, pool(), *this, flow::HashKey{7, 8}, Instant{}, proxy::FlowJournal(journal_)); }
-  /// As a program that ends: its connections are forgotten, and nothing passes until it starts again.
+  /// Stops the proxy: its connections are lost, and nothing passes until it starts again.
   void stop() {
     shard_.reset();
     stopped_ = loop_.now();
   }
-  /// As one that begins after another one was killed: it inherits what that one has noted.
+  /// Starts the proxy after a kill: it inherits the journal of the killed run.
   void start_as_next_run() {
     std::vector<proxy::Orphan> orphans;
     std::vector<proxy::Survivor> survivors;
@@ -123,7 +123,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
     arm();
   }
   [[nodiscard]] proxy::Shard& shard() { return *shard_; }
-  /// Tells the shard something that is not a packet.
+  /// Sends the shard a command that is not a packet.
   void order(const std::function<void(proxy::Shard&)>& order) {
     order(*shard_);
     arm();
@@ -309,8 +309,9 @@ inline void expect_complete(Network& network, Duration limit) {
   EXPECT_EQ(network.server_counters.corrupted, 0U);
   for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
 }
-/// … and nothing is left of any connection. An hour, for a host without SACK and timestamps keeps its longest timeout,
-/// a minute, until it has sent something new (RFC 6298 section 5), and meets it again with every tenth segment here.
+/// Expects that nothing is left of any connection. This takes an hour, because a host without SACK and timestamps
+/// keeps its longest timeout, a minute, until it sends new data (RFC 6298 section 5). It meets that timeout again with
+/// every tenth segment here.
 inline void expect_end(Network& network) {
   expect_complete(network, std::chrono::hours(1));
   network.loop.run_until(network.loop.now() + std::chrono::seconds(700));

@@ -85,9 +85,9 @@ class Device final : public proxy::Transmitter, public EventTarget {
     last_turn_ = now;
     arm();
   }
-  /// Frames dropped for want of a buffer.
+  /// Returns the frames that were dropped because no buffer was free.
   [[nodiscard]] std::uint64_t missed() const { return missed_; }
-  /// It wanted to be called again and again without time passing.
+  /// Returns true if it requested calls repeatedly without time passing.
   [[nodiscard]] bool spun() const { return turns_ >= most_turns; }
 
  private:
@@ -249,7 +249,7 @@ class DribbleServer final : public Application {
   }
   void on_peer_finished(Connection& connection, Instant) override { connection.finish(); }
 
-  /// Not more than so much is under way or waits.
+  /// Returns true if less than 2000 bytes are unsent or in flight and the window allows more.
   static bool may_dribble(const Connection& connection) {
     const Bytes held = connection.endpoint().unsent() + connection.endpoint().unacknowledged();
     return connection.send_room() > Bytes() && held < Bytes(2000);
@@ -267,7 +267,7 @@ struct ClientConfig {
   Instant start{};
   Period does_not_read;
   Instant abort_at = never;
-  /// From then on it asks the server whether it is there when it hears nothing, as a program with a timeout would.
+  /// From this time on it sends keep-alives if it receives nothing, like a program with a timeout.
   Instant asks_from = never;
 };
 
@@ -336,7 +336,7 @@ class Client final : public Application, public EventTarget {
     closed_ = true;
   }
 
-  /// Everything arrived, and for an upload the server said so.
+  /// Returns true if everything arrived and, for an upload, the server has confirmed it.
   [[nodiscard]] bool complete() const {
     return moved_ == config_.size && (!config_.upload || answered_ == Request::length);
   }

@@ -1,6 +1,6 @@
-// Everything that uses up packet memory, drawn at random, against a shard that has little of it: the connections that
-// cause none of it go on, what is only forwarded passes, memory comes back, and in the end every connection is complete
-// or its hosts know that it is not.
+// Tests of random events that use up packet memory, against a shard with little of it. Uninvolved connections
+// continue, forwarded traffic passes, and memory is freed. In the end every connection is complete or its hosts know
+// that it is not.
 
 #include "tests/sim/proxy/network.hpp"
 #include "tests/sim/proxy/pressure.hpp"
@@ -12,7 +12,7 @@ namespace {
 enum class Trouble : std::uint8_t {
   outage,         ///< the radio is away
   stops_reading,  ///< the window closes
-  tiny_segments,  ///< an MSS of 88, and nobody reads
+  tiny_segments,  ///< an MSS of 88 and no reader
   dribbles,       ///< segments of one byte, and the radio is away
   holes,          ///< a segment that does not come however often it is sent
   window_of_one,  ///< one byte at a time is taken
@@ -137,7 +137,7 @@ class Mix {
     }
   }
 
-  /// They are over: everyone gets to an end, within what the hosts' own timers take.
+  /// Runs until every connection has ended, within the timers of the hosts.
   void recover() {
     const Instant limit = network_.loop.now() + seconds(300);
     while (network_.loop.now() < limit && !all_over()) pass(seconds(1));
@@ -171,7 +171,7 @@ class Mix {
   int dribbling_ = 0;
   Random random_;
   Network network_;
-  std::vector<std::pair<Client*, std::uint64_t>> well_behaved_;  ///< and how far each was when last looked at
+  std::vector<std::pair<Client*, std::uint64_t>> well_behaved_;  ///< clients and the progress of each at the last check
 };
 
 TEST(MemoryPressure, StalledReadersDoNotDelayOthers) {

@@ -35,7 +35,8 @@ TEST(RelaySim, ACleanDownloadNeedsNoRetransmission) {
   EXPECT_EQ(network.log.corrupted, 0U);
 }
 
-/// How long a large download from a server 100 ms away takes, whose hosts have buffers for twice what is under way.
+/// Returns the duration of a large download from a server 100 ms away, whose hosts have buffers for twice the bytes in
+/// flight.
 Duration far_download(proxy::Mode mode, double rate, std::uint64_t size) {
   proxy::ShardConfig config = small_shard();
   config.mode = mode;

@@ -76,8 +76,7 @@ TEST(RestartSim, RandomConnectionsEndOrSurviveRandomKills) {
   for_each_seed(live);
 }
 
-/// The same where nothing is acknowledged ahead: no kill breaks a connection, nor does what the runs after it make of
-/// it.
+/// Runs without exposure: neither a kill nor the runs after it break a connection.
 void lose_nothing(std::uint64_t seed) {
   Random random = Random::stream(seed, "restart without loss");
   proxy::ShardConfig config = random_shard(random);

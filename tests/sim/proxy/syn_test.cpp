@@ -267,7 +267,7 @@ TEST_F(SynFlood, ALateSynAckOpensNothing) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-/// As when many UEs come back at once, or one host begins many connections.
+/// Many UEs may return at once, or one host may open many connections.
 TEST(ConnectionOpening, ConnectionsOpenedTogetherAreAllSplit) {
   proxy::ShardConfig config;
   config.mode = proxy::Mode::i_tcp;
@@ -308,7 +308,7 @@ class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
     config_.mode = GetParam();
     config_.intercept = proxy::Intercept::regulate;
   }
-  /// A SYN from each of so many UEs; servers answer, the UEs do not.
+  /// Sends a SYN from each of `ues` UEs; servers answer, the UEs do not.
   static void scan(ProxyLab& lab, std::uint8_t ues) {
     ScriptedHosts hosts(lab);
     for (std::uint8_t host = 1; host <= ues; ++host) {

@@ -5,12 +5,10 @@
 #include "tests/sim/tcp/random.hpp"
 #include "tests/support/proxy_lab.hpp"
 
-// Segments that come one behind the other in a burst are taken together where they say the same. Here every burst goes
-// to two shards, of which one is watched and so takes each segment by itself: the same must come out of both, whatever
-// happens to the trains on their way.
-//
-// And data of undisturbed connections leaves in the frames in which it came. Where one of two shards writes every
-// segment anew the same must come out, too, but for what stays the sender's own.
+// Tests that contiguous segments of a burst are processed as one run like single segments. Every burst goes to two
+// shards, of which one is captured and so processes each segment by itself. Both must produce the same output with any
+// impairments. Cut-through is tested likewise: one of two shards rebuilds every segment, and the outputs must be equal
+// but for the fields that stay the sender's.
 
 namespace sluice::test {
 namespace {
@@ -34,7 +32,7 @@ char byte_at(std::uint32_t seq) {
   return static_cast<char>((seq * 2654435761U) >> 13);
 }
 
-/// A server that sends trains to a UE, both as careless as a seed wants them.
+/// A server that sends runs of segments to a UE, with random behaviour of both.
 class Pair {
  public:
   Pair(ProxyLab& lab, std::uint16_t port, Random& random) : hosts_(lab), random_(random) {
@@ -156,7 +154,7 @@ class Pair {
   ScriptedHosts hosts_;
   Random& random_;
   std::uint32_t next_ = isn_of_server + 1;          ///< the server's
-  std::uint32_t acknowledged_ = isn_of_server + 1;  ///< as the server was told
+  std::uint32_t acknowledged_ = isn_of_server + 1;  ///< position acknowledged to the server
   std::uint32_t received_ = isn_of_server + 1;      ///< by the UE, in order
   std::uint32_t ue_next_ = isn_of_ue + 1;
   std::uint32_t heard_of_ue_ = isn_of_ue + 1;
@@ -169,7 +167,7 @@ class Pair {
 /// What differs between the shards.
 enum class Difference : std::uint8_t {
   trains,      ///< one takes each segment by itself
-  cut_through  ///< one writes each segment anew; every burst is of one frame, since otherwise moments differ, too
+  cut_through  ///< one shard rebuilds each segment; every burst has one frame, because times would differ otherwise
 };
 
 /// The frame without PSH, IPv4 identification and checksums: in a frame that passes these are the sender's.
@@ -236,7 +234,7 @@ class Twins {
   [[nodiscard]] proxy::ShardConfig configuration() {
     proxy::ShardConfig config = shard_config(random_.chance(0.5) ? proxy::Mode::i_tcp : proxy::Mode::smvs);
     if (config.mode == proxy::Mode::smvs) config.smvs.law = proxy::LawPlace::acks;
-    // The loop that steers the server's window finds what has passed sent, and what is written anew yet to be sent.
+    // The second loop sees a segment as sent after cut-through but as unsent when it is rebuilt.
     if (difference_ == Difference::cut_through) config.mode = proxy::Mode::i_tcp;
     return config;
   }

@@ -23,11 +23,11 @@ struct Faults {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;   ///< share that takes 12 ms longer: two later ones overtake
-  Duration late{};      ///< every one takes so much longer
+  Duration late{};      ///< additional delay of every datagram
   double forged = 0;    ///< share after which a forgery follows: the same, its last byte another
   double replayed = 0;  ///< share after which one of a second ago follows
   Instant restart_at = never;
-  Instant jump_at = never;  ///< of the sender's clock
+  Instant jump_at = never;  ///< time at which the sender's clock jumps
   Duration jump{};
 };
 
@@ -93,7 +93,7 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
       nodeb_ = control::feedback::Session(session(control::feedback::Role::node_b, 2));
       base_ = reports[0];
     }
-    // Counters begin anew with the epoch.
+    // Counters restart with the epoch.
     BearerReport report = reports[0];
     report.arrived -= base_.arrived;
     report.transmitted -= std::min(base_.transmitted, report.transmitted);

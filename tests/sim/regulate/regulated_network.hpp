@@ -1,7 +1,7 @@
 #pragma once
 
-// A UE and a server whose connections pass the proxy end to end, a radio queue with its reports, wires on which things
-// go wrong, and an oracle that sees every frame before and behind the proxy.
+// A UE and a server whose connections pass the proxy end to end, a radio queue with its reports, impaired links, and
+// an oracle that compares every frame before and behind the proxy.
 
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@
 
 namespace sluice::test {
 
-/// Compares what goes into the proxy on one side with what comes out on the other: the same frames in the same order,
-/// but for the window, which is never larger, and whose right edge never moves left by a unit of its scale or more (RFC
+/// Compares the input of the proxy on one side with its output on the other: the same frames in the same order, but
+/// for the window. The window is never larger, and its right edge never moves left by a unit of its scale or more (RFC
 /// 7323 section 2.4) unless the host itself moves it.
 class PassOracle {
  public:
@@ -103,7 +103,7 @@ class PassOracle {
     if (out.window < in.window) ++narrowed_;
     Edge& edge = edges_[in.identity];
     if (in.syn) {
-      // The SYN of whoever opens the connection acknowledges nothing: where its window begins is not known yet.
+      // The SYN of the initiator acknowledges nothing, so the start of its window is still unknown.
       edge = {out.ack != 0, out.ack + out.window, in.has_scale ? in.scale : std::uint8_t{0}};
       return;
     }
@@ -169,7 +169,7 @@ class WatchedShard final : public proxy::Transmitter, public emulator::EventTarg
     alarm_ = next;
     loop_.at(next, *this);
   }
-  /// Of what comes in on `side`.
+  /// Returns the oracle of frames received on `side`.
   [[nodiscard]] PassOracle& oracle(proxy::Side side) { return oracles_[static_cast<std::size_t>(side)]; }
 
  private:

@@ -142,11 +142,11 @@ class Download {
   emulator::BulkClient* client_ = nullptr;
 };
 
-/// The law goes on from what was measured: two seconds after a switch have brought no less than nine tenths of what
-/// both modes bring when they have long been in force, whichever is less. A connection that is end to end stays so.
-/// Some cases bring less. wrb never takes back what CLAMP has promised with a short queue, but holds ACKs for it; a
-/// server that i-tcp has let get a megabyte ahead waits until the relay has drained, and begins slowly after that; the
-/// same, by a hair, where wrs or fair-share had split and CLAMP goes on end to end.
+/// The new controller starts from measured values: the two seconds after a switch deliver at least nine tenths of the
+/// smaller of both modes' steady throughputs. An end-to-end connection stays end to end. Some cases deliver less. The
+/// mode wrb never shrinks a window that CLAMP advertised with a short queue, but holds ACKs for it. A server that
+/// i-tcp has allowed to be a megabyte ahead waits until the relay has drained, and then begins slowly. The same holds
+/// narrowly if wrs or fair-share had split the connection and CLAMP continues end to end.
 TEST(ModeSwitching, EveryModeReplacesEveryOther) {
   const auto treatments = all_treatments();
   std::map<std::string, double> steady;

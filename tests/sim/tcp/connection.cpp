@@ -9,7 +9,7 @@ namespace {
 
 constexpr Instant start = Instant(std::chrono::hours(1));
 constexpr Duration grant_period = std::chrono::milliseconds(5);
-constexpr Duration production_step = std::chrono::milliseconds(5);  ///< of applications that have a rate
+constexpr Duration production_step = std::chrono::milliseconds(5);  ///< step of applications that have a rate
 constexpr std::uint32_t reserve = 2000;                             ///< buffers that applications leave
 
 std::uint8_t shift_of(const tcp::SynOptions& own, const tcp::SynOptions& other) {

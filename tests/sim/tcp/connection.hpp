@@ -41,7 +41,7 @@ struct Application {
   Duration read_every{};            ///< zero: at once
   bool random_room = false;         ///< sets anything between nothing and `room` after each read
   bool finish_after_peer = false;   ///< half-close: sends its FIN only when the peer's has come
-  std::uint32_t abort_after = 0;    ///< resets after so many received bytes; 0: never
+  std::uint32_t abort_after = 0;    ///< received bytes after which it resets; 0: never
 };
 
 struct Scenario {
@@ -53,9 +53,9 @@ struct Scenario {
   bool taken_over = false;                                  ///< no handshake
   bool allowance = false;                                   ///< a sends under an allowance
   double output_refusal = 0;                                ///< share of transmissions the device refuses
-  Duration timestamp_clock = std::chrono::milliseconds(1);  ///< a tick of TSval; zero: it stands still
+  Duration timestamp_clock = std::chrono::milliseconds(1);  ///< tick of TSval; zero: the clock stops
   Duration limit = std::chrono::hours(4);
-  /// After at most so long both directions are drawn anew, delays, stalls and MTU too; zero: they stay.
+  /// Longest time after which both directions are drawn again, including delays, stalls and MTU; zero: they stay.
   Duration path_changes{};
 };
 
@@ -63,7 +63,7 @@ struct Scenario {
 class Connection {
  public:
   explicit Connection(const Scenario& scenario);
-  /// Runs until both are closed and nothing is under way. Fails the test (with the seed) when that takes too long.
+  /// Runs until both are closed and nothing is in flight. Fails the test (with the seed) if that takes too long.
   void run();
   /// One step of run(): what is due now happens, and time moves on to what is next. False when all is over.
   bool advance();
@@ -114,7 +114,7 @@ class Connection {
     tcp::SeqNum fin;  ///< where its FIN stands
     bool fin_known = false;
     std::uint64_t data_segments = 0;
-    Instant last_arrival{};  ///< of its data at the other end
+    Instant last_arrival{};  ///< last arrival of its data at the other end
   };
   struct Flight {
     int to = 0;

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using tcp::CongestionAlgorithm;
 
-constexpr double product = 2.5e6 * 0.04;  ///< of the link as it is by default, bytes
+constexpr double product = 2.5e6 * 0.04;  ///< bandwidth-delay product of the default link, bytes
 
 class ModelOnALink : public testing::TestWithParam<CongestionAlgorithm> {
  protected:
@@ -44,8 +44,8 @@ TEST_P(ModelOnALink, AShortBufferCostsLittleThroughputAndFewLosses) {
   }
 }
 
-// BBR 3 gives way a little in each round that loses something, and probes for what is left every 62 rounds: the draft
-// tells of (1 - 0.01)^62 (section 5.3.3.8.3).
+// BBR 3 reduces its rate a little in each round with a loss and probes for bandwidth every 62 rounds: the draft gives
+// (1 - 0.01)^62 (section 5.3.3.8.3).
 TEST_P(ModelOnALink, RandomLossCostsLittle) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.loss = 0.01}, seed);
@@ -59,9 +59,8 @@ TEST_P(ModelOnALink, RandomLossCostsLittle) {
   }
 }
 
-// A slower link takes longer for each segment, and so its least round-trip time is longer. Until Copa has seen that,
-// which takes ten seconds, the queue never looks empty to it: it takes its own for somebody else's and fills the
-// buffer.
+// A slower link takes longer for each segment, so its minimum RTT is longer. Copa needs ten seconds to measure that.
+// Until then the queue never looks empty to it, so it takes its own queue for cross traffic and fills the buffer.
 TEST_P(ModelOnALink, FollowsTheLinkRate) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SharedLink path = one({.buffer = 2 * product}, seed);

@@ -4,7 +4,7 @@
 
 namespace sluice::test {
 
-/// Loss, duplication, reordering, marking and delay of one direction, drawn anew each time.
+/// Returns random loss, duplication, reordering, marking and delay of one direction.
 [[nodiscard]] Impairment random_path(Random& random);
 
 /// A connection's life as the seed has it: options, applications, both paths, device, clock.

@@ -65,9 +65,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Path{"EveryOneByUpToFiveMilliseconds", 0, milliseconds(0), milliseconds(5), 2}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
-/// The worst moment to come at: late by just the first window, a quarter of the round trip, on a path whose
-/// acknowledgements scatter a little and whose losses leave few of them. A connection may learn it by one repetition,
-/// and once more in sixteen recoveries, when RFC 8985 section 6.2 step 4 forgets.
+/// The worst delay of a reordered segment: it is late by exactly the first reordering window, a quarter of the RTT.
+/// The path varies ACK times a little, and its losses leave few ACKs. One spurious retransmission per connection is
+/// allowed, and one more per sixteen recoveries (RFC 8985 section 6.2 step 4).
 TEST(ReorderingByTheWindow, OneSpuriousRetransmissionAdaptsTheReorderingWindow) {
   std::uint64_t spurious = 0;
   std::uint64_t lessons = 0;

@@ -4,10 +4,9 @@
 
 #include "tests/sim/tcp/random_scenario.hpp"
 
-// Connections over paths that become others all the time: loss, reordering, duplication, marks, jumps of the delay,
-// stalls, a smaller MTU for a while. Connection checks every byte and every invariant at each step.
-//
-// SLUICE_SCHEDULE_SEGMENTS says how many segments are enough (./run soak: ten million); SLUICE_FIRST_SEED replays.
+// Tests of connections over paths that change all the time: loss, reordering, duplication, marks, jumps of the delay,
+// stalls, and a smaller MTU for some time. Connection checks every byte and every invariant at each step.
+// SLUICE_SCHEDULE_SEGMENTS sets how many segments suffice (./run soak: ten million); SLUICE_FIRST_SEED replays.
 
 namespace sluice::test {
 namespace {

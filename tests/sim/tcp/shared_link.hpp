@@ -20,11 +20,11 @@ class SharedLink {
     double rate = 2.5e6;  ///< bytes per second, headers counted
     double buffer = 1e9;  ///< bytes
     Duration one_way = std::chrono::milliseconds(20);
-    double loss = 0;  ///< of data, at random, behind the buffer
+    double loss = 0;  ///< loss rate of random data behind the buffer
   };
   /// What a stretch of time brought.
   struct Stretch {
-    std::vector<double> goodput;  ///< of each flow, bytes per second
+    std::vector<double> goodput;  ///< goodput of each flow, bytes per second
     double mean_queue = 0;        ///< seconds, over the segments that came
     double longest_queue = 0;
     std::uint64_t dropped = 0;

@@ -4,7 +4,8 @@
 
 #include "tests/sim/tcp/connection.hpp"
 
-// A radio that stops for a while and loses nothing: the retransmission timer expires, and nobody should suffer for it.
+// Tests of a radio that stalls without losses: the retransmission timer expires, and no window should be reduced for
+// it.
 
 namespace sluice::test {
 namespace {
