@@ -1,3 +1,5 @@
+// Simulates an ideal sender on a recorded link, millisecond by millisecond. uplink_limit.cpp and ideal_links.cpp call
+// it for an upper bound of what any controller can reach.
 #include "tests/bench/ideal_sender.hpp"
 
 #include <algorithm>
