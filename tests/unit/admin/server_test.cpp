@@ -1,3 +1,5 @@
+// Tests of the admin server and its client over a Unix socket: answers, streams, limits of clients, and permissions. A
+// client must not be able to stop the proxy.
 #include "proxy/admin/server.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Tests of the tables that sluicectl shows for bearers and flows, derived from the JSON answers of the proxy.
 #include "proxy/admin/view.hpp"
 
 #include <gtest/gtest.h>

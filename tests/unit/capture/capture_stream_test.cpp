@@ -1,3 +1,5 @@
+// Tests of capture streams: pcapng output of several shards, limits of their number, and their end when clients
+// disconnect or shards stall.
 #include "proxy/capture/capture_stream.hpp"
 
 #include <gmock/gmock.h>

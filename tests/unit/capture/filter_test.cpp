@@ -1,3 +1,4 @@
+// Tests of the capture filter: UE, port, leg, decision and BPF program, and the bytes of a frame that it shows.
 #include "proxy/capture/filter.hpp"
 
 #include <gtest/gtest.h>

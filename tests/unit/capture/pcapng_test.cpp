@@ -1,3 +1,4 @@
+// Tests of the pcapng blocks that a capture writes, and of the client that reads them.
 #include "proxy/pcapng/pcapng.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of capture requests: their options, and the check of BPF programs. A program from a client runs on the poll
+// thread, so it must be safe.
 #include "proxy/capture/request.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the YAML subset of configuration files: keys, positions of errors, and limits against hostile files.
 #include "proxy/yaml/document.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the configuration of the live page: its token and the addresses at which it may be served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

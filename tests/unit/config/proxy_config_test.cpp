@@ -1,3 +1,5 @@
+// Tests of the proxy's configuration: all sections, rules across keys, differences between two configurations, and the
+// examples in configs/inline.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

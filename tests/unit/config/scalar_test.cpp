@@ -1,3 +1,5 @@
+// Tests of scalar values in configuration files: durations, sizes, rates, numbers and addresses are parsed, printed
+// and refused.
 #include "proxy/yaml/scalar.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the mapping from YAML to structures: defaults, positions of errors, conditions, secrets and the generated
+// reference.
 #include "proxy/yaml/yaml.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the ACK-based window with scripted ACK samples: slow start, ACK gaps, ACK delay, drains and probes.
+// Expected values are computed by hand.
 #include "control/ack_clocked_window.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the Ack Regulator (Chan and Ramjee): which ACKs it holds and releases, with scripts and with a NewReno
+// source.
 #include "control/ack_regulator.hpp"
 
 #include <gmock/gmock.h>

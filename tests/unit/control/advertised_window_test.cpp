@@ -1,3 +1,5 @@
+// Tests of the window field that the proxy writes: rounding to the scale, and a right edge that never moves left (RFC
+// 9293 section 3.8.6, RFC 7323 section 2.4).
 #include "control/advertised_window.hpp"
 
 #include <gtest/gtest.h>

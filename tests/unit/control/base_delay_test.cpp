@@ -1,3 +1,4 @@
+// Tests of the base-delay estimator: when it becomes stale, when it drains the queue, and which RTTs it accepts.
 #include "control/base_delay.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of CLAMP in closed loop on a fixed link, against figure 2 and theorem 1 of the paper.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Tests of CLAMP's window agent: slow start, rate estimate and window change (equations 14 and 15 of the paper).
 #include "control/clamp_window.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the ledger of outstanding grants: what is in flight between a Node-B's grants and the proxy's statuses.
 #include "control/grant_ledger.hpp"
 
 #include <gtest/gtest.h>

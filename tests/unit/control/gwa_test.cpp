@@ -1,3 +1,4 @@
+// Tests of GWA, the window that routers advertise, and of its flow count, alone and on a link.
 #include "control/gwa.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the estimator for end-to-end flows: bytes in flight, RTT and window limitation, from the segments that pass
+// the proxy.
 #include "control/passing_flow.hpp"
 
 #include <gtest/gtest.h>

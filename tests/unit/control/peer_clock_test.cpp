@@ -1,3 +1,5 @@
+// Tests of the delay of a peer's segments from its TCP timestamps (RFC 7323), with uploads, outages, drift and clock
+// jumps.
 #include "control/peer_clock.hpp"
 
 #include <gtest/gtest.h>

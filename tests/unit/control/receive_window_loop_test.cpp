@@ -1,3 +1,5 @@
+// Tests of the second loop, which sets the window towards the server, by its formula and in closed loop with a relay
+// buffer.
 #include "control/receive_window_loop.hpp"
 
 #include <gtest/gtest.h>

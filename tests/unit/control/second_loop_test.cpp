@@ -1,3 +1,4 @@
+// Tests of the second loop's sliding mode: SMVS on the relay buffer, by its equations and in closed loop.
 #include "control/second_loop.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the parameter rules of SMVS: which settings are refused, and which give a warning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Tests of the detector for a delay that stays after the flight was halved, which is a longer path and no queue.
 #include "control/unmoved_delay.hpp"
 
 #include <gtest/gtest.h>

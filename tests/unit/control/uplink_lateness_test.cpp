@@ -1,3 +1,4 @@
+// Tests of the ACK delay of a UE's uplink and of the RTT without it.
 #include "control/uplink_lateness.hpp"
 
 #include <gtest/gtest.h>

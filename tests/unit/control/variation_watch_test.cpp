@@ -1,3 +1,4 @@
+// Tests of the check that SMVS samples a link often enough: variations within a step violate the rule.
 #include "control/variation_watch.hpp"
 
 #include <gtest/gtest.h>

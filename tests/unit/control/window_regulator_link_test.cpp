@@ -1,3 +1,4 @@
+// Tests of the Window Regulator in closed loop with a 1xEV-DO cell: no overflow, and the order of its three forms.
 #include <gtest/gtest.h>
 
 #include <array>

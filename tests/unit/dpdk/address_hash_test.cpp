@@ -1,3 +1,5 @@
+// Tests of the UE-address hash in software against the Toeplitz hash of a device, because both must choose the same
+// shard.
 #include "dataplane/dpdk/address_hash.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of DPDK device arguments: names, driver traits, and the arguments that the proxy adds.
 #include "dataplane/dpdk/device_arguments.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the start of DPDK's EAL without root and hugepages: threads, affinity, log lines and drivers.
 #include "dataplane/dpdk/eal.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of when a poll thread spins and when it sleeps, and of what wakes it.
 #include "dataplane/dpdk/poll_policy.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of ports over virtual devices: errors at opening, transmission, drops and statistics.
 #include "dataplane/dpdk/port.hpp"
 
 #include <gmock/gmock.h>

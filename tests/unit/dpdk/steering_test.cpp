@@ -1,3 +1,4 @@
+// Tests of the distribution of packets to shards by the UE's address, within one thread and across threads.
 #include "dataplane/dpdk/steering.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the air link with hybrid ARQ and RLC: retransmissions, lost packets and counters, in both RLC modes.
 #include "emulator/cell/air_link.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of router queues: FIFO, RED, CoDel, FQ-CoDel and round robin, with and without ECN.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tests of the cell: which packet leaves in which TTI, resource blocks, counters and invalid frames.
 #include "emulator/cell/cell.hpp"
 
 #include <gtest/gtest.h>

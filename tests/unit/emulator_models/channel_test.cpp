@@ -1,3 +1,4 @@
+// Tests of link channels with constant, random and given rates: capacities are exact and reproducible.
 #include "emulator/channel/channel.hpp"
 
 #include <gtest/gtest.h>

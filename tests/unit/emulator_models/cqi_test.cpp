@@ -1,3 +1,4 @@
+// Tests of CQI tables, transport blocks and block error rates against the 3GPP tables and formulas.
 #include "emulator/link/cqi.hpp"
 
 #include <gtest/gtest.h>

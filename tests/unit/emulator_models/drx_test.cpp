@@ -1,3 +1,4 @@
+// Tests of discontinuous reception: when a UE receives, and how its sleep delays packets.
 #include "emulator/cell/drx.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of handover between Node-Bs with X2 data forwarding: order, losses and end markers.
 #include "emulator/cell/handover_port.hpp"
 
 #include <gtest/gtest.h>

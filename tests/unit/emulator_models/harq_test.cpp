@@ -1,3 +1,4 @@
+// Tests of hybrid ARQ: processes, timing of retransmissions, and error rates with chase combining.
 #include "emulator/link/harq.hpp"
 
 #include <gtest/gtest.h>

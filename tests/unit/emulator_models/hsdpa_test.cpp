@@ -1,3 +1,4 @@
+// Tests of the HSDPA channel against its formulas, TTI by TTI and in its statistics.
 #include "emulator/channel/hsdpa.hpp"
 
 #include <gtest/gtest.h>

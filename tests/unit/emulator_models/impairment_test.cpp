@@ -1,3 +1,4 @@
+// Tests of random impairments of a wire: loss, duplication, reordering, corruption and delay jumps.
 #include "emulator/net/impairment.hpp"
 
 #include <gtest/gtest.h>

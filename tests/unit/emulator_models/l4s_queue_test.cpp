@@ -1,3 +1,4 @@
+// Tests of DualPI2 (RFC 9332) and of the router of ABC, as router queues and as radio queues.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -7,8 +8,6 @@
 #include "emulator/aqm/dualpi2.hpp"
 #include "emulator/cell/ue_queue.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
-
-// DualPI2 (RFC 9332) and the router of ABC, by themselves and as radio queues.
 
 namespace sluice::emulator {
 namespace {

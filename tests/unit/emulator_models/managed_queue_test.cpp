@@ -1,3 +1,4 @@
+// Tests of radio queues under CoDel and FQ-CoDel, which must not drop the packet in transit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 #include "emulator/cell/ue_queue.hpp"
 #include "emulator/random.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
-
-// Radio queues under CoDel and FQ-CoDel.
 
 namespace sluice::emulator {
 namespace {

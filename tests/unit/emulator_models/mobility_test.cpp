@@ -1,3 +1,4 @@
+// Tests of UEs that move between cells of a Node-B, with queued packets and with blocks on the air.
 #include <gtest/gtest.h>
 
 #include <memory>

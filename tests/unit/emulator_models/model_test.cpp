@@ -1,3 +1,5 @@
+// Tests of analytic models (Padhye, WLAN ratio, CLAMP loop) with values computed by hand; the steps are written beside
+// them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +12,6 @@
 #include "emulator/model/clamp_loop.hpp"
 #include "emulator/model/tcp_throughput.hpp"
 #include "emulator/model/wlan_ratio.hpp"
-
-// Worked by hand, with the steps written down.
 
 namespace sluice::emulator {
 namespace {

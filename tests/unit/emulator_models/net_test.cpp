@@ -1,3 +1,4 @@
+// Tests of the event loop, delay lines and routers of the emulated network.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tests of the OFDMA channel: capacity, block errors and outer-loop link adaptation.
 #include "emulator/channel/ofdma.hpp"
 
 #include <gtest/gtest.h>

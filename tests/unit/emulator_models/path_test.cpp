@@ -1,3 +1,4 @@
+// Tests of paths with more than a delay: policers, delay steps and routes by source address.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -7,8 +8,6 @@
 #include "emulator/net/source_switch.hpp"
 #include "emulator/net/token_bucket.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
-
-// What ways do to packets besides their delay: policers, steps of the delay, ways by source.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of the PIE queue (RFC 8033): its target, bursts, drops and ECN marks.
 #include "emulator/aqm/pie.hpp"
 
 #include <gtest/gtest.h>

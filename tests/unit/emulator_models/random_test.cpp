@@ -1,3 +1,5 @@
+// Tests of the emulator's random generator against its published algorithm, and of its distributions. Runs must be
+// reproducible from their seed.
 #include "emulator/random.hpp"
 
 #include <gtest/gtest.h>

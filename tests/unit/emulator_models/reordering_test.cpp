@@ -1,3 +1,4 @@
+// Tests of the receiver's reordering buffer behind hybrid ARQ: order, stall timer and window.
 #include "emulator/link/reordering.hpp"
 
 #include <gmock/gmock.h>

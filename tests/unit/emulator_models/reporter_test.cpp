@@ -1,3 +1,4 @@
+// Tests of the Node-B's reporter: when it reports, what its reports contain, and the allowances that it grants.
 #include "emulator/cell/reporter.hpp"
 
 #include <gtest/gtest.h>

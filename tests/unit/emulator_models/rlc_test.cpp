@@ -1,3 +1,4 @@
+// Tests of RLC in acknowledged and unacknowledged mode: retransmissions and lost packets.
 #include "emulator/link/rlc.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the scheduled LTE uplink: scheduling requests, grants, buffer status reports and lost blocks, with exact
+// times.
 #include "emulator/cell/scheduled_uplink.hpp"
 
 #include <gtest/gtest.h>

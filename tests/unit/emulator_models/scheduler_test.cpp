@@ -1,3 +1,4 @@
+// Tests of cell schedulers with scripted candidates: which UE each of them serves.
 #include "emulator/scheduler/scheduler.hpp"
 
 #include <gtest/gtest.h>

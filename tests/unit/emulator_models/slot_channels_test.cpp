@@ -1,3 +1,4 @@
+// Tests of the channels of the CLAMP paper and of 1xEV-DO: rates, losses and margins.
 #include <gtest/gtest.h>
 
 #include <cmath>

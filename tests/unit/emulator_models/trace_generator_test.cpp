@@ -1,3 +1,4 @@
+// Tests of generated link traces: mean rate, length, variation and outages.
 #include "emulator/channel/trace_generator.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of link traces: their file format, errors, and their replay TTI by TTI.
 #include "emulator/channel/trace.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the radio queue of one UE: opportunities, packets in parts, frames and counters.
 #include "emulator/cell/ue_queue.hpp"
 
 #include <gtest/gtest.h>

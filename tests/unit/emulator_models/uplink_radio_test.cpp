@@ -1,3 +1,4 @@
+// Tests of simple uplinks with a rate and a queue for each UE, including recorded ones.
 #include "emulator/cell/uplink_radio.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the uplink scheduler: which UE is granted how many bytes in a TTI.
 #include "emulator/cell/uplink_scheduler.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the WLAN cell: airtime, turns of the stations, and the access point's shared buffer.
 #include "emulator/cell/wlan_cell.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of which proxy owns a UE, from the statuses of several proxies, and of where reports are sent.
 #include "control/feedback/claims.hpp"
 
 #include <gmock/gmock.h>

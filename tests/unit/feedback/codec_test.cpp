@@ -1,3 +1,4 @@
+// Tests of the encoding of feedback records: round trips, bounds and unknown fields.
 #include "control/feedback/codec.hpp"
 
 #include <gtest/gtest.h>

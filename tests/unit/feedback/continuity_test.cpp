@@ -1,3 +1,5 @@
+// Tests of the tracker of missing sequence numbers, because an omitted UE counts as unchanged only if no datagram is
+// missing.
 #include "control/feedback/continuity.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the replay window and the table of senders, which must refuse every repeated datagram.
 #include "control/feedback/replay.hpp"
 
 #include <gtest/gtest.h>

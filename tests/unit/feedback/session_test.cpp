@@ -1,3 +1,5 @@
+// Tests of feedback sessions: authentication, replay protection, epochs and splitting into datagrams. The other end
+// may be hostile.
 #include "control/feedback/session.hpp"
 
 #include <gmock/gmock.h>

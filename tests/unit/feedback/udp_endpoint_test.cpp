@@ -1,3 +1,4 @@
+// Tests of the UDP endpoint of feedback on loopback sockets: floods, learned addresses and unreachable peers.
 #include "control/feedback/udp_endpoint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of flow keys, their keyed hash and the hash table of flows. Peers choose the keys, so probes must stay short.
 #include "dataplane/flow/flow_table.hpp"
 
 #include <gmock/gmock.h>

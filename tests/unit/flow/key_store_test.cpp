@@ -1,3 +1,4 @@
+// Tests of the compact store of flow keys of both IP versions.
 #include "dataplane/flow/key_store.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the slab that holds flows: slots, construction and destruction.
 #include "dataplane/flow/slab.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the tag hash with AES and with SipHash: published values, distribution and bursts.
 #include "dataplane/flow/tag_hash.hpp"
 
 #include <gmock/gmock.h>

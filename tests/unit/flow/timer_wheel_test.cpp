@@ -1,3 +1,4 @@
+// Tests of the timer wheel by examples and against a plain model with random schedules.
 #include "dataplane/flow/timer_wheel.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the HTTP server for metrics and the live page: parsing, limits of clients and event streams. Slow or
+// hostile clients must not block others.
 #include "proxy/http/http_server.hpp"
 
 #include <gmock/gmock.h>

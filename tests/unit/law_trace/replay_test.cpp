@@ -1,3 +1,4 @@
+// Tests of the replay of a decision log: errors of the file, differences and changed parameters.
 #include "control/trace/replay.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of generated manual pages and shell completion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

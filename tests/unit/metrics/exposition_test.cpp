@@ -1,3 +1,4 @@
+// Tests of the Prometheus text formats and of the choice between them.
 #include "proxy/metrics/exposition.hpp"
 
 #include <gtest/gtest.h>

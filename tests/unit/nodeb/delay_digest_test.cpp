@@ -1,3 +1,4 @@
+// Tests of the digest of delays: percentiles within a thousandth, and merging.
 #include "emulator/report/delay_digest.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the plots that a scenario file requests in the HTML report.
 #include "emulator/report/figure_plots.hpp"
 
 #include <gtest/gtest.h>

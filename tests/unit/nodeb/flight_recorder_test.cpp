@@ -1,3 +1,4 @@
+// Tests of the recorder that measures delays of segments between points of a path.
 #include "emulator/report/flight_recorder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the HTML report of an experiment: its plots, and that it loads nothing from other sites.
 #include "emulator/report/html_report.hpp"
 
 #include <gtest/gtest.h>

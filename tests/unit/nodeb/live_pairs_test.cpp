@@ -1,3 +1,4 @@
+// Tests of the pairs of files in configs/live: each program accepts its file, and both files match.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 #include "emulator/scenario/plan.hpp"
 #include "proxy/config/config.hpp"
-
-// The pairs of files in configs/live: both programs take theirs, and they fit each other.
 
 namespace sluice::emulator {
 namespace {

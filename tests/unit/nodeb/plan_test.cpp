@@ -1,3 +1,4 @@
+// Tests of sweeps in scenario files: the runs that they produce, and errors.
 #include "emulator/scenario/plan.hpp"
 
 #include <gmock/gmock.h>

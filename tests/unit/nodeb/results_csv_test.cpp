@@ -1,3 +1,4 @@
+// Tests of the CSV files of results: columns, round trips, means over seeds and summaries.
 #include "emulator/report/results_csv.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of scenarios with several Node-Bs and handovers between them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +7,6 @@
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/unit/nodeb/scenario_errors.hpp"
-
-// Several Node-Bs in a scenario, and the handovers between them.
 
 namespace sluice::emulator {
 namespace {

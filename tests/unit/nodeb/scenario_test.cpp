@@ -1,3 +1,4 @@
+// Tests of scenario files of the emulator: defaults, rules and errors with their positions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Tests of the building of packets: headers, options and checksums, parsed back and compared byte by byte.
 #include "dataplane/packet/build.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of Internet checksums (RFC 1071, RFC 1624): all lengths and alignments against a plain sum.
 #include "dataplane/packet/checksum.hpp"
 
 #include <gmock/gmock.h>

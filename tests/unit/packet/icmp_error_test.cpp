@@ -1,3 +1,4 @@
+// Tests of the parsing of ICMP errors about TCP segments, including truncated and forged ones (RFC 5927).
 #include "dataplane/packet/icmp_error.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,6 @@
 #include "dataplane/packet/build_datagram.hpp"
 #include "dataplane/packet/checksum.hpp"
 #include "tests/support/eal.hpp"
-
-// What routers say of segments, and what liars say.
 
 namespace sluice::test {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of joining payloads into one buffer, with their checksums.
 #include "dataplane/packet/join.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the parsing of TCP options in common and other layouts, including malformed ones.
 #include <gmock/gmock.h>
 
 #include "dataplane/packet/parse.hpp"

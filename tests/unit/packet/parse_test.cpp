@@ -1,3 +1,4 @@
+// Tests of the packet parser: every outcome, with valid, truncated and damaged frames.
 #include "dataplane/packet/parse.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the header rewrite of cut-through: a data segment leaves in the frame in which it arrived.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "tests/support/eal.hpp"
-
-// A data segment that leaves in the frame in which it came.
 
 namespace sluice::packet {
 namespace {

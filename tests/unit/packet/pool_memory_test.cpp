@@ -1,3 +1,4 @@
+// Tests of the memory of packet pools: layout, footprint and errors.
 #include "dataplane/packet/pool_memory.hpp"
 
 #include <gmock/gmock.h>

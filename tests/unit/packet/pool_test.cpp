@@ -1,3 +1,4 @@
+// Tests of packet pools and handles: buffers are neither lost nor freed twice.
 #include "dataplane/packet/pool.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of which segments of a burst form one run, because a run is processed like one segment.
 #include <gtest/gtest.h>
 
 #include <array>

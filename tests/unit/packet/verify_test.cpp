@@ -1,3 +1,4 @@
+// Tests of the verification of TCP checksums, of partial checksums, and of their completion.
 #include <gmock/gmock.h>
 
 #include <random>

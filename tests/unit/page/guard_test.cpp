@@ -1,3 +1,4 @@
+// Tests of the access check of the live page: token, origin and host, against other sites and DNS rebinding.
 #include "proxy/page/guard.hpp"
 
 #include <gtest/gtest.h>

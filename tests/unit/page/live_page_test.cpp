@@ -1,3 +1,4 @@
+// Tests of the live page: its routes, its event stream and the switch of modes.
 #include "proxy/page/live_page.hpp"
 
 #include <gmock/gmock.h>

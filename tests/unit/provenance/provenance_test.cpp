@@ -1,3 +1,5 @@
+// Tests of provenance files, which describe how results were computed. They may come from anywhere, so every field is
+// checked.
 #include "emulator/provenance/provenance.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the load of a bearer: it must equal the sum over its flows after any changes.
 #include "proxy/flows/bearer_load.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the budget of packet buffers and of each connection's demand, which together limit advertised windows.
 #include "proxy/flows/memory_budget.hpp"
 
 #include <gtest/gtest.h>

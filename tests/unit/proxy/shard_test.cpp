@@ -1,3 +1,4 @@
+// Tests of one shard between scripted hosts: handshakes, split data, and connections that pass unsplit.
 #include <gtest/gtest.h>
 
 #include "tests/support/proxy_lab.hpp"

@@ -1,3 +1,4 @@
+// Tests of the seccomp filter in child processes: which system calls a confined proxy may make.
 #include "proxy/service/confinement.hpp"
 
 #include <gtest/gtest.h>

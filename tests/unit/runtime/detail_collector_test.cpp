@@ -1,3 +1,4 @@
+// Tests of the collector that joins lists of all shards for an admin answer.
 #include "proxy/overview/detail_collector.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of how long a stopping proxy waits for split connections to be released.
 #include "proxy/service/drain_time.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the link between UDP feedback and the shards: reports, statuses, polls and omission notices.
 #include "proxy/threads/feedback_link.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the log: formats, reopening, and that a slow or missing reader never blocks the proxy.
 #include "proxy/runtime/logging.hpp"
 
 #include <fcntl.h>

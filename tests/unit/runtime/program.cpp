@@ -1,3 +1,4 @@
+// Starts programs for tests and collects their output and exit codes. program_test.cpp and others use it.
 #include "tests/unit/runtime/program.hpp"
 
 #include <fcntl.h>

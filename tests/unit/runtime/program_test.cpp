@@ -1,3 +1,4 @@
+// Tests of the programs sluice and sluicectl as processes: start, commands, signals and errors.
 #include "tests/unit/runtime/program.hpp"
 
 #include <fcntl.h>

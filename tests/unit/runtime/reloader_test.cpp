@@ -1,3 +1,4 @@
+// Tests of reloads and mode switches at run time, with confirmation and revert.
 #include "proxy/runtime/reloader.hpp"
 
 #include <gmock/gmock.h>

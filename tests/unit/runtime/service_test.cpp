@@ -1,3 +1,4 @@
+// Tests of the sd_notify protocol: readiness, watchdog, reload and stop messages.
 #include "proxy/service/service.hpp"
 
 #include <gmock/gmock.h>

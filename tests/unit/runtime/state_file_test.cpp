@@ -1,3 +1,5 @@
+// Tests of the state file that a killed run leaves for the next one. Its content may be damaged, so every entry is
+// checked.
 #include "proxy/runtime/state_file.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of sluicectl top: rates between two snapshots, sorting and terminal output.
 #include "proxy/sluicectl/top.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the command lines and output of sluicectl trace and replay.
 #include "proxy/sluicectl/trace.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,5 @@
+// Tests of accurate ECN feedback (RFC 9768): negotiation and the ACE counter.
 #include "tests/unit/tcp/script.hpp"
-
-// More accurate ECN feedback (RFC 9768).
 
 namespace sluice::test {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of the sender: windows, ACK processing, the fast path of pure ACKs, and allowances.
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

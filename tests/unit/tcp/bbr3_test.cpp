@@ -1,3 +1,4 @@
+// Tests of BBR 3 (draft-ietf-ccwg-bbr) on a model path: its states, bounds and probes.
 #include "dataplane/tcp/bbr3.hpp"
 
 #include <gtest/gtest.h>

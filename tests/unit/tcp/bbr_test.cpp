@@ -1,3 +1,4 @@
+// Tests of BBR version 1 on a model path: its states and the window in recovery.
 #include "dataplane/tcp/bbr.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the end of connections: FIN, RST and challenge ACKs (RFC 9293 section 3.6, RFC 5961), and aborts.
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

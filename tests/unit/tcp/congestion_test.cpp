@@ -1,3 +1,4 @@
+// Tests of NewReno, CUBIC (RFC 9438) and HyStart++ (RFC 9406) without an endpoint.
 #include "dataplane/tcp/congestion.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of Copa (NSDI 2018) on a model path: default and competitive mode.
 #include "dataplane/tcp/copa.hpp"
 
 #include <gtest/gtest.h>

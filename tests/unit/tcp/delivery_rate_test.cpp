@@ -1,3 +1,4 @@
+// Tests of delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
 #include "dataplane/tcp/delivery_rate.hpp"
 
 #include <gtest/gtest.h>

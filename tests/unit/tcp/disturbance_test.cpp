@@ -1,10 +1,9 @@
+// Tests of the pooled state that only a connection with loss or reordering holds: when it is allocated and released.
 #include "dataplane/tcp/disturbance.hpp"
 
 #include <memory>
 
 #include "tests/unit/tcp/script.hpp"
-
-// What only a disturbed connection keeps: taken when there is something to keep, and given back.
 
 namespace sluice::test {
 namespace {

@@ -1,6 +1,5 @@
+// Tests of explicit congestion notification (RFC 3168).
 #include "tests/unit/tcp/script.hpp"
-
-// Explicit congestion notification (RFC 3168).
 
 namespace sluice::test {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of active, passive and simultaneous open, and of connections adopted after their handshake.
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

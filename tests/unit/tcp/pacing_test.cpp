@@ -1,3 +1,4 @@
+// Tests of the pacer and of paced endpoints: bursts, timers and exceptions.
 #include <gtest/gtest.h>
 
 #include "dataplane/tcp/pacer.hpp"

@@ -1,9 +1,8 @@
+// Tests of paths with a smaller MTU than the handshake agreed on (RFC 1191, 8201, 4821).
 #include <algorithm>
 #include <vector>
 
 #include "tests/unit/tcp/script.hpp"
-
-// Paths that carry less than the handshake agreed on (RFC 1191, 8201, 4821).
 
 namespace sluice::test {
 namespace {

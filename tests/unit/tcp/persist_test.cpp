@@ -1,3 +1,4 @@
+// Tests of closed and small windows: window probes and silly window avoidance (RFC 9293 section 3.8.6).
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

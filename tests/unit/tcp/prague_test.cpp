@@ -1,9 +1,8 @@
+// Tests of congestion controls that use the number of marked packets: Prague and ABC.
 #include <gtest/gtest.h>
 
 #include "dataplane/tcp/congestion.hpp"
 #include "tests/unit/tcp/script.hpp"
-
-// Tests of congestion controls that use the number of marked packets: Prague and ABC.
 
 namespace sluice::tcp {
 namespace {

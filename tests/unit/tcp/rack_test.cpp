@@ -1,9 +1,9 @@
+// Tests of loss detection by time (RFC 8985 section 6), its reordering window, and proportional rate reduction (RFC
+// 6937).
 #include "dataplane/tcp/rack.hpp"
 
 #include "dataplane/tcp/rate_reduction.hpp"
 #include "tests/unit/tcp/script.hpp"
-
-// Loss by time (RFC 8985 section 6), its window for reordering, and proportional rate reduction (RFC 6937).
 
 namespace sluice::test {
 namespace {

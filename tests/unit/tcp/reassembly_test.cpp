@@ -1,3 +1,4 @@
+// Tests of the out-of-order queue and of the SACK blocks that it reports (RFC 2018, RFC 2883).
 #include "dataplane/tcp/reassembly.hpp"
 
 #include <gtest/gtest.h>

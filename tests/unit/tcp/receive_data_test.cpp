@@ -1,3 +1,4 @@
+// Tests of the receiver: delayed ACKs, out-of-order data and receive windows.
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

@@ -1,3 +1,4 @@
+// Tests of loss recovery with SACK (RFC 6675), without it (RFC 6582), and after timeouts (RFC 6298).
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {

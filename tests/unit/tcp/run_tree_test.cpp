@@ -1,3 +1,4 @@
+// Tests of the tree of out-of-order runs against std::map, and of its depth.
 #include "dataplane/tcp/run_tree.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the SACK scoreboard against a plain model, and of its bounded work per ACK.
 #include <gtest/gtest.h>
 
 #include <algorithm>

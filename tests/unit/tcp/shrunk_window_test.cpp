@@ -1,6 +1,5 @@
+// Tests of a peer that shrinks a window it had offered (RFC 9293 section 3.8.6), like a receiver without free buffers.
 #include "tests/unit/tcp/script.hpp"
-
-// A peer that takes back window it had offered (RFC 9293 section 3.8.6): as a receiver does whose buffers have run out.
 
 namespace sluice::test {
 namespace {

@@ -1,7 +1,6 @@
+// Tests of spurious retransmissions and their undo: Eifel (RFC 3522, RFC 4015), F-RTO (RFC 5682) and DSACK (RFC 2883,
+// RFC 3708).
 #include "tests/unit/tcp/script.hpp"
-
-// Repairs that nothing was lost for: Eifel (RFC 3522), F-RTO (RFC 5682), reports of duplicates (RFC 2883, 3708), the
-// response of RFC 4015.
 
 namespace sluice::test {
 namespace {

@@ -1,6 +1,5 @@
+// Tests of tail loss probes (RFC 8985 section 7).
 #include "tests/unit/tcp/script.hpp"
-
-// Tail loss probes (RFC 8985 section 7).
 
 namespace sluice::test {
 namespace {

@@ -1,6 +1,5 @@
+// Tests of the urgent pointer (RFC 9293 section 3.8.5) and of the peer's keep-alives (section 3.8.4).
 #include "tests/unit/tcp/script.hpp"
-
-// The urgent pointer (RFC 9293 section 3.8.5) and the peer's keep-alive (section 3.8.4).
 
 namespace sluice::test {
 namespace {

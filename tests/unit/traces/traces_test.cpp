@@ -1,3 +1,4 @@
+// Tests of decision-log streams for a client: begin, end, limits and lost lines.
 #include "proxy/trace/traces.hpp"
 
 #include <gmock/gmock.h>
