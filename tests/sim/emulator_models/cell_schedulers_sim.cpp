@@ -1,3 +1,4 @@
+// Simulations of whole HSDPA cells with packets, in which all UEs are backlogged.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,8 +10,6 @@
 #include "emulator/net/tap.hpp"
 #include "emulator/random.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
-
-// Whole HSDPA cells with packets, all UEs backlogged.
 
 namespace sluice::emulator {
 namespace {

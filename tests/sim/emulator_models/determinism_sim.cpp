@@ -1,3 +1,4 @@
+// Simulations that must give equal bytes for equal seeds, with every scheduler and any number of threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>

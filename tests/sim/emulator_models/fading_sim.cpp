@@ -1,3 +1,4 @@
+// Simulations of the fading process, compared with the theory of Rayleigh fading.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Simulations of a cell with one UE on a trace, compared byte for byte with the rules of Mahimahi's link shell.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 #include "emulator/random.hpp"
 #include "emulator/scheduler/round_robin.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
-
-// A cell with one UE on a trace against the rules of Mahimahi's link shell, byte for byte.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Simulations of schedulers with many UEs, compared with the known gains and shares.
 #include <gtest/gtest.h>
 
 #include <cmath>

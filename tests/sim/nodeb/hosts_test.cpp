@@ -1,3 +1,4 @@
+// Tests of the emulated hosts: transfers over good and impaired links, and their ACK behaviour.
 #include <gtest/gtest.h>
 
 #include <algorithm>

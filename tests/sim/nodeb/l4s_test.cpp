@@ -1,3 +1,5 @@
+// Tests of senders that use the number of marked packets, over the queues that mark for them: Prague over DualPI2 (RFC
+// 9332), ABC over its own.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,9 +18,6 @@
 #include "emulator/runtime/late_link.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
 #include "tests/support/eal.hpp"
-
-// Tests of senders that use the number of marked packets, over the queues that mark for them: Prague over DualPI2 (RFC
-// 9332), ABC over its own.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of the Node-B's end of the feedback over UDP, before scripted proxies.
 #include "emulator/runtime/live_feedback.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,6 @@
 #include <vector>
 
 #include "tests/unit/emulator_models/one_cell.hpp"
-
-// The Node-B's end of the feedback over UDP, before proxies of the test's own.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of whole runs in which a UE moves from one Node-B to another and back, with and without data forwarding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 
 #include "emulator/report/results_csv.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
-
-// Whole runs in which a UE goes from one Node-B to another and back, with and without data forwarding.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,5 @@
+// Tests of the tables and figures of Ren and Lin (TMC 2011) but figure 11, with the files of ./run experiment, at some
+// of their points.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,9 +8,6 @@
 #include <vector>
 
 #include "tests/sim/nodeb/paper_runs.hpp"
-
-// The tables and figures of Ren and Lin (TMC 2011) but figure 11, from the files that ./run experiment runs, at some of
-// their points.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of the figures of Pilosof et al. (INFOCOM 2003) with the files of ./run experiment, at some of their points.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -5,8 +6,6 @@
 
 #include "emulator/report/columns.hpp"
 #include "tests/sim/nodeb/paper_runs.hpp"
-
-// The figures of Pilosof et al. (INFOCOM 2003), from the files that ./run experiment runs, at some of their points.
 
 namespace sluice::emulator {
 namespace {

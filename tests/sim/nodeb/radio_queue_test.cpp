@@ -1,10 +1,9 @@
+// Tests of whole runs over radio queues under active queue management.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "tests/sim/nodeb/run_all.hpp"
-
-// Whole runs over radio queues under active queue management.
 
 namespace sluice::emulator {
 namespace {

@@ -1,10 +1,9 @@
+// Tests of scenarios in real time, which must give the results of virtual time.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "tests/sim/nodeb/both_clocks.hpp"
-
-// The same scenario by the clock and in virtual time.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,5 @@
+// Tests of figure 11 of Ren and Lin (TMC 2011) with the file of ./run experiment, at a few of its periods and half its
+// duration.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,9 +11,6 @@
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_pool.hpp"
-
-// Tests of figure 11 of Ren and Lin (TMC 2011) with the file of ./run experiment, at a few of its periods and half its
-// duration.
 
 namespace sluice::emulator {
 namespace {

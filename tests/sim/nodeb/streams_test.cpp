@@ -1,3 +1,4 @@
+// Tests of applications that fetch repeatedly, over an RTT of 20 ms and 20 Mb/s.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 #include "emulator/hosts/flow_source.hpp"
 #include "emulator/hosts/request_client.hpp"
 #include "tests/sim/nodeb/two_hosts.hpp"
-
-// The applications that fetch again and again, over 20 ms of round trip and 20 Mb/s.
 
 namespace sluice::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of whole runs with the other elements of scenarios: access points, routers, handovers and hybrid ARQ.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
-
-// Whole runs with what a scenario can be built of besides one cell: access points, routers, handovers, hybrid ARQ.
 
 namespace sluice::emulator {
 namespace {

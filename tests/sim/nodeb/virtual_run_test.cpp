@@ -1,3 +1,4 @@
+// Tests of whole runs in virtual time: every mode, the figures of a run, and reproducibility.
 #include "emulator/runtime/virtual_run.hpp"
 
 #include <gtest/gtest.h>

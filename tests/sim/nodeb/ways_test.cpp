@@ -1,12 +1,11 @@
+// Tests of whole runs over paths with policers and changing delays. Hosts have two addresses or devices behind them,
+// and some connections are not steered by the proxy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
 #include "tests/sim/nodeb/run_all.hpp"
-
-// Tests of whole runs over paths with policers and changing delays, to hosts with two addresses and devices behind
-// them, and beside connections that the proxy does not steer.
 
 namespace sluice::emulator {
 namespace {

@@ -1,14 +1,13 @@
+// Tests that contiguous segments of a burst are processed as one run like single segments. Every burst goes to two
+// shards, of which one is captured and so processes each segment by itself. Both must produce the same output with any
+// impairments. Cut-through is tested likewise: one of two shards rebuilds every segment, and the outputs must be equal
+// but for the fields that stay the sender's.
 #include <array>
 #include <vector>
 
 #include "proxy/shard/frame_watch.hpp"
 #include "tests/sim/tcp/random.hpp"
 #include "tests/support/proxy_lab.hpp"
-
-// Tests that contiguous segments of a burst are processed as one run like single segments. Every burst goes to two
-// shards, of which one is captured and so processes each segment by itself. Both must produce the same output with any
-// impairments. Cut-through is tested likewise: one of two shards rebuilds every segment, and the outputs must be equal
-// but for the fields that stay the sender's.
 
 namespace sluice::test {
 namespace {

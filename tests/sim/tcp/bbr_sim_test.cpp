@@ -1,8 +1,7 @@
+// Tests of paced senders on a link: BBR's model, and the bursts that leave.
 #include <gtest/gtest.h>
 
 #include "tests/sim/tcp/connection.hpp"
-
-// Paced senders on a link: BBR's model, and the bursts that leave.
 
 namespace sluice::test {
 namespace {

@@ -1,3 +1,5 @@
+// Simulates one TCP connection over an impaired path for the tests in this folder. Every step checks the bytes and the
+// invariants of both endpoints.
 #include "tests/sim/tcp/connection.hpp"
 
 #include <sstream>

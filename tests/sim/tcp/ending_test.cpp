@@ -1,3 +1,4 @@
+// Tests of closed and aborted connections over impaired paths: both ends must learn of it.
 #include <gtest/gtest.h>
 
 #include "tests/sim/tcp/connection.hpp"

@@ -1,8 +1,7 @@
+// Tests of BBR 3 and Copa on a link, alone and beside other flows.
 #include <gtest/gtest.h>
 
 #include "tests/sim/tcp/shared_link.hpp"
-
-// BBR 3 and Copa on a link, alone and beside others.
 
 namespace sluice::test {
 namespace {

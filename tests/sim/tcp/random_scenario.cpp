@@ -1,3 +1,4 @@
+// Draws random scenarios for the TCP simulations: options, paths and applications. A seed reproduces each of them.
 #include "tests/sim/tcp/random_scenario.hpp"
 
 #include <algorithm>

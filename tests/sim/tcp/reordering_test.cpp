@@ -1,8 +1,7 @@
+// Tests of paths that reorder without losses, so every retransmission is spurious.
 #include <gtest/gtest.h>
 
 #include "tests/sim/tcp/connection.hpp"
-
-// A path that loses nothing and delivers out of order: what is repeated is repeated for nothing.
 
 namespace sluice::test {
 namespace {

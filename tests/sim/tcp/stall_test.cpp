@@ -1,11 +1,10 @@
+// Tests of a radio that stalls without losses: the retransmission timer expires, and no window should be reduced for
+// it.
 #include <gtest/gtest.h>
 
 #include <tuple>
 
 #include "tests/sim/tcp/connection.hpp"
-
-// Tests of a radio that stalls without losses: the retransmission timer expires, and no window should be reduced for
-// it.
 
 namespace sluice::test {
 namespace {

@@ -1,3 +1,4 @@
+// Tests of whole transfers over impaired paths: every byte arrives, and losses are retransmitted efficiently.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
