@@ -282,8 +282,8 @@ proxy::ReportArrival report_of(const IpAddress& ue, std::uint64_t sequence, Inst
   return arrival;
 }
 
-/// Measures a report of each UE in turn, `batch` at once (a poll thread reads up to 64), and the statuses after each
-/// 64 of them.
+/// Measures a report of each UE in turn, and the statuses after each 64 of them. `batch` reports come at once; a poll
+/// thread reads up to 64.
 bool reports(std::uint32_t ues, std::uint32_t batch) {
   packet::PacketPool pool("scale", 8192);
   Scene scene(configuration(ues, ues, proxy::Mode::smvs), pool);

@@ -1,5 +1,5 @@
-// Tests of the tables and figures of Ren and Lin (TMC 2011) but figure 11, with the files of ./run experiment, at some
-// of their points.
+// Tests of the tables and figures of Ren and Lin (TMC 2011) but figure 11. They run some points of the files of ./run
+// experiment.
 #include <gtest/gtest.h>
 
 #include <algorithm>

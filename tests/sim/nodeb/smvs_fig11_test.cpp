@@ -1,4 +1,4 @@
-// Tests of figure 11 of Ren and Lin (TMC 2011) with the file of ./run experiment, at a few of its periods and half its
+// Tests of figure 11 of Ren and Lin (TMC 2011). They run a few periods of the file of ./run experiment for half its
 // duration.
 #include <gtest/gtest.h>
 

@@ -59,9 +59,9 @@ TEST(WindowModes, NoModeOverflowsTheBufferOfAVaryingLink) {
 }
 
 /// The modes wrd and wrb allow all of B in the queue and in flight to it. While the link is fast, a large part is in
-/// flight, which hides that each flow's position in the queue is exact only to a packet. When the rate falls, all of
-/// it meets in the queue, and three flows may have a packet or two too many. So all losses must follow a fall of the
-/// rate to less than half.
+/// flight. That hides that each flow's position in the queue is exact only to a packet. When the rate falls, all of it
+/// meets in the queue, and three flows may have a packet or two too many. So all losses must follow a fall of the rate
+/// to less than half.
 TEST(WindowModes, TheDynamicRegulatorLosesPacketsOnlyAfterAFallOfTheRate) {
   for (const char* mode : {"wrd", "wrb"}) {
     SCOPED_TRACE(mode);

@@ -309,8 +309,8 @@ inline void expect_complete(Network& network, Duration limit) {
   EXPECT_EQ(network.server_counters.corrupted, 0U);
   for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
 }
-/// Expects that nothing is left of any connection. This takes an hour, because a host without SACK and timestamps
-/// keeps its longest timeout, a minute, until it sends new data (RFC 6298 section 5). It meets that timeout again with
+/// Expects that nothing is left of any connection. The wait is an hour: a host without SACK and timestamps keeps its
+/// longest timeout, a minute, until it sends new data (RFC 6298 section 5). Such a host meets that timeout again with
 /// every tenth segment here.
 inline void expect_end(Network& network) {
   expect_complete(network, std::chrono::hours(1));

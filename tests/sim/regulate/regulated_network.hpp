@@ -1,7 +1,7 @@
 #pragma once
 
-// A UE and a server whose connections pass the proxy end to end, a radio queue with its reports, impaired links, and
-// an oracle that compares every frame before and behind the proxy.
+// A UE and a server whose connections pass the proxy end to end, with a radio queue that sends reports and with
+// impaired links. An oracle compares every frame before and behind the proxy.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@
 namespace sluice::test {
 
 /// Compares the input of the proxy on one side with its output on the other: the same frames in the same order, but
-/// for the window. The window is never larger, and its right edge never moves left by a unit of its scale or more (RFC
+/// for the window. The window is never larger. Its right edge never moves left by a unit of its scale or more (RFC
 /// 7323 section 2.4) unless the host itself moves it.
 class PassOracle {
  public:

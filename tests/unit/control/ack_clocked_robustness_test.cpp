@@ -19,8 +19,8 @@ constexpr std::int64_t stage = 15'000;  ///< duration of one link state, in ms
 constexpr std::int64_t stages = 5;
 constexpr std::int64_t to_settle = 8'000;
 
-/// One UE on a path with stages: rates that change by up to ten times, other path delays (another route, another
-/// Node-B), outages between stages, an uplink that aggregates and stalls ACKs, and loss.
+/// One UE on a path with stages. Rates change by up to ten times, and the path delay changes (another route, another
+/// Node-B). Outages lie between stages. The uplink aggregates and stalls ACKs, and packets are lost.
 struct Journey {
   explicit Journey(std::uint64_t seed) : random(seed) {
     double rate = between(std::log(0.5e6), std::log(150e6));

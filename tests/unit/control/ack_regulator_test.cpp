@@ -118,8 +118,8 @@ TEST(AckRegulator, SlowStartIsAssumedUntilABufferOfAcksIsHeld) {
   EXPECT_EQ(law.on_ack(packet * 11).up_to, packet * 2) << "the source has outgrown the buffer: one too many may come";
 }
 
-/// A NewReno source (RFC 6582, in packets) directly behind the queue, a link that carries one packet per tick, and a
-/// radio delay of 10 ticks each way. Runs with or without the controller.
+/// A NewReno source (RFC 6582, in packets) directly behind the queue. The link carries one packet per tick, and the
+/// radio delay is 10 ticks each way. Runs with or without the controller.
 class RenoLink {
  public:
   RenoLink(bool regulated, std::int64_t buffer) : regulated_(regulated), buffer_(buffer), law_(buffer_of(buffer)) {}

@@ -27,8 +27,8 @@ struct Rival {
   std::deque<std::int64_t> lost;       ///< when what found the buffer full is missed
 };
 
-/// A radio link whose sender receives only ACKs: a source with `demand`, a wire, a queue, a link whose capacity
-/// changes every millisecond, a UE that delays ACKs, and an uplink that sends when it has a grant. The estimates of
+/// A radio link whose sender receives only ACKs. A source with `demand` sends over a wire and a queue to a link whose
+/// capacity changes every millisecond. The UE delays ACKs, and the uplink sends when it has a grant. The estimates of
 /// the controller are recorded beside the true values. Steps last one millisecond; the arguments alone decide
 /// everything.
 struct AckedLink {

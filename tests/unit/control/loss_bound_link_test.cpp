@@ -16,7 +16,7 @@ AckedLink ten_megabits(AckedLink::Milliseconds one_way) {
   return link;
 }
 
-// Without the bound a buffer of 20 ms loses 10 718 and 18 332 packets in a minute, and the second link has a
+// Without the bound a buffer of 20 ms loses 10 718 and 18 332 packets in a minute. The second link then has a
 // utilisation of 0.39.
 TEST(LossBoundLink, AShallowBufferIsUsedWithFewLosses) {
   for (const AckedLink::Milliseconds one_way : {20, 50}) {

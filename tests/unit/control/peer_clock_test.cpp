@@ -137,8 +137,8 @@ TEST(PeerClock, ADriftingClockStaysKnown) {
   EXPECT_LE(most, 3ms) << "100 ppm over ten seconds, and a tick";
 }
 
-/// Expects that segments held for more than a second by an outage from `begins` on have no known delay, and that all
-/// other delays are exact.
+/// Expects that segments held for more than a second by an outage from `begins` on have no known delay. All other
+/// delays must be exact.
 void expect_known_after_outage(Duration begins, Duration lasts) {
   PeerClock clock;
   for (Duration sent{}; sent < begins + lasts + 10s; sent += 10ms) {

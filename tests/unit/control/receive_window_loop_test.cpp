@@ -23,7 +23,8 @@ struct Relay {
   ReceiveWindowLoop loop;
   std::int64_t rtt_ms = 60;
   std::function<double(std::int64_t)> capacity;  ///< bytes that the radio leg accepts in this millisecond
-  /// The drain rate as told to the loop: what the radio could take (a Node-B's word), or what it took.
+  /// True if the loop gets the rate that the radio could take (from reports); false if it gets the rate that the radio
+  /// took.
   bool told_capacity = true;
   double server_limit = 1e12;  ///< bytes the server sends per millisecond at most
   double best = 0;             ///< best recent drain rate that the loop gets, bytes per millisecond
@@ -161,7 +162,7 @@ TEST(Framing, FollowsRecentPackets) {
   EXPECT_EQ(framing.payload_of(OnWire(Bytes{})), 0_B);
 }
 
-// After an outage in which the first loop has forgotten its rate, servers must not get the initial window again.
+// After an outage the first loop no longer knows its rate, but servers must not get the initial window again.
 TEST(ReceiveWindowLoop, AStalledLinkDoesNotRestoreTheInitialWindow) {
   ReceiveWindowLoop loop;
   loop.advance({.buffered = 0_B,

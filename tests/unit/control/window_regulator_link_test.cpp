@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An outline of the paper's cell: a server 1 ms away, 200 ms of radio delay there and back, 1xEV-DO rates that change
-/// at random every 100 ms, ACKs that the controller holds or releases, and windows through an AdvertisedWindow.
+/// An outline of the paper's cell. The server is 1 ms away, and the radio delay is 200 ms there and back. The 1xEV-DO
+/// rates change at random every 100 ms. The controller holds or releases ACKs, and windows pass an AdvertisedWindow.
 class Cell {
  public:
   Cell(WindowRegulation form, std::int64_t buffer_packets, std::uint8_t scale, std::uint64_t seed)

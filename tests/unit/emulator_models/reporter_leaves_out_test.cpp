@@ -110,8 +110,8 @@ TEST_F(ReporterOmitsUes, EveryUeIsReportedOncePerRefreshInterval) {
   EXPECT_EQ(told.size(), 21U);
 }
 
-/// The allowance of an idle UE is that of the last report until it is spent, so a new value of the controller triggers
-/// no report.
+/// The allowance of an idle UE is that of the last report until it is spent. A new value of the controller therefore
+/// triggers no report.
 TEST_F(ReporterOmitsUes, TheAllowanceOfAnIdleUeTriggersNoReport) {
   ReporterConfig config = every_ten_ms();
   config.law.emplace();

@@ -50,8 +50,8 @@ class Script final : public SteppedChannel {
   std::set<std::uint64_t> lost_;
 };
 
-/// LTE with its usual times: scheduling requests every 10 ms, a grant 4 ms later, its block 4 ms after that, and a
-/// retransmission of a lost block after 8 ms.
+/// LTE with its usual times: scheduling requests every 10 ms, a grant 4 ms later, and its block 4 ms after that. A
+/// lost block is retransmitted after 8 ms.
 class ScheduledUplinkTest : public testing::Test {
  protected:
   void add(const IpAddress& ue, std::unique_ptr<Channel> channel = constant(), std::uint64_t packets = 0) {

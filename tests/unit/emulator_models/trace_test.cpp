@@ -140,7 +140,7 @@ TEST_F(TraceReplay, ReturnsTheNextTtiWithAnOpportunity) {
 
 TEST_F(TraceReplay, LongerTtisCollectOpportunitiesSinceTheLast) {
   TraceChannel channel(trace({1, 2, 3, 3, 8}), milliseconds(2));
-  // TTI 0 is at 0 ms, 1 at 2 ms (opportunities 1 and 2), 2 at 4 ms (3 and 3), 3 at 6 ms, 4 at 8 ms.
+  // TTI k is at 2k ms. TTI 1 has the opportunities 1 and 2, TTI 2 those of 3 and 3, and TTI 4 that of 8.
   EXPECT_THAT(capacities(channel, 5), testing::ElementsAre(0, 3000, 3000, 0, 1500));
 }
 

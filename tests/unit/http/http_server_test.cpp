@@ -267,8 +267,8 @@ TEST_F(Http, SilentClientsAreReplacedBeforeOneThatReadsALongAnswer) {
   EXPECT_THAT(taken + rest(slow), EndsWith(std::string(long_answer, 'x')));
 }
 
-/// There are more clients of each kind than places: silent ones, ones that never read an answer, and ones that read or
-/// send a byte at intervals.
+/// Each kind has more clients than places: silent ones, ones that never read an answer, and ones that read or send a
+/// byte at intervals.
 TEST_F(Http, SlowAndSilentClientsDoNotBlockOthers) {
   start({.connections = 4});
   const std::string request = "GET /health HTTP/1.0\r\n\r\n";

@@ -1,5 +1,5 @@
 // Tests of the parts of a bearer: the ring of a UE's bearers, the accepted reports, the controller by its location,
-// the grant, and the radio queue as per-flow window controllers see it.
+// and the grant. The radio queue is tested as per-flow window controllers see it.
 
 #include <gtest/gtest.h>
 

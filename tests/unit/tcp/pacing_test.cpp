@@ -67,7 +67,7 @@ TEST(Pacer, UrgentBytesAreDeductedLater) {
 }
 
 /// A connection with a handshake RTT of 100 ms. A window of 10 segments is 200 000 bytes per second with the
-/// slow-start gain, so two segments with headers (2080 bytes) leave every 10.4 ms.
+/// slow-start gain. So two segments with headers (2080 bytes) leave every 10.4 ms.
 class Paced : public testing::Test {
  protected:
   Paced() {
