@@ -29,7 +29,7 @@ struct Gaps {
   Duration longest{};
 };
 
-/// Reads the clock while it is awake. A TTI whose turn comes late by one or more of its length counts as that many.
+/// Reads the clock in a loop until `until`. A TTI that is noticed late by n whole TTIs counts as n missed ones.
 void watch(Instant until, Duration tti, Gaps& gaps) {
   Instant last = dpdk::now();
   Instant due = last + tti;

@@ -16,8 +16,8 @@ namespace {
 using namespace sluice;
 using namespace sluice::bench;
 
-/// What a reference is counted in: a radio's shortest round trip, the link's own, or a full packet at its mean rate,
-/// whichever is longest.
+/// Returns the scale of a reference in ms. It is the longest of a radio's shortest round trip, the link's own and the
+/// time of a full packet at the mean rate.
 double scale_ms(const IdealLink& link) {
   double bytes = 0;
   for (const std::int64_t each : link.capacity) bytes += static_cast<double>(each);

@@ -11,7 +11,7 @@ namespace sluice::bench {
 
 using Milliseconds = std::int64_t;
 
-/// A link and the way to it.
+/// A link and the path from the sender to it.
 struct IdealLink {
   std::vector<std::int64_t> capacity{};  ///< bytes that each TTI carries, for the whole run
   Milliseconds tti = 1;                  ///< > 0; of the link and of its uplink

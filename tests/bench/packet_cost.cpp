@@ -35,7 +35,7 @@ constexpr std::uint8_t scale = 8;  ///< window scale of all hosts
 constexpr std::uint32_t repeats = 100;
 constexpr std::uint32_t holes = 4000;
 
-/// Where the shard's packets end.
+/// Receives the packets that the shard sends.
 class Sink final : public proxy::Transmitter {
  public:
   void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
@@ -237,7 +237,7 @@ void duplicates_behind_holes(Scene& scene) {
   }
 }
 
-/// Each begins a hole of its own in front of all others.
+/// Each segment opens a new hole in front of all earlier ones.
 void new_holes(Scene& scene) {
   const auto a = addresses_of(1);
   scene.open(a);

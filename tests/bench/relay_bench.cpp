@@ -50,7 +50,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// How the connections are got hold of.
+/// A relay configuration to measure: the proxy's mode and how it intercepts connections.
 struct Case {
   const char* name;
   proxy::Mode mode;

@@ -21,8 +21,8 @@ using proxy::Side;
 inline constexpr Duration warm_up = std::chrono::seconds(2);
 inline constexpr int least_warm_up = 500;    ///< rounds
 inline constexpr int most_warm_up = 20'000;  ///< beside two of every connection
-/// With more connections than this the segments that wait for their acknowledgements would be more than there are
-/// buffers for: each train is acknowledged, instead of every second segment.
+/// With more connections than this, delayed ACKs would hold more segments than there are buffers. Then the UE
+/// acknowledges each train instead of every second segment.
 inline constexpr std::uint32_t most_unhurried = 10'000;
 inline constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
 inline constexpr Duration delayed_ack = std::chrono::milliseconds(40);
@@ -75,7 +75,7 @@ class RelayTraffic {
     for (const Connection& connection : connections_) report(connection, false);
   }
 
-  /// Until everything is as it stays.
+  /// Runs rounds until the state is steady.
   void warm() {
     const auto passes = static_cast<std::int64_t>(2 * connections_.size() * train_ / burst_size);
     const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
@@ -130,7 +130,7 @@ class RelayTraffic {
     if (measured) segments += count;
   }
 
-  /// What the hosts have got since the last time.
+  /// Lets the hosts process what they have received since the last call.
   void hear() {
     const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
     sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {

@@ -182,7 +182,7 @@ class ShortConnections {
       connections_.back().step = -static_cast<int>(i % steps);
     }
   }
-  /// Each goes on by a step; after the last one another begins in its place.
+  /// Each connection advances by one step; after its last step a new connection takes its place.
   void round() {
     for (auto& [connection, step] : connections_) {
       take(connection, step);

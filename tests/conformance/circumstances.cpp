@@ -22,7 +22,7 @@ std::vector<Circumstances> with_each(const std::vector<Circumstances>& all, cons
   return more;
 }
 
-/// What a script has chosen of these, or all.
+/// Returns those of these values that a script chose, or all of them.
 std::vector<std::string> choices(const Script& script, const std::string& name, const std::vector<std::string>& all) {
   std::vector<std::string> chosen = script.setting(name, all);
   for (const std::string& word : chosen) {

@@ -8,7 +8,7 @@
 
 namespace sluice::conformance {
 
-/// How the proxy treats the conversation of a script.
+/// The proxy's mode and options in which a script's conversation runs.
 struct Circumstances {
   std::string mode = "split";
   unsigned family = 4;
@@ -20,7 +20,7 @@ struct Circumstances {
 };
 [[nodiscard]] std::string describe(const Circumstances& circumstances);
 
-/// All the circumstances that a script is for; throws ScriptError.
+/// Returns every combination of circumstances that a script is meant for; throws ScriptError.
 [[nodiscard]] std::vector<Circumstances> circumstances_of(const Script& script);
 
 /// Whether a line is for these circumstances; throws ScriptError where it names others than there are.

@@ -52,7 +52,7 @@ class Host {
   [[nodiscard]] std::uint32_t newest_timestamp() const { return newest_timestamp_; }
   [[nodiscard]] int resets_of_others() const { return resets_; }
   [[nodiscard]] const Octets& last_frame() const { return last_frame_; }
-  /// Where octets that came differ from what `peer` has sent first.
+  /// Returns where received octets differ from what `peer` sent first.
   [[nodiscard]] std::string wrong_octets(const Host& peer) const;
 
  private:

@@ -55,7 +55,7 @@ class Acknowledgement {
   bool is_one_ = false;
 };
 
-/// What a UE sends, as it would have it.
+/// Alters the acknowledgements that a UE sends, as a lying UE would.
 class Lie : public Element {
  public:
   explicit Lie(Element& next) : next_(&next) {}

@@ -22,7 +22,7 @@ const Sender law{"smvs", "cubic"};
 const Sender cubic{"none", "cubic"};
 const Sender bbr{"none", "bbr"};
 
-/// What one of them makes of a network.
+/// Runs one of these senders over a network.
 RunResult run(const Sender& sender, const std::string& network) {
   return run_all("modes: [" + sender.mode + "]\nsmvs: {law: acks}\nhosts: {tcp: {congestion: " + sender.congestion +
                  "}}\noutput: {flows: true}\n" + network)

@@ -142,7 +142,7 @@ TEST(NodebHandover, ForwardedPacketsAreCountedOnceInTheFiguresOfTheRun) {
   }
 }
 
-/// Each Node-B has a scheduler of its own: the one that stays shares while the other is there.
+/// Each Node-B has its own scheduler. So the UE that stays shares its cell only while the other one is there.
 TEST(NodebHandover, AHandoverMovesTheLoad) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\ninterval: 100ms\nmodes: [none, i-tcp, smvs]\noutput: {ues: true}\n"

@@ -26,7 +26,8 @@ std::string download(const std::string& rate, int buffer, const std::string& con
          congestion + "}}\napps: [{type: bulk}]\nbuffers: 65536\n";
 }
 
-/// With a pool of its own of the size that the scenario has: thousands of packets are in flight, lost and held.
+/// Runs with a packet pool of its own, as large as the scenario sets: thousands of packets are in flight, lost and
+/// held.
 RunResult run(const std::string& text) {
   const auto plan = parse_plan(text, "test.yaml", 1);
   if (!plan) throw std::runtime_error(config::to_string(plan.errors));
@@ -42,8 +43,8 @@ struct Link {
   int buffer;
 };
 
-/// What was dropped last may not have been sent again when the run ends. A retransmission more than the drops is for a
-/// loss probe.
+/// A packet dropped last may not be retransmitted before the run ends. One retransmission more than drops is a loss
+/// probe.
 TEST(Repeats, ADropCausesOneRetransmission) {
   for (const char* congestion : {"newreno", "cubic", "bbr", "bbr3", "copa"}) {
     for (const Link& link : {Link{"100Mb/s", 500}, Link{"300Mb/s", 1500}, Link{"500Mb/s", 2500}}) {

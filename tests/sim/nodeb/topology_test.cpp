@@ -224,7 +224,7 @@ TEST(Harq, ACellWithRadioLossCarriesEverythingInEveryMode) {
   }
 }
 
-// One UE sends up over 8 Mb/s, the other over 2 Mb/s; neither is in the other's way.
+// One UE uploads over 8 Mb/s, the other over 2 Mb/s; neither slows the other.
 TEST(Uplink, EachUeHasItsOwnUplink) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\nmodes: [none, i-tcp]\noutput: {flows: true}\n"

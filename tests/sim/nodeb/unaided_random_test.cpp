@@ -43,7 +43,7 @@ class Draw {
   /// The link is always there and always the same.
   [[nodiscard]] bool steady() const { return steady_; }
   [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
-  /// What is lost on the air halves the windows of hosts whose connections stay end to end, whatever the law.
+  /// Loss on the air halves the windows of end-to-end hosts, whatever the law.
   [[nodiscard]] bool loses() const { return loses_; }
   /// The UE sends as much as it can besides.
   [[nodiscard]] bool uploads() const { return uploads_; }

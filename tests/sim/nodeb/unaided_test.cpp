@@ -184,7 +184,7 @@ TEST(AckBased, EndlessShortFlowsCostLittleUtilisation) {
   EXPECT_GT(beside_pages(varying, "0.5").utilisation, beside_pages(varying, "1").utilisation - 0.05);
 }
 
-// Reports that never come: the law that asks for them goes on by acknowledgements.
+// Reports never arrive, so the law that asked for them continues with acknowledgements.
 TEST(AckBased, AckBasedControlReplacesMissingReports) {
   std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");
   text.replace(text.find("law: acks"), 9, "law: proxy, without_reports: acks");

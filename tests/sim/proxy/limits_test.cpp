@@ -62,7 +62,7 @@ TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotTracked) {
   EXPECT_EQ(lab.count(Counter::handshakes_displaced), 0U);
 }
 
-// However many end together: a packet that comes meanwhile waits for a part of them.
+// However many timers expire together, a packet that arrives meanwhile waits for one batch only.
 TEST(Limits, ExpiredTimersRunInBoundedBatches) {
   constexpr std::uint32_t connections = 1000;
   proxy::ShardConfig config = shard_config();

@@ -74,7 +74,7 @@ class Pair {
     burst.push_back(bytes_of(hosts_.frame(true, content, payload)));
   }
 
-  /// What the UE gets: every byte in its place.
+  /// The UE checks that every byte arrived in its place.
   void ue_hears(const Seen& seen) {
     EXPECT_TRUE(seen.checksum_good);
     const std::uint32_t seq = seen.segment().seq.raw();

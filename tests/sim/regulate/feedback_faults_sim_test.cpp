@@ -31,7 +31,7 @@ struct Faults {
   Duration jump{};
 };
 
-/// The way from the reporter to the shard: sign, spoil, judge, hand over.
+/// The path of a datagram from the reporter to the shard: it is signed, damaged, judged and handed over.
 class FaultyFeedback final : public control::feedback::DatagramSink, public emulator::EventTarget {
  public:
   FaultyFeedback(RegulatedNetwork& network, const Faults& faults)

@@ -106,7 +106,7 @@ class AdminServer : public testing::Test {
     thread_.join();
   }
 
-  /// What a raw client receives until the server closes, or until `lines` lines came.
+  /// Returns what a raw client receives until the server closes or `lines` lines have come.
   std::string raw(const std::string& request, std::size_t lines) {
     boost::asio::io_context context;
     stream_protocol::socket client(context);
@@ -123,7 +123,7 @@ class AdminServer : public testing::Test {
     return all;
   }
 
-  /// Until it is so; a test that waits for ever is ended from outside.
+  /// Waits until the flag is set; the test runner ends a test that waits for ever.
   static void wait_for(const std::atomic<bool>& flag) {
     while (!flag) std::this_thread::sleep_for(1ms);
   }

@@ -28,7 +28,7 @@ class CapturesTest : public testing::Test {
   void look() {
     for (TapSlot& slot : slots) static_cast<void>(slot.current());
   }
-  /// What it comes to when all of it is read.
+  /// Reads the stream to its end and returns the totals.
   static sluicectl::CaptureTotals read_to_end(admin::ByteStream& stream) {
     sluicectl::Blocks blocks;
     bool more = true;

@@ -62,8 +62,8 @@ TEST(AckClockedWindow, EqualsRateTimesDelayPlusReference) {
   EXPECT_NEAR(static_cast<double>(law.reference().count()), 24'875, 500);
 }
 
-// The same with half of the reference: 1.25 · 1.25 MB/s · (20 + 5) ms + 3000 = 42 062, and all of it with the next
-// news.
+// Half of the reference gives 1.25 · 1.25 MB/s · (20 + 5) ms + 3000 = 42 062. The next acknowledgement restores all of
+// it.
 TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
   AckClockedParameters parameters;
   parameters.clumps = 0;
@@ -500,7 +500,8 @@ bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair)
   return law.draining();
 }
 
-/// 400 kb/s over a way of 20 ms: the first acknowledgement has the time of two segments in it, which is no way.
+/// At 400 kb/s over a base delay of 20 ms, the first acknowledgement includes the time to send two segments. That time
+/// is not base delay.
 TEST(AckClockedWindow, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
   AckClockedWindow law;
   ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
@@ -516,7 +517,7 @@ TEST(AckClockedWindow, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
   EXPECT_FALSE(law.draining());
 }
 
-/// The first window takes 12 ms at 10 Mb/s. At 800 kb/s it takes 146 ms, but a way of 170 ms is longer.
+/// The first window takes 12 ms at 10 Mb/s and 146 ms at 800 kb/s. The base delay of 170 ms is longer than both.
 TEST(AckClockedWindow, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
   AckClockedWindow fast;
   EXPECT_FALSE(drains_after_start_up(fast, 10ms, 2400us));

@@ -39,11 +39,11 @@ struct AckedLink {
   std::function<double(Milliseconds)> capacity;
   /// Bytes the source produces in this millisecond; greedy when unset.
   std::function<double(Milliseconds)> demand;
-  /// Bytes that others put into the UE's queue in this millisecond; none when unset.
+  /// Bytes of other senders that enter the UE's queue in this millisecond; none when unset.
   std::function<double(Milliseconds)> foreign;
   std::optional<Rival> rival;
   Milliseconds report_period = 0;  ///< a report of the queue, ten milliseconds old; 0 = none
-  /// From the sender to the queue, and from the UE back; both change for what is sent from then on.
+  /// Delay from the sender to the queue, and from the UE back. A change applies to packets sent afterwards.
   std::function<Milliseconds(Milliseconds)> down = [](Milliseconds) { return 10; };
   std::function<Milliseconds(Milliseconds)> up = [](Milliseconds) { return 10; };
   /// Acknowledgements leave the UE only in such milliseconds; always when unset.

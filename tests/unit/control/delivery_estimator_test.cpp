@@ -59,7 +59,7 @@ TEST(DeliveryEstimator, AnAppLimitedSampleDoesNotLowerTheRate) {
   EXPECT_GE(estimator.rate().bps(), 9.5e6);
 }
 
-// What an uplink lets wait comes packet by packet, all within a millisecond, again and again.
+// An uplink that holds ACKs releases them packet by packet within a millisecond, again and again.
 TEST(DeliveryEstimator, AppLimitedAckAggregationDoesNotAccumulate) {
   DeliveryEstimator estimator(80ms);
   for (int i = 0; i < 2000; ++i) {

@@ -152,7 +152,7 @@ TEST(LossBound, SevereLossesAtTheFloorLowerTheFloor) {
   EXPECT_GT(bound.at(now, beside), 60 * segment) << "raised again once nothing is lost";
 }
 
-// The minimum of round trips rises where others keep the queue full.
+// The minimum round trip rises where other senders keep the queue full.
 TEST(LossBound, ABaseDelayThatRisesRaisesTheFloorSlowly) {
   Rounds path;
   for (int i = 0; i < 5; ++i) path.round(100, 0);

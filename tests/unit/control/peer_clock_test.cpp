@@ -82,7 +82,7 @@ TEST(PeerClock, AnAssumedMinimumIsCorrectedByTheRtt) {
   EXPECT_GE(late, 15ms) << "it may have waited so long";
 }
 
-// A base delay that is too long must not make what is late punctual.
+// A measured base delay that is too long must not make a late packet look punctual.
 TEST(PeerClock, AMeasuredMinimumIsNotCorrected) {
   PeerClock clock;
   Duration late{};

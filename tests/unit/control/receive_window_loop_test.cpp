@@ -130,7 +130,7 @@ TEST(ReceiveWindowLoop, AVaryingLinkHasALargerReference) {
   EXPECT_GT(use(1000), use(0) + 0.02);
 }
 
-// What is too much at the radio is withheld from the server at once, what is missing there is sent for.
+// An excess in the radio queue is withheld from the server at once, and a shortage is requested from it.
 TEST(ReceiveWindowLoop, TheErrorOfTheRadioQueueIsAdded) {
   const OnWire drain(Rate::bytes_per_second(1e6));
   const auto advance = [&](Bytes error) {

@@ -51,7 +51,7 @@ class RegulatedLink {
   /// Time average of the queue since the last call, in bytes.
   [[nodiscard]] double mean_queue();
 
-  /// An ACK goes on to the source.
+  /// Forwards an ACK to the source.
   void pass(std::size_t flow, Bytes ack, Bytes window);
   void run(Instant until);
 

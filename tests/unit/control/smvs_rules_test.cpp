@@ -66,7 +66,7 @@ TEST(SmvsRules, TheBoundaryLayerMustFitBelowTheBuffer) {
   EXPECT_EQ(found[0].severity, Violation::Severity::error);
 }
 
-// However much is asked for, half of the buffer is what the law holds.
+// However large the configured reference is, the law holds at most half of the buffer.
 TEST(SmvsRules, TheBoundaryLayerIsCheckedAtTheEffectiveReference) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::frames(196);

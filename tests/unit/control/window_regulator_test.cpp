@@ -108,7 +108,7 @@ TEST(WindowRegulator, AcksThatWouldShrinkTheWindowWaitForADequeue) {
   EXPECT_THAT(wrb.ack(5), ElementsAre(15)) << "the pipe has grown";
 }
 
-/// Another law has promised 30 packets, of which 5 have left the queue and 1 is acknowledged.
+/// The former law granted 30 packets, of which 5 have left the queue and 1 is acknowledged.
 TEST(WindowRegulator, NoAckIsHeldForAWindowOfAFormerController) {
   Script wrb{regulator(WindowRegulation::ack_buffer)};
   wrb.law.on_released(packet, packet * 29);

@@ -37,7 +37,7 @@ IpAddress ue_v6(unsigned number) {
   return {octets};
 }
 
-/// What this queue has within a moment, of what is marked as ours.
+/// Returns the packets of the test that this queue receives within a moment.
 std::vector<packet::Packet> poll_queue(Port& port, std::uint16_t queue) {
   std::vector<packet::Packet> got;
   std::array<packet::Packet, 32> burst;

@@ -34,7 +34,7 @@ inline packet::Packet datagram(const IpAddress& src, const IpAddress& dst, std::
   return datagram(sluice::test::pool(), src, dst, text);
 }
 
-/// What datagram() was given, read back from a frame; empty when it is no such frame.
+/// Returns the text that datagram() put into a frame; empty when the frame is none of those.
 inline std::string_view text_of(const packet::Packet& frame) {
   packet::Parsed parsed;
   if (packet::parse(frame, parsed) != packet::ParseResult::udp) return {};

@@ -45,7 +45,7 @@ using namespace test;
 bool anything(const packet::Packet&) {
   return true;
 }
-/// What datagram() made: a kernel with IPv6 sends multicasts of its own on every interface that comes up.
+/// Returns whether datagram() made the frame: a kernel with IPv6 sends multicasts on every new interface.
 bool a_datagram(const packet::Packet& frame) {
   return !text_of(frame).empty();
 }

@@ -48,7 +48,7 @@ class Memif : public testing::Test {
     EXPECT_EQ(posix_spawn(&pid, pointers[0], nullptr, nullptr, pointers.data(), environ), 0);
     return pid;
   }
-  /// Another process at the other end.
+  /// Starts another process at the other end.
   [[nodiscard]] pid_t spawn_peer(const std::string& role) const {
     return spawn({SLUICE_MEMIF_PEER, arguments(0, role)});
   }

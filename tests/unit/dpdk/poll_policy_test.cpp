@@ -77,7 +77,7 @@ class WatchedPolicy : public testing::Test {
     close(pipe_[0]);
     close(pipe_[1]);
   }
-  /// How long a rest takes, by the kernel's clock.
+  /// Returns how long a rest takes by the kernel's clock.
   Duration timed_rest() {
     const Instant before = detail::kernel_now();
     const bool slept = policy_.rest(false, start, never) || policy_.rest(false, start, never);

@@ -44,7 +44,7 @@ void send(Port& port, packet::Packet packet) {
   port.transmit(0, {&packet, 1});
 }
 
-/// What a shard finds on one side in this round.
+/// Returns the packets that a shard receives on one side in this round.
 std::vector<packet::Packet> poll(ShardPorts& shard, Facing side) {
   std::array<packet::Packet, 32> burst;
   std::vector<packet::Packet> got;

@@ -260,7 +260,7 @@ TEST(HandoverBack, FollowsTheUeBack) {
             35 * packet_length);
 }
 
-/// What has left the queue and is repeated on the air goes along, first.
+/// Data that has left the queue and is retransmitted on the air is forwarded first.
 TEST(HandoverOfHybridArq, UnconfirmedDataIsForwardedFirst) {
   EventLoop loop;
   Recorder ues;

@@ -85,7 +85,7 @@ TEST(DualPi2, TheStepMarksWhatHasWaitedWithMoreBehindIt) {
   EXPECT_EQ(control.judge_scalable(5ms, Bytes(1000)), Verdict::pass) << "one packet is no queue";
 }
 
-/// RFC 9332, appendix A.2: beyond p' = 1/k marks say nothing any more.
+/// RFC 9332, appendix A.2: beyond p' = 1/k marks carry no further information.
 TEST(DualPi2, AnOverloadIsDroppedFromBothQueues) {
   DualPi2Control control({});
   Instant now(1h);

@@ -20,7 +20,7 @@ std::vector<LinkBudget> budgets() {
   return all;
 }
 
-/// How far the fast reckoning is off at most, dB.
+/// Returns the largest error of the fast calculation, in dB.
 double worst(const LinkBudget& budget, const FadingStretch& shadowing_db, const FadingStretch& fading) {
   const FadingStretch about = budget.snr_about(shadowing_db, fading);
   double most = 0;

@@ -67,7 +67,7 @@ class Breeder final : public EventTarget {
       set(now + milliseconds(static_cast<int>(random_.below(20))));
     }
   }
-  /// What was set, in the order in which it is to run.
+  /// Returns the timers that were set, in the order in which they have to run.
   [[nodiscard]] std::vector<std::pair<Instant, std::uint64_t>> expected() const {
     auto sorted = expected_;
     std::sort(sorted.begin(), sorted.end());

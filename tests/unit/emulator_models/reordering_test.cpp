@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What was decided, as "0 1 -2": block 2 was lost.
+/// The test records what was decided, for example "0 1 -2": block 2 was lost.
 class ReorderingTest : public testing::Test {
  protected:
   void receive(std::uint64_t tsn, Duration when) { buffer_.received(tsn, Instant(when), note_); }

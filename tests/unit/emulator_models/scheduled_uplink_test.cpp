@@ -68,7 +68,7 @@ class ScheduledUplinkTest : public testing::Test {
       uplink_->receive(frame_from(from, length, from.octets.back()), loop_.now());
     }
   }
-  /// How many packets came, by the millisecond.
+  /// Returns how many packets arrived in each millisecond.
   std::map<double, int> arrivals() const {
     std::map<double, int> result;
     for (const auto& entry : core_.entries) ++result[to_milliseconds(entry.at.time_since_epoch())];

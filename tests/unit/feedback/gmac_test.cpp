@@ -190,7 +190,7 @@ TEST(Gmac, NothingIsSignedOrVerifiedWithoutASessionId) {
   EXPECT_TRUE(gmac.verify(datagram, tag));
 }
 
-/// Only keys that a true tag came under are kept, and no more than there is room for; the others are derived again.
+/// Only the keys of datagrams with a valid tag are kept, up to a limit; the others are derived again.
 TEST(Gmac, ForgedSessionsTakeNoMemoryAndManySessionsVerify) {
   GmacSessions gmac(gmac_key());
   const Datagram first = one_of(1, 0xa0);

@@ -50,7 +50,7 @@ Datagram sealed(Datagram body) {
   return body;
 }
 
-/// What no wire carries as it is: parts of a bit/s, amounts below zero.
+/// Returns a report with values that no wire format carries unchanged: fractions of a bit/s and negative amounts.
 BearerReport any_local_report(std::mt19937_64& random) {
   BearerReport report = any_report(random);
   report.service_rate = Rate::bits_per_second(static_cast<double>(random() >> (11 + random() % 53)) / 4 - 100);

@@ -127,7 +127,7 @@ TEST(TimerWheel, CallbacksMayScheduleAndCancel) {
   EXPECT_TRUE(wheel.scheduled(3));
 }
 
-/// What a wheel should do, by the simplest means: looks at everything every time.
+/// A reference model of the wheel that looks at every timer each time.
 class Model {
  public:
   Model(Instant start, Duration tick) : start_(start), tick_(tick.count()) {}

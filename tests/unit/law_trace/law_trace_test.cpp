@@ -173,7 +173,7 @@ LawTrace::Wanted all_of_ue() {
   return {ue, {}};
 }
 
-/// A law that runs for a while before anybody looks at it, and then is traced.
+/// Lets a law run for a while before anybody looks at it, and then traces it.
 template <typename Law>
 std::vector<std::string> traced_run(const typename TracedLaw<Law>::Origin& origin, unsigned seed, auto driver) {
   Law law = TracedLaw<Law>::make(origin);

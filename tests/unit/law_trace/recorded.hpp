@@ -26,7 +26,7 @@ class Recorded final : public LineSink {
 
 inline const IpAddress ue = IpAddress::v4(10, 0, 0, 2);
 
-/// What is replayed of it, with these changes.
+/// Replays a trace with these changes and returns the totals.
 inline ReplayTotals replayed(const std::vector<std::string>& lines, const std::vector<Replay::Change>& changes = {}) {
   Replay replay([](const Replay::Difference&) {}, changes);
   replay.take(R"({"sluice_trace":1})");

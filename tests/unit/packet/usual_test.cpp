@@ -34,7 +34,8 @@ Parsed filled(unsigned char with) {
   return parsed;
 }
 
-/// Whether the short way takes the frame; if so, both ways have to agree on all of it. It has nothing to say of a SYN.
+/// Returns whether the fast parser accepts the frame. If it does, both parsers must agree on all fields. It never
+/// accepts a SYN.
 bool taken(const Bytes& frame) {
   Parsed quick = filled(0x5a);
   if (!parse_usual(frame, quick)) return false;

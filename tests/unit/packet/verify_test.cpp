@@ -22,7 +22,8 @@ Bytes counting(std::size_t size) {
   return bytes;
 }
 
-/// What a kernel leaves in the field when a device is to do the rest: the pseudo-header's sum, not inverted.
+/// Leaves what a kernel leaves in the field when a device finishes the checksum: the pseudo-header's sum, not
+/// inverted.
 void make_partial(Bytes& frame, std::size_t field, const Bytes& pseudo_header) {
   const std::uint16_t sum = ones_complement_sum(pseudo_header);
   frame[field] = static_cast<std::uint8_t>(sum);

@@ -87,7 +87,7 @@ TEST_F(BlindAttack, AnotherRouterIsLearnedFromTheNextAcceptedSegment) {
   EXPECT_TRUE(std::equal(other_mac.begin(), other_mac.end(), seen->frame.begin() + 6));
 }
 
-/// Our acknowledgement went to the router that is no more, so nothing new comes by the other one.
+/// The proxy's acknowledgement went to the router that is gone, so nothing new arrives through the other one.
 TEST_F(BlindAttack, AnotherRouterIsLearnedFromARetransmission) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, "acknowledged to a dead router");

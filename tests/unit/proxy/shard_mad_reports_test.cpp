@@ -107,7 +107,7 @@ TEST_P(ImplausibleReports, DoNotBreakTheConnection) {
   EXPECT_GE(received, before + 10'000);
 }
 
-// One report with a period of a minute and a rate of next to nothing, then silence.
+// One report with a period of a minute and a rate near zero, then silence.
 TEST_P(ImplausibleReports, AClaimedPeriodIsLimitedToTheConfiguredMaximum) {
   hosts.open();
   proxy::ReportArrival report = reports.next();

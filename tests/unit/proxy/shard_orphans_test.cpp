@@ -145,7 +145,7 @@ TEST_F(ShardOrphans, AReleasedConnectionIsRemovedFromTheJournal) {
   EXPECT_EQ(entries(JournalEntry::unused), journal.size());
 }
 
-/// Its hosts have continued meanwhile by an unknown number of bytes.
+/// Its hosts have meanwhile sent an unknown number of bytes.
 TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
   hosts->open();
   restart_without_loss();
@@ -162,7 +162,8 @@ TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
   EXPECT_EQ(data->segment().ack, hosts->server_isn + 700'501);
 }
 
-/// What was lost while no run was there is still to be repeated, and the other host may have what follows it.
+/// Segments lost while no proxy ran must still be retransmitted, and the other host may already have what follows
+/// them.
 TEST_F(ShardOrphans, AConnectionIsSplitAgainOnlyAfterPossibleRetransmissions) {
   hosts->open();
   restart_without_loss();

@@ -410,7 +410,7 @@ TEST_F(ShardRelease, ShortBuffersReleaseFlowsThatHoldNone) {
   EXPECT_EQ(lab.count(Counter::released_memory), 1U);
 }
 
-/// Each host has a FIN to get, or to have acknowledged.
+/// Each host still has to get a FIN or to have its own acknowledged.
 TEST_F(ShardRelease, ShortBuffersDoNotReleaseClosingFlows) {
   for (const bool by_ue : {true, false}) {
     SCOPED_TRACE(by_ue);

@@ -245,7 +245,7 @@ TEST_F(UrgentPointer, StaysWithOurBytesWhenTheFlowIsReleased) {
 
 class KeepAlives : public ScriptedShard {
  protected:
-  /// What a host asks: an empty segment one below what is expected.
+  /// A keep-alive of a host: an empty segment one below the expected number.
   void keep_alive_of_ue(std::uint32_t sent, std::uint32_t acked) {
     lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + sent,
                                                          hosts.server_isn.raw() + 1 + acked)));

@@ -26,7 +26,7 @@ class ShardSmvs : public testing::Test {
   explicit ShardSmvs(const proxy::ShardConfig& config = smvs_config()) : lab{config} {}
 
   void report(Bytes allowance) { report_from(0, control::feedback::RadioState::normal, allowance); }
-  /// By the Node-B that calls itself `sender`; each counts its datagrams in a way of its own.
+  /// Reports from the Node-B named `sender`; each sender numbers its datagrams separately.
   void report_from(std::uint64_t sender, control::feedback::RadioState state, Bytes allowance) {
     proxy::ReportArrival arrival = reports.next();
     arrival.sender = sender;
@@ -353,8 +353,8 @@ TEST_F(ShardSmvs, AClosedWindowReopensWhenTheQueueOfOthersDrains) {
   EXPECT_EQ(lab.count(Counter::fallbacks), 0U) << "nor was it that";
 }
 
-// All the law reckons with is what the radio carries, headers included; what is advertised to the server are bytes of
-// its stream.
+// The law counts what the radio carries, headers included. The window advertised to the server counts bytes of its
+// stream only.
 TEST_F(ShardSmvs, TheWindowOfTheServerExcludesHeaders) {
   hosts.open();
   const auto step = [&](std::uint32_t segments) {
@@ -387,7 +387,7 @@ class ShardSmvsShortFlowPriority : public ShardSmvs {
     return config;
   }
   ShardSmvsShortFlowPriority() : ShardSmvs(config()) {}
-  /// What stands in the queue, beyond what is to.
+  /// Returns by how much the queue exceeds its reference.
   double error_after_a_step() {
     lab.pass_time(period);
     proxy::ReportArrival arrival = reports.next();

@@ -12,7 +12,7 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-/// A connection that has carried 1000 bytes each way and was released; the hosts have sent since.
+/// A connection that carried 1000 bytes each way and was released. Its hosts have sent more since.
 struct Handed {
   explicit Handed(const proxy::ShardConfig& config = shard_config()) : lab(config), hosts(lab) {
     hosts.open();
@@ -26,7 +26,7 @@ struct Handed {
     lab.shard.release(hosts.ue_to_server.src, lab.now);
     EXPECT_EQ(lab.shard.flow_count(), 0U);
   }
-  /// Both speak, and everything is acknowledged.
+  /// Both hosts send, and everything is acknowledged.
   void speak() {
     hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
     hosts.ue(Flags::ack_bit, 1000, 1500);

@@ -196,7 +196,8 @@ TEST_F(ShardSwitch, AQuietEndToEndConnectionIsSplitWithItsNextData) {
             lab.count(Counter::optimised) + lab.shard.counters().forwarded() + lab.shard.counters().dropped());
 }
 
-/// The UE offers a megabyte, of which the law has let a tenth through: the second loop must not begin with a megabyte.
+/// The UE offers a megabyte, of which the law has allowed a tenth. The second loop must not begin with the whole
+/// megabyte.
 TEST_F(ShardSwitch, SplittingAdvertisesNoMoreThanTheControllerAllowed) {
   switch_to(Mode::wrs, Intercept::regulate);
   hosts.ue_window = 100;

@@ -213,7 +213,7 @@ class WindowsByAcks : public ShardAcks {
     }
     lab.pass_time(std::chrono::milliseconds(1));
   }
-  /// How often the second loop decides while the server sends that many segments more.
+  /// Returns how often the second loop decides while the server sends that many more segments.
   std::size_t decisions_for(std::uint32_t segments) {
     const std::size_t before = decisions();
     offer(download.hosts, download.offered, segments);

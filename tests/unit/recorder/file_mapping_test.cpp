@@ -97,8 +97,8 @@ TEST(FileMapping, ValuesStoredAfterTheLossRemain) {
   EXPECT_EQ(load(mapping, 2), 9);
 }
 
-/// Each thread has pages of its own. What it stores after is_lost() has returned true must stay, which it does not
-/// where the memory is put in place twice. Other mappings come and go meanwhile, whose slots the handler passes.
+/// Each thread has its own pages. What it stores after is_lost() has returned true must stay; it would vanish if the
+/// memory were replaced twice. Other mappings are made and removed meanwhile, and the handler passes over their slots.
 TEST(FileMapping, ConcurrentStoresGetTheSameReplacementMemory) {
   constexpr std::size_t threads = 4;
   constexpr std::size_t pages_each = 8;

@@ -29,7 +29,7 @@ class NotifySocket {
 
   [[nodiscard]] bool works() const { return works_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// What has come since the last call.
+  /// Returns the messages that arrived since the last call.
   std::vector<std::string> messages() {
     std::vector<std::string> all;
     char buffer[4096];

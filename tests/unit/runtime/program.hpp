@@ -46,7 +46,7 @@ class Program {
   std::optional<int> result_;
 };
 
-/// What a program came to that ends by itself.
+/// The outcome of a program that ends by itself.
 struct Finished {
   int code = -1;
   std::string out;

@@ -94,7 +94,7 @@ TEST_F(StateFileTest, OrphansStayUntilTheyAreHandled) {
   EXPECT_EQ(open().left().orphans.size(), 2U);
 }
 
-/// Where its hosts stand is known less with each run that they outlive.
+/// The positions of its hosts become less certain with each run that they outlive.
 TEST_F(StateFileTest, ConnectionsWithoutLossAreKeptForOneRunOnly) {
   leave(3);
   EXPECT_EQ(open().inherited_by(0).survivors.size(), 1U);

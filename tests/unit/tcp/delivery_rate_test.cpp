@@ -64,7 +64,7 @@ TEST_F(RateSamples, ASteadyStreamShowsItsRate) {
   }
 }
 
-// Acknowledgements held back and let go together must not look like a fast path.
+// ACKs that are held back and released together must not look like a fast path.
 TEST_F(RateSamples, CompressedAcksDoNotRaiseTheRate) {
   for (std::uint32_t i = 0; i < 4; ++i) send(i, 50 * i, i == 0);
   for (std::uint32_t i = 0; i < 4; ++i) deliver(i);

@@ -170,7 +170,8 @@ TEST(Receiver, ReorderingMemoryIsBounded) {
   EXPECT_EQ(s.read_all(), 4000U);
 }
 
-// What the peer may send is kept, however large the window: what was offered and then refused would be a loss.
+// What the peer may send is kept, however large the window. Data that was within the window and then refused would be
+// a loss.
 TEST(Receiver, AllOfALargeWindowIsKeptOutOfOrder) {
   Script s;
   constexpr std::uint32_t segments = 5000;
@@ -221,7 +222,8 @@ TEST(ReceiveWindow, SmallIncreasesAreNotAnnounced) {
   EXPECT_EQ(s.expect_ack(10'000).segment.window, 3000);
 }
 
-// What the peer sees is rounded down, and it waits while it sees less than a segment: for ever, if nothing else came.
+// The peer sees the window rounded down and waits while it sees less than a segment. Without an update it would wait
+// for ever.
 TEST(ReceiveWindow, AWindowBelowASegmentIsAnnouncedWhenItGrows) {
   Script s;
   s.ours.has_window_scale = s.theirs.has_window_scale = true;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr tcp::SeqNum base(0xfffffe00U);
 
-/// With a place for its scoreboard.
+/// A send queue with room for its scoreboard.
 class MarkedQueue : public tcp::SendQueue {
  public:
   MarkedQueue() { disturb(&disturbance_); }
@@ -340,7 +340,7 @@ TEST(Scoreboard, AnUndoneRecoveryCountsEachByteInFlightOnce) {
   EXPECT_TRUE(queue.empty());
 }
 
-/// A repair that was taken back leaves no mark, but the copy was sent after what lies behind it.
+/// A retransmission that was undone leaves no mark, but the copy was sent after the packets behind it.
 TEST(Scoreboard, OnlyARetransmissionOvertakesTheOldestPacket) {
   MarkedQueue queue;
   Instant now(1h);
