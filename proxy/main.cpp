@@ -15,6 +15,7 @@
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/resources.hpp"
 #include "proxy/runtime/runtime.hpp"
+#include "proxy/runtime/system_check.hpp"
 
 namespace {
 
@@ -32,6 +33,8 @@ constexpr const char* footer =
 struct Options {
   std::string file;
   bool check = false;
+  bool system = false;
+  std::string user = "sluice";
   bool print = false;
   bool show_secrets = false;
   bool help_config = false;
@@ -47,6 +50,13 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("file", options.file, "configuration file (YAML)");
   auto* check = app.add_flag("--check", options.check,
                              "check the file and the interfaces that it names, print every error, and exit");
+  auto* system = app.add_flag(
+      "--system", options.system,
+      "look at this machine before anything is opened: interfaces, devices, memory, huge pages, groups, and files that "
+      "the service's user reads; with --check and before a start");
+  app.add_option(
+      "--user", options.user,
+      "user of the service, for whom root checks that files can be read: with --check, sluice when not given");
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
   app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
@@ -56,6 +66,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--core-dumps", options.core_dumps,
                "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
   check->excludes(print)->excludes(help);
+  system->excludes(print)->excludes(help);
   print->excludes(help);
 }
 
@@ -109,6 +120,22 @@ std::string memory_line(const sluice::proxy::Config& config) {
          ", those of one UE " + megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
+/// Prints what of this machine is not as the configuration needs it. Returns whether a start can succeed.
+bool check_machine(const sluice::proxy::Config& config, const Options& options) {
+  using sluice::proxy::SystemScope;
+  const SystemScope scope = options.system ? SystemScope::whole : SystemScope::interfaces_present;
+  std::vector<sluice::config::Error> errors = sluice::proxy::system_errors(config, options.file, scope);
+  const auto of_user = sluice::proxy::errors_of_user(config, options.file, options.user);
+  // Root may check a file that no service runs with, so only a check of the whole machine refuses it for the user's
+  // sake.
+  if (options.check && options.system) errors.insert(errors.end(), of_user.begin(), of_user.end());
+  if (options.check && !options.system) {
+    for (const auto& warning : of_user) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
+  }
+  std::fputs(sluice::config::to_string(errors).c_str(), stderr);
+  return errors.empty();
+}
+
 int with_file(const Options& options) {
   const auto loaded = sluice::proxy::load_config(options.file);
   if (!loaded) {
@@ -117,11 +144,10 @@ int with_file(const Options& options) {
   }
   using sluice::config::Secrets;
   if (options.print) return print(print_config(*loaded, options.show_secrets ? Secrets::show : Secrets::hide));
+  if (!options.check && options.system && !check_machine(*loaded, options)) return exit_failure;
   if (!options.check) return run(*loaded, options.file, loaded.warnings);
   for (const auto& warning : loaded.warnings) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
-  const std::vector<std::string> obstacles = sluice::proxy::port_obstacles(*loaded);
-  for (const std::string& obstacle : obstacles) std::fprintf(stderr, "%s\n", obstacle.c_str());
-  if (!obstacles.empty()) return exit_configuration;
+  if (!check_machine(*loaded, options)) return exit_configuration;
   return print(memory_line(*loaded) + "OK\n");
 }
 

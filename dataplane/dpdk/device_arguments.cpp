@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <numeric>
 
@@ -72,6 +73,16 @@ void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t que
 
 const DriverTraits& driver_traits(std::string_view device) noexcept {
   return *std::ranges::find_if(known_drivers, [&](const DriverTraits& t) { return device.starts_with(t.prefix); });
+}
+
+bool is_pci_address(std::string_view device) noexcept {
+  const std::string_view name = device_name(device);
+  return std::ranges::count(name, ':') >= 1 && std::ranges::count(name, '.') == 1 &&
+         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.'; });
+}
+
+bool is_virtual_device(std::string_view device) noexcept {
+  return device.starts_with("net_") || device.starts_with("eth_");
 }
 
 std::string_view device_name(std::string_view device) noexcept {

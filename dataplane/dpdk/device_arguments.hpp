@@ -21,6 +21,11 @@ struct DriverTraits {
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
 
+/// True for the name of a physical device, "0000:03:00.0" or "03:00.0", whatever arguments follow.
+[[nodiscard]] bool is_pci_address(std::string_view device) noexcept;
+/// True for the name of a device that is made by a driver, such as "net_memif0", whatever arguments follow.
+[[nodiscard]] bool is_virtual_device(std::string_view device) noexcept;
+
 /// Returns the device's name: the part before the first comma.
 [[nodiscard]] std::string_view device_name(std::string_view device) noexcept;
 /// Returns the value of `key` in "name,key=value,…"; nothing if it is missing.

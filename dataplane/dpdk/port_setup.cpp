@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <stdexcept>
 
@@ -31,16 +30,6 @@ namespace {
   std::string text = "port " + device + ": " + what;
   if (error != 0) text += ": " + std::string(rte_strerror(error < 0 ? -error : error));
   throw std::runtime_error(text);
-}
-
-/// True for a PCI address, such as "0000:03:00.0" or "03:00.0".
-bool is_pci_address(const std::string& name) {
-  return std::ranges::count(name, ':') >= 1 && std::ranges::count(name, '.') == 1 &&
-         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.'; });
-}
-
-bool is_virtual_device(const std::string& name) {
-  return name.starts_with("net_") || name.starts_with("eth_");
 }
 
 /// Returns what this driver needs, such as privileges, as the end of an error message.

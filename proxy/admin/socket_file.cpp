@@ -30,19 +30,6 @@ std::string reason() {
   return strerror(errno);
 }
 
-/// Returns the number of a group given by name or number, or nothing if no group has that name.
-std::optional<gid_t> group_of(const std::string& name) {
-  gid_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error == std::errc() && end == name.data() + name.size()) return number;
-  std::array<char, 16'384> space{};
-  group entry{};
-  group* found = nullptr;
-  if (getgrnam_r(name.c_str(), &entry, space.data(), space.size(), &found) != 0 || found == nullptr)
-    return std::nullopt;
-  return entry.gr_gid;
-}
-
 /// Handle of a file that is not opened for access; symbolic links are not followed.
 class Handle {
  public:
@@ -59,6 +46,18 @@ class Handle {
 };
 
 }  // namespace
+
+std::optional<gid_t> group_of(const std::string& name) {
+  gid_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size()) return number;
+  std::array<char, 16'384> space{};
+  group entry{};
+  group* found = nullptr;
+  if (getgrnam_r(name.c_str(), &entry, space.data(), space.size(), &found) != 0 || found == nullptr)
+    return std::nullopt;
+  return entry.gr_gid;
+}
 
 SocketFile::SocketFile(boost::asio::io_context& context, SocketPlace place, stream_protocol::acceptor& acceptor)
     : place_(std::move(place)) {

@@ -15,6 +15,9 @@ struct SocketPlace {
   std::optional<std::string> group = std::nullopt;  ///< name or number of the group
 };
 
+/// Returns the number of a group that is given by name or number; nothing when this machine has none of that name.
+[[nodiscard]] std::optional<gid_t> group_of(const std::string& name);
+
 /// File of a bound Unix socket that does not listen yet. A user who may open it can control the program, so its mode
 /// is 0600, or 0660 with a group, from its creation. Symbolic links are not followed. A folder in which other users
 /// could replace the file is refused.

@@ -331,6 +331,14 @@ void describe(Section& s, PortSettings& port) {
   s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "frames the device may hold for us");
   s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "frames we may hand over at once");
   s.check(!port.device.empty(), "device", "DPDK device arguments", "nothing");
+  const bool is_named = dpdk::is_pci_address(port.device) || dpdk::is_virtual_device(port.device);
+  s.check(port.device.empty() || is_named, "device",
+          "net_af_packet0,iface=NAME for a Linux interface, another virtual device (net_af_xdp, net_tap, net_memif, "
+          "net_pcap, net_ring, net_null), or a PCI address (0000:03:00.0)",
+          "\"" + port.device + "\"");
+  s.check(!dpdk::driver_traits(port.device).kernel_interface || dpdk::device_argument(port.device, "iface"), "device",
+          "iface=NAME behind the comma: the Linux interface that this device takes frames from",
+          "\"" + port.device + "\"");
   check_interface_name(s, port);
 }
 

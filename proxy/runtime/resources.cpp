@@ -3,13 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
-#include "dataplane/dpdk/device_arguments.hpp"
-#include "dataplane/dpdk/interface_check.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/http/http_server.hpp"
 
@@ -40,22 +37,6 @@ void require_descriptors(const Config& config) {
   throw std::runtime_error("too few file descriptors: this configuration may need " + std::to_string(needed) +
                            " and the limit is " + std::to_string(limit.rlim_max) + "; raise it (ulimit -n " +
                            std::to_string(needed) + ", or LimitNOFILE= of the service), or lower shards.count");
-}
-
-std::vector<std::string> port_obstacles(const Config& config) {
-  std::vector<std::string> obstacles;
-  std::map<unsigned, std::string> seen;  // by interface index, because an interface can have several names
-  for (const auto& [name, port] : {std::pair("radio", &config.ports.radio), std::pair("core", &config.ports.core)}) {
-    const auto state = dpdk::interface_state(dpdk::served_interface(port->device).value_or(""));
-    if (!state) continue;
-    const std::string place = std::string("ports.") + name + ": ";
-    for (const std::string& obstacle : dpdk::interface_obstacles(*state, config.fail_open == FailOpen::bridge))
-      obstacles.push_back(place + obstacle);
-    if (const auto [other, is_new] = seen.emplace(state->index, state->name); !is_new)
-      obstacles.push_back(place + "interface " + state->name + " is the same as " + other->second +
-                          ", which ports.radio has: each frame would go back to where it came from");
-  }
-  return obstacles;
 }
 
 std::string explain(const std::exception& problem, const Config& config) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "proxy/config/config.hpp"
 
@@ -15,10 +14,6 @@ namespace sluice::proxy {
 /// Raises the process's limit of open files to descriptors_for(), as far as allowed. Throws std::runtime_error with
 /// advice if that does not suffice, because DPDK aborts the process when it runs out of descriptors.
 void require_descriptors(const Config& config);
-
-/// Returns the reasons why the ports' kernel interfaces cannot be used on this machine. A missing interface is not
-/// one of them, because the file may be meant for another machine.
-[[nodiscard]] std::vector<std::string> port_obstacles(const Config& config);
 
 /// Returns why the start failed, with advice if a resource of the system is exhausted.
 [[nodiscard]] std::string explain(const std::exception& problem, const Config& config);

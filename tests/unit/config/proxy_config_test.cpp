@@ -128,6 +128,19 @@ TEST(ProxyConfig, EachPortHasItsOwnInterfaceNamedByAWholeArgument) {
   EXPECT_THAT(with("net_memif0", "net_ring0"), IsEmpty());
 }
 
+TEST(ProxyConfig, APortIsADeviceThatDpdkKnows) {
+  const auto with = [](const std::string& radio) {
+    return errors_of("ports:\n  radio: { device: \"" + radio + "\" }\n  core: { device: net_null1 }\n");
+  };
+  EXPECT_THAT(with("eth0"),
+              ElementsAre(AllOf(HasSubstr("s.yaml:2:12: ports.radio.device, expected net_af_packet0,iface=NAME"),
+                                HasSubstr("got \"eth0\""))));
+  EXPECT_THAT(with("net_af_packet0"), ElementsAre(HasSubstr("expected iface=NAME behind the comma")));
+  EXPECT_THAT(with("net_af_packet0,iface=eth0"), IsEmpty());
+  EXPECT_THAT(with("0000:03:00.0"), IsEmpty());
+  EXPECT_THAT(with("03:00.0,representor=[0]"), IsEmpty());
+}
+
 TEST(ProxyConfig, ABridgeJoinsInterfacesOfTheKernelOnly) {
   const auto with = [](const std::string& radio) {
     return errors_of("ports:\n  radio: { device: \"" + radio +
