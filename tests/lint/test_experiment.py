@@ -64,6 +64,35 @@ def test_absolute_paths_names_and_files_of_the_checkout_stay_as_they_are(checkou
     assert "no experiment other.yaml" in experiment(checkout, "other.yaml", "--workers", "1").stderr
 
 
+def test_the_list_has_the_title_of_each_experiment(checkout):
+    (checkout / "configs" / "scenarios" / "known.yaml").write_text("title: What is known\n", encoding="utf-8")
+    run = experiment(checkout)
+    assert run.stdout.split(maxsplit=1) == ["known", "What is known\n"]
+
+
+def test_recorded_links_that_are_missing_are_named_before_anything_runs(checkout, tmp_path):
+    (checkout / "configs" / "scenarios" / "known.yaml").write_text(
+        "# Other.down\nchannel: {type: trace, file: One.down}\nrows: [One.down, Two.up]\n", encoding="utf-8")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "Two.up").write_text("1\n", encoding="utf-8")
+    run = experiment(checkout, "known", "--workers", "1", traces=str(tmp_path / "links"))
+    assert "runs over One.down are skipped" in run.stderr and "Mahimahi" in run.stderr
+    (tmp_path / "links" / "One.down").write_text("1\n", encoding="utf-8")
+    assert "skipped" not in experiment(checkout, "known", "--workers", "1", traces=str(tmp_path / "links")).stderr
+
+
+@pytest.mark.parametrize("verb", ["build", "test", "experiment", "bench", "package", "clean"])
+def test_help_of_a_verb_builds_and_removes_nothing(checkout, verb):
+    for name in ("cmake", "ninja", "dpkg-query", "rm", "apt-get"):
+        (checkout / "commands" / name).write_text("#!/bin/sh\necho it was called >&2\nexit 1\n", encoding="utf-8")
+        (checkout / "commands" / name).chmod(0o755)
+    for words in (["--help"], ["-h"], ["something", "--help"]):
+        run = subprocess.run([checkout / "run", verb, *words], capture_output=True, text=True, timeout=60, check=False,
+                             env={**os.environ, "PATH": f"{checkout / 'commands'}:{os.environ['PATH']}"})
+        assert (run.returncode, run.stderr) == (0, "")
+        assert run.stdout.startswith(f"usage:\n  ./run {verb}"), run.stdout
+
+
 class Client:
     """What a sweep uses of distributed's client."""
 
