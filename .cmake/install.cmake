@@ -30,6 +30,7 @@ sluice_printed(sluice sluice.yaml.5 --manual-config)
 install(FILES ${SLUICE_MANUALS}/sluice.yaml.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 COMPONENT sluice)
 # The unit names absolute paths, as this is one.
 install(FILES configs/inline/smvs-by-acks.yaml RENAME sluice.yaml DESTINATION /etc/sluice COMPONENT sluice)
+install(DIRECTORY DESTINATION /etc/sluice/keys COMPONENT sluice)
 install(FILES .packaging/sluice.service DESTINATION /lib/systemd/system COMPONENT sluice)
 install(FILES .packaging/sysusers.conf RENAME sluice.conf DESTINATION lib/sysusers.d COMPONENT sluice)
 install(FILES .packaging/tmpfiles.conf RENAME sluice.conf DESTINATION lib/tmpfiles.d COMPONENT sluice)

@@ -160,3 +160,30 @@ def test_the_service_lives_as_systemd_expects(packages, system, wire, booted, tm
         booted.run("systemctl", "stop", "sluice")
         assert booted.show("ActiveState") == "inactive" and booted.show("Result") == "success"
         assert upgraded not in ("0", first)
+
+
+def test_a_file_that_is_wrong_is_tried_once_and_named_by_its_place(booted):
+    """A key as the documents make it can be read by the service; one of root's cannot, which --check says before."""
+    keys = "/etc/sluice/keys"
+    assert booted.run("stat", "-c", "%U %G %a", keys).stdout == "root sluice 750\n"
+    text = booted.run("cat", CONFIGURATION).stdout
+    assert f"secret: {programs.KEY}" in text.replace('"', "")
+    booted.run("sh", "-c", f"openssl rand -hex 32 | install -m 640 -o root -g sluice /dev/stdin {keys}/feedback.key")
+    booted.run("sed", "-i", f"s|\"*secret\"*: *\"*{programs.KEY}\"*|\"secret_file\": keys/feedback.key|", CONFIGURATION)
+    booted.run("sluice", "--check", "--system", CONFIGURATION)
+    booted.run("systemctl", "start", "sluice")
+    booted.run("systemctl", "stop", "sluice")
+
+    booted.run("chmod", "600", f"{keys}/feedback.key")
+    check = booted.run("sluice", "--check", "--system", CONFIGURATION, check=False)
+    assert check.returncode == 2
+    assert re.search(r"/etc/sluice/sluice.yaml:\d+:\d+: feedback.keys\[0\].secret_file, expected a file that user sluice of the "
+                     r"service can read", check.stderr), check.stderr
+    assert booted.run("systemctl", "start", "sluice", check=False).returncode != 0
+    deadline = time.monotonic() + PATIENCE
+    while booted.show("ActiveState") != "failed":  # it is "activating" between two attempts
+        assert time.monotonic() < deadline, booted.journal()
+        time.sleep(0.2)
+    assert booted.show("NRestarts") == "0"
+    assert booted.show("ExecMainStatus") == "2"
+    assert booted.journal().count("feedback.keys[0].secret_file") == 1, booted.journal()
