@@ -174,3 +174,24 @@ def test_it_refuses_what_is_no_wire_of_its_own(wire):
     assert "is served already" in refusal(
         wire, admin={"socket": str(wire.lab.log_dir / "second.sock")}, feedback={"listen": "127.0.0.1:38427"})
     first.stop_and_check()
+
+
+def test_the_wire_outlives_a_death_with_the_file_of_the_package(wire, datagrams, tmp_path):
+    """Only the names of the interfaces and the places of its files are changed."""
+    text = (programs.ROOT / "configs/inline/smvs-by-acks.yaml").read_text(encoding="utf-8")
+    for before, after in (("radio0", "radio"), ("core0", "core"), ("/run/sluice", str(tmp_path))):
+        text = text.replace(before, after)
+    if programs.sanitizers():
+        text = text.replace("seccomp: true", "seccomp: false")
+    file = tmp_path / "sluice.yaml"
+    file.write_text(text + f"admin: {{socket: {tmp_path}/sluice.sock}}\n", encoding="utf-8")
+    process = wire.box.start("packaged", programs.program("sluice"), "--system", file,
+                             environment={"XDG_RUNTIME_DIR": str(tmp_path)})
+    process.wait_for("running", timeout=30)
+    wait_for_more(datagrams)
+    process.signal(signal.SIGKILL)
+    process.wait(5)
+    wait_for_more(datagrams)
+    for stream in datagrams:
+        stream.end()
+        assert stream.twice() == 0

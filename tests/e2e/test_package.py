@@ -143,6 +143,7 @@ def test_install_upgrade_remove_purge(packages, system, tmp_path):
     assert system.run("/usr/sbin/sluice", "--check", CONFIGURATION).stdout.endswith("OK\n")
     assert system.run("stat", "-c", "%U %G %a", CONFIGURATION).stdout == "root sluice 640\n"
     assert system.run("stat", "-c", "%U %G %a", "/etc/sluice/keys").stdout == "root sluice 750\n"
+    assert "\nfail_open: bridge\n" in system.read(CONFIGURATION), "a service as installed does not cut the wire"
     assert "nologin" in system.run("getent", "passwd", "sluice").stdout
     assert "/usr/share/man/man5/sluice.yaml.5.gz" in system.run("dpkg", "-L", "sluice").stdout
     assert system.run("nodeb", "--check", "/usr/share/doc/sluice-emulator/examples/scenarios/handover.yaml").returncode == 0
