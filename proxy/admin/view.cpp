@@ -26,7 +26,8 @@ constexpr Column bearer_columns[] = {{"ue", "ue"},
                                      {"flows", "flows"},
                                      {"steered_by", "steered_by"},
                                      {"rate_Mbps", "mean_rate_bps", mega},
-                                     {"queue_kB", "radio_queue_bytes", kilo},
+                                     {"queue_kB", "queue_bytes", kilo},
+                                     {delay_title, "queue_delay_ms", 1},
                                      {"flight_kB", "in_flight_bytes", kilo},
                                      {"held_kB", "held_bytes", kilo},
                                      {"fallbacks", "fallbacks"}};
@@ -48,18 +49,6 @@ Json value_of(const Json& item, const Column& column) {
   return at->get<double>() * column.scale;
 }
 
-bool is_reported(const Json& bearer) {
-  return bearer.value("steered_by", "") == "feedback";
-}
-
-/// Returns the queueing delay of a bearer: its radio queue at its mean rate. Null unless reports steer it and a rate
-/// is known.
-Json delay_ms(const Json& bearer) {
-  const double rate = bearer.value("mean_rate_bps", 0.0);
-  if (!is_reported(bearer) || !(rate > 0)) return nullptr;
-  return bearer.value("radio_queue_bytes", 0.0) * 8 * 1000 / rate;
-}
-
 Json narrowed(const Json& list, std::span<const Column> columns) {
   Json rows = Json::array();
   for (const Json& item : list) {
@@ -67,15 +56,6 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
     Json row = Json::object();
     for (const Column& column : columns) row[std::string(column.title)] = value_of(item, column);
     rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Json bearers(const Json& list) {
-  Json rows = narrowed(list, bearer_columns);
-  for (std::size_t i = 0; i < rows.size() && rows[i].contains("queue_kB"); ++i) {
-    if (!is_reported(list[i])) rows[i]["queue_kB"] = nullptr;  // the last report is too old to show its queue
-    rows[i][std::string(delay_title)] = delay_ms(list[i]);
   }
   return rows;
 }
@@ -98,7 +78,7 @@ Json flows(const Json& list) {
 
 Json view_of(std::string_view command, const Json& answer) {
   if (!answer.is_array()) return answer;
-  if (command == "bearers") return bearers(answer);
+  if (command == "bearers") return narrowed(answer, bearer_columns);
   if (command == "flows") return flows(answer);
   return answer;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "control/ack_clocked_window.hpp"
 #include "control/feedback/report.hpp"
@@ -71,6 +72,13 @@ class AckClock {
   /// Returns bytes in flight less the window; negative while there is budget left.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::AckClockedWindow& law() const { return law_; }
+  /// Returns the bytes that have left the radio queue since the last call, where `sent` have been
+  /// sent in all: whatever is sent and not in flight. The first call returns zero.
+  [[nodiscard]] Bytes take_arrived(Bytes sent) {
+    const Bytes arrived = std::max(sent - flight_, Bytes{});
+    const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));
+    return before < Bytes{} ? Bytes{} : std::max(arrived - before, Bytes{});
+  }
 
  private:
   static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
@@ -88,6 +96,7 @@ class AckClock {
   Bytes others_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t young_waiting_ = 0;
+  Bytes arrived_{-1};  ///< by the last take_arrived(); negative before it
 };
 
 }  // namespace sluice::proxy

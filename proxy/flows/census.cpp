@@ -13,9 +13,9 @@ CensusCounts& CensusCounts::operator+=(const CensusCounts& other) {
   return *this;
 }
 
-void Census::look(Registry& registry, std::uint32_t most) {
+void Census::look(Registry& registry, std::uint32_t most, Instant now) {
   look_at_flows(registry, most);
-  look_at_bearers(registry, most);
+  look_at_bearers(registry, most, now);
 }
 
 void Census::look_at_flows(Registry& registry, std::uint32_t most) {
@@ -30,16 +30,33 @@ void Census::look_at_flows(Registry& registry, std::uint32_t most) {
   counts_.handing_back = std::exchange(round_.handing_back, 0);
 }
 
-void Census::look_at_bearers(Registry& registry, std::uint32_t most) {
-  const flow::Slab<Bearer>& bearers = registry.bearers();
+void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now) {
+  flow::Slab<Bearer>& bearers = registry.bearers();
   for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
-    if (bearers.contains(next_bearer_))
-      ++(bearers[next_bearer_].lead().steered() ? round_.governed : round_.ungoverned);
+    if (!bearers.contains(next_bearer_)) continue;
+    Bearer& bearer = bearers[next_bearer_];
+    ++(bearer.lead().steered() ? round_.governed : round_.ungoverned);
+    if (bearer.lead().clocked()) sample_queue(bearer, now);
   }
   if (next_bearer_ < bearers.reach()) return;
   next_bearer_ = 0;
   counts_.governed = std::exchange(round_.governed, 0);
   counts_.ungoverned = std::exchange(round_.ungoverned, 0);
+}
+
+void Census::sample_queue(Bearer& bearer, Instant now) {
+  const Reported* const reported = bearer.reported();
+  if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
+  if (std::as_const(bearer).ack_clock().flight() <= Bytes{}) return;
+  AckClock& clock = bearer.ack_clock();
+  GroupTotals& group = queues_[bearer.ordinary() ? 1 : 0];
+  const Bytes queued = clock.law().queued(clock.flight());
+  ++group.samples;
+  group.queue_bytes += static_cast<double>(queued.count());
+  const Rate rate = bearer.mean_rate();
+  if (rate > Rate()) group.queue_delay_s += to_seconds(rate.time_for(queued));
+  const auto sent = static_cast<std::int64_t>(bearer.sent().total());
+  group.transmitted += static_cast<std::uint64_t>(clock.take_arrived(Bytes(sent)).count());
 }
 
 void Census::count(Registry& registry, const Flow& flow) {

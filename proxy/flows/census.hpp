@@ -4,6 +4,7 @@
 
 #include "proxy/flows/registry.hpp"
 #include "proxy/flows/times.hpp"
+#include "proxy/shard/info.hpp"
 
 namespace sluice::proxy {
 
@@ -25,18 +26,22 @@ class Census {
   explicit Census(Times& times) : times_(times) {}
 
   /// Scans the next `most` flows and as many bearers.
-  void look(Registry& registry, std::uint32_t most);
+  void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const CensusCounts& counts() const { return counts_; }
+  /// Samples of the radio queues of bearers that acknowledgements steer and of which no report is fresh.
+  [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:
   void look_at_flows(Registry& registry, std::uint32_t most);
-  void look_at_bearers(Registry& registry, std::uint32_t most);
+  void look_at_bearers(Registry& registry, std::uint32_t most, Instant now);
+  void sample_queue(Bearer& bearer, Instant now);
   /// Counts one flow by state and samples its times.
   void count(Registry& registry, const Flow& flow);
   /// Records the UE's smoothed RTT and the queueing time in the relay.
   void take_times(const Flow& flow, bool ordinary);
 
   Times& times_;
+  GroupStatistics queues_{};
   CensusCounts counts_;
   CensusCounts round_;  ///< counts of the scan in progress
   FlowId next_flow_ = 0;

@@ -111,13 +111,19 @@ void add_of_groups(Exposition& page, const Overview& overview, std::string_view 
 void add_groups(Exposition& page, const Overview& overview) {
   add_of_groups(page, overview, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
                 &GroupTotals::reports);
-  add_of_groups(page, overview, "sluice_group_transmitted_bytes", "bytes that left the radio queues, by reports",
+  add_of_groups(page, overview, "sluice_group_queue_samples",
+                "samples of the UEs' radio queues: reports; and by acknowledgements bearers that have something in "
+                "flight, looked "
+                "at ten times a second, of more than 256 of a shard 256 in turn",
+                &GroupTotals::samples);
+  add_of_groups(page, overview, "sluice_group_transmitted_bytes",
+                "bytes that left the radio queues, by reports; by acknowledgements, what was sent and is not in flight",
                 &GroupTotals::transmitted);
   add_of_groups(page, overview, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
                 &GroupTotals::dropped);
   add_of_groups(
       page, overview, "sluice_group_queue_delay_seconds",
-      "sum over the reports of queue / mean rate: over sluice_group_reports_total it is the mean queueing delay",
+      "sum over the samples of queue / mean rate: over sluice_group_queue_samples_total it is the mean queueing delay",
       &GroupTotals::queue_delay_s);
 }
 

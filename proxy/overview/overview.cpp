@@ -303,13 +303,13 @@ Json Overview::groups() const {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const GroupTotals sum = group(i);
     const GroupTimes taken = times(i);
-    const auto reports = static_cast<double>(std::max<std::uint64_t>(sum.reports, 1));
+    const auto samples = static_cast<double>(sum.samples);
     list.push_back({{"group", names.at(i)},
                     {"reports", sum.reports},
                     {"transmitted_bytes", sum.transmitted},
                     {"dropped_bytes", sum.dropped},
-                    {"queue_mean_bytes", sum.queue_bytes / reports},
-                    {"queue_delay_mean_ms", 1000 * sum.queue_delay_s / reports},
+                    {"queue_mean_bytes", sum.samples > 0 ? Json(sum.queue_bytes / samples) : Json()},
+                    {"queue_delay_mean_ms", sum.samples > 0 ? Json(1000 * sum.queue_delay_s / samples) : Json()},
                     {"rtt_p50_ms", percentile_ms(taken.rtt, 0.50)},
                     {"rtt_p95_ms", percentile_ms(taken.rtt, 0.95)},
                     {"completion_p50_ms", percentile_ms(taken.flow_completion, 0.50)},
@@ -326,6 +326,7 @@ Json Overview::exposure() const {
   }
   object["largest_bytes"] = sum.largest();
   for (std::size_t i = 0; i < Histogram::bucket_count; ++i) {
+                    {"queue_samples", sum.samples},
     if (sum.at(i) != 0) object["up_to_bytes"][std::to_string(Histogram::last_of(i))] = sum.at(i);
   }
   return object;
@@ -405,6 +406,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"injected_bytes", bearer.injected},
           {"radio_queue_bytes", bearer.queue.count()},
           {"report_age_ms", reported ? Json(to_milliseconds(now - bearer.reported_at)) : Json()},
+  const RadioQueueView queue = radio_queue_of(bearer, now);
           {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
           {"service_rate_bps", bearer.service_rate.bps()},
           {"mean_rate_bps", bearer.mean_rate.bps()},
@@ -413,3 +415,6 @@ Json to_json(const BearerInfo& bearer, Instant now) {
 }
 
 }  // namespace sluice::proxy
+          {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
+          {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},
+          {"queue_delay_ms", queue.delay ? Json(to_milliseconds(*queue.delay)) : Json()},

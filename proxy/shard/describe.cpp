@@ -56,6 +56,21 @@ void describe_reports(const Reported& reported, BearerInfo& info) {
 
 }  // namespace
 
+RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now) {
+  RadioQueueView view;
+  if (bearer.reported_at != Instant{} && now - bearer.reported_at < report_is_fresh_for) {
+    view.source = "reports";
+    view.queue = bearer.queue;
+  } else if (bearer.steered_by == SteeredBy::acknowledgements) {
+    view.source = "acknowledgements";
+    view.queue = bearer.queue_by_acks;
+  } else {
+    return view;
+  }
+  if (bearer.mean_rate > Rate()) view.delay = bearer.mean_rate.time_for(view.queue);
+  return view;
+}
+
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit) {
   registry.flows().for_each([&](FlowId id, Flow& flow) {
     if (out.size() >= limit) return;

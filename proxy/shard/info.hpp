@@ -33,10 +33,11 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;           ///< ACKs from the UE that are withheld; regulated connections only
 };
 
-/// Sums over the reports of the treated UEs, or of the control group. A report counts once per UE, even if the UE has
-/// several bearers.
+/// Totals of the radio queues of the control group, or of the other UEs. A sample of a queue is a report of it. Where
+/// acknowledgements steer and no report is fresh, the census samples each bearer that has something in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
+  std::uint64_t samples = 0;      ///< reports, and samples by acknowledgements
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
   double queue_bytes = 0;    ///< sum of the queue lengths in the reports
@@ -44,6 +45,7 @@ struct GroupTotals {
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
+    samples += other.samples;
     transmitted += other.transmitted;
     dropped += other.dropped;
     queue_bytes += other.queue_bytes;
@@ -116,5 +118,17 @@ struct BearerInfo {
   double predicted_error = 0;  ///< predicted error ŝ in bytes, if SMVS runs at the proxy
   std::uint64_t falls = 0;     ///< fallbacks from reports to congestion control
 };
+
+/// How long a report stands for the present. After that acknowledgements are the source of a bearer's queue.
+inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
+
+/// The radio queue of a bearer as every view shows it.
+struct RadioQueueView {
+  const char* source = nullptr;   ///< "reports" or "acknowledgements"; null while the queue is unknown
+  Bytes queue;                    ///< valid with a source
+  std::optional<Duration> delay;  ///< that the queue lasts at the mean rate; empty without a source or a rate
+};
+/// Chooses the source: a fresh report, else the law by acknowledgements where it steers.
+[[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

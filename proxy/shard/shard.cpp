@@ -155,8 +155,10 @@ void Shard::apply(const Policies& policies, Instant now) {
   parts_->policy_switch.apply(policies, now);
 }
 
-const GroupStatistics& Shard::groups() const {
-  return parts_->bearers.groups();
+GroupStatistics Shard::groups() const {
+  GroupStatistics sum = parts_->bearers.groups();
+  for (std::size_t i = 0; i < sum.size(); ++i) sum.at(i) += parts_->census.queues().at(i);
+  return sum;
 }
 
 void Shard::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
@@ -207,8 +209,8 @@ void Shard::sample_exposure(std::uint32_t most) {
   parts_->exposure.take(parts_->registry.flows(), most);
 }
 
-void Shard::take_census(std::uint32_t most) {
-  parts_->census.look(parts_->registry, most);
+void Shard::take_census(std::uint32_t most, Instant now) {
+  parts_->census.look(parts_->registry, most, now);
 }
 
 const CensusCounts& Shard::census() const {

@@ -83,7 +83,7 @@ class Shard {
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
   /// Returns the report statistics of the treated UEs and of the control group.
-  [[nodiscard]] const GroupStatistics& groups() const;
+  [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each leaves as soon as its hosts
   /// do not notice it.
   void release(const std::optional<IpAddress>& ue, Instant now);
@@ -109,7 +109,7 @@ class Shard {
   /// Returns the histogram of the bytes that sample_exposure() has added.
   [[nodiscard]] const Histogram& exposure() const;
   /// Samples up to `most` flows and bearers for census() and times_taken(), and continues there with the next call.
-  void take_census(std::uint32_t most);
+  void take_census(std::uint32_t most, Instant now);
   [[nodiscard]] const CensusCounts& census() const;
   [[nodiscard]] const Times& times_taken() const;
   /// Returns how many of flow_count() connections stay end to end.

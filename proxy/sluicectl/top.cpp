@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <utility>
@@ -15,9 +16,6 @@ namespace sluice::sluicectl {
 namespace {
 
 using admin::Json;
-
-/// Age in ms up to which a report counts as current.
-constexpr double fresh_ms = 1000;
 
 double number(const Json& item, const char* key) {
   const auto at = item.find(key);
@@ -34,6 +32,11 @@ std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
 
+/// A count is a whole number in JSON, too.
+Json whole(double value) {
+  return std::llround(value);
+}
+
 /// Computes the bit rate of a byte counter between two samples.
 class Rates {
  public:
@@ -45,7 +48,7 @@ class Rates {
   [[nodiscard]] Json of(const Json& item) const {
     const auto at = before_.find(name_of(item));
     const double bytes = at == before_.end() ? -1 : number(item, counter_) - at->second;
-    return bytes < 0 || seconds_ <= 0 ? Json() : Json(8 * bytes / seconds_);
+    return bytes < 0 || seconds_ <= 0 ? Json() : whole(8 * bytes / seconds_);
   }
 
  private:
@@ -54,19 +57,10 @@ class Rates {
   std::map<std::string, double> before_;
 };
 
-/// Returns the radio queue of a bearer: from a current report, else as the ACK-based controller estimates it, else
-/// null.
-Json queue_of(const Json& bearer) {
-  const auto age = bearer.find("report_age_ms");
-  if (age != bearer.end() && age->is_number() && age->get<double>() < fresh_ms)
-    return number(bearer, "radio_queue_bytes");
-  if (word(bearer, "steered_by") == "acknowledgements") return number(bearer, "queue_by_acks_bytes");
-  return nullptr;
-}
-
-Json delay_of(const Json& queue, double rate_bps) {
-  if (queue.is_null() || rate_bps <= 0) return nullptr;
-  return queue.get<double>() * 8 * 1000 / rate_bps;
+/// The value as it is, or null where the program does not know it.
+Json known(const Json& item, const char* key) {
+  const auto at = item.find(key);
+  return at != item.end() && at->is_number() ? *at : Json();
 }
 
 Json positive(double value) {
@@ -74,28 +68,28 @@ Json positive(double value) {
 }
 
 Json bearer_row(const Json& bearer, const Rates& rates) {
-  const Json queue = queue_of(bearer);
   return {{"ue", word(bearer, "ue")},
           {"mode", word(bearer, "mode")},
           {"steered_by", word(bearer, "steered_by")},
-          {"flows", number(bearer, "flows")},
+          {"flows", known(bearer, "flows")},
           {"rate_bps", rates.of(bearer)},
-          {"link_bps", positive(number(bearer, "mean_rate_bps"))},
-          {"queue_bytes", queue},
-          {"delay_ms", delay_of(queue, number(bearer, "mean_rate_bps"))},
-          {"in_flight_bytes", number(bearer, "in_flight_bytes")},
-          {"held_bytes", number(bearer, "held_bytes")}};
+          {"link_bps", number(bearer, "mean_rate_bps") > 0 ? whole(number(bearer, "mean_rate_bps")) : Json()},
+          {"queue_bytes", known(bearer, "queue_bytes")},
+          {"delay_ms", known(bearer, "queue_delay_ms")},
+          {"in_flight_bytes", known(bearer, "in_flight_bytes")},
+          {"held_bytes", known(bearer, "held_bytes")}};
 }
 
 Json flow_row(const Json& flow, const Rates& rates) {
-  return {{"ue", word(flow, "ue")},
-          {"server", word(flow, "server")},
-          {"phase", word(flow, "phase")},
-          {"rate_bps", rates.of(flow)},
-          {"queue_bytes", std::max(0.0, number(flow, "radio_held_bytes") - number(flow, "radio_in_flight_bytes"))},
-          {"delay_ms", positive(number(flow, "radio_srtt_ms"))},
-          {"in_flight_bytes", number(flow, "radio_in_flight_bytes")},
-          {"retransmissions", number(flow, "radio_retransmissions")}};
+  return {
+      {"ue", word(flow, "ue")},
+      {"server", word(flow, "server")},
+      {"phase", word(flow, "phase")},
+      {"rate_bps", rates.of(flow)},
+      {"queue_bytes", whole(std::max(0.0, number(flow, "radio_held_bytes") - number(flow, "radio_in_flight_bytes")))},
+      {"delay_ms", positive(number(flow, "radio_srtt_ms"))},
+      {"in_flight_bytes", known(flow, "radio_in_flight_bytes")},
+      {"retransmissions", known(flow, "radio_retransmissions")}};
 }
 
 template <typename Row>
@@ -116,7 +110,7 @@ void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto known = by_ue.find(word(rows[i], "ue"));
-    if (number(bearers[i], "injected_bytes") == 0 && known != by_ue.end()) rows[i]["rate_bps"] = known->second;
+    if (number(bearers[i], "injected_bytes") == 0 && known != by_ue.end()) rows[i]["rate_bps"] = whole(known->second);
   }
 }
 

@@ -212,6 +212,7 @@ void BearerService::count_group(const Bearer& bearer, const ReportArrival& repor
   const control::feedback::BearerReport& before = last.bearer;
   GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
   ++group.reports;
+  ++group.samples;
   const bool comparable = bearer.reports().any() && last.sender == report.sender;
   if (bearer.reports().any()) {
     times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().heard_at());

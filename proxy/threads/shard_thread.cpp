@@ -244,7 +244,7 @@ void ShardThread::publish_when_due(Instant now) {
   }
   if (now >= next_publication_) {
     shard_.sample_exposure(sampled_flows);
-    shard_.take_census(counted_flows);
+    shard_.take_census(counted_flows, now);
   }
   if (now >= next_publication_ || details_due || order_done) publish(now, wanted);
 }

@@ -78,6 +78,40 @@ def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, 
     sluice.stop_and_check()
 
 
+def test_by_acknowledgements_every_view_has_the_queue_of_one_source(wire, server):
+    """The answer of the program, the tables of sluicectl, and the metrics of both groups, during a download."""
+    sluice = programs.Sluice(wire.lab, wire.box, mode="smvs", smvs={"law": "acks"}, metrics={"listen": LISTEN})
+    parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+
+    def table(*words):
+        text = subprocess.run([programs.program("sluicectl"), "--socket", sluice.socket, *words], capture_output=True, text=True,
+                              timeout=PATIENCE, check=True).stdout
+        lines = text.splitlines()
+        head = next(i for i, line in enumerate(lines) if line.startswith("ue "))
+        return dict(zip(lines[head].split(), lines[head + 1].split()))
+
+    with client(wire, server).connect({"do": "until"}) as connection:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            connection.recv(1 << 20)
+            (bearer,) = sluice.ask("bearers")
+            found = samples(parse(fetch(wire)))
+            group = {name.removeprefix("sluice_group_"): value for (name, labels), value in found.items()
+                     if name.startswith("sluice_group_") and ("group", "optimised") in labels}
+            if bearer["queue_delay_ms"] is not None and group["queue_samples_total"] > 2 and group["transmitted_bytes_total"] > 0:
+                break
+            assert time.monotonic() < deadline, (bearer, group)
+        assert bearer["queue_source"] == bearer["steered_by"] == "acknowledgements"
+        assert bearer["queue_bytes"] is not None
+        assert "-" not in (table("bearers")["queue_kB"], table("bearers")["delay_ms"])
+        assert "-" not in (table("top")["queue_kB"], table("top")["delay_ms"])
+        (treated, control) = sluice.ask("groups")
+        assert treated["queue_samples"] > 0 and treated["queue_delay_mean_ms"] is not None
+        assert control["queue_samples"] == 0 and control["queue_delay_mean_ms"] is None, "unknown, not zero"
+        assert treated["transmitted_bytes"] > 0
+    sluice.stop_and_check()
+
+
 def gauge(wire, line_begins):
     (line,) = [line for line in fetch(wire).splitlines() if line.startswith(line_begins)]
     return line.split()

@@ -15,7 +15,8 @@ const Json bearer = {{"ue", "255.255.255.255"},
                      {"steered_by", "feedback"},
                      {"in_flight_bytes", 12'345'678},
                      {"held_bytes", 123'456'789},
-                     {"radio_queue_bytes", 50'000},
+                     {"queue_bytes", 50'000},
+                     {"queue_delay_ms", 50.0},
                      {"mean_rate_bps", 8e6},
                      {"predicted_error_bytes", 1.25},
                      {"fallbacks", 1000}};
@@ -31,20 +32,17 @@ TEST(View, ABearerShowsItsDelayAndFitsATerminal) {
   EXPECT_LE(table.find('\n'), 120U) << table;
 }
 
-TEST(View, TheQueueIsUnknownWithoutReports) {
-  Json unreported = bearer;
-  unreported["steered_by"] = "acknowledgements";
-  const Json rows = view_of("bearers", Json::array({unreported}));
+TEST(View, AnUnknownQueueIsNullAndOneByAcknowledgementsIsShown) {
+  Json unknown = bearer;
+  unknown["queue_bytes"] = nullptr;
+  unknown["queue_delay_ms"] = nullptr;
+  Json by_acks = bearer;
+  by_acks["steered_by"] = "acknowledgements";
+  const Json rows = view_of("bearers", Json::array({unknown, by_acks}));
   EXPECT_TRUE(rows[0]["queue_kB"].is_null());
   EXPECT_TRUE(rows[0]["delay_ms"].is_null());
-}
-
-TEST(View, TheDelayIsUnknownWithoutARate) {
-  Json still = bearer;
-  still["mean_rate_bps"] = 0;
-  const Json rows = view_of("bearers", Json::array({still}));
-  EXPECT_EQ(rows[0]["queue_kB"], 50.0);
-  EXPECT_TRUE(rows[0]["delay_ms"].is_null());
+  EXPECT_EQ(rows[1]["queue_kB"], 50.0);
+  EXPECT_EQ(rows[1]["delay_ms"], 50.0);
 }
 
 TEST(View, AFlowFitsATerminal) {

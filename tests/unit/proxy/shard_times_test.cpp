@@ -42,10 +42,10 @@ TEST_P(GroupTimesTest, RttsAreSampledWhileDataIsInFlight) {
   hosts.send_syn_ack();
   lab.pass_time(40ms);
   hosts.ue(Flags::ack_bit, 0, 0);
-  lab.shard.take_census(100);
+  lab.shard.take_census(100, lab.now);
   EXPECT_EQ(own().rtt.counts().count(), 0U) << "nothing is under way";
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
-  lab.shard.take_census(100);
+  lab.shard.take_census(100, lab.now);
   EXPECT_EQ(own().rtt.counts().count(), 1U);
   EXPECT_NEAR(median(own().rtt), 40'000, 5'000);
   EXPECT_EQ(median(own().relay_sojourn), 0U) << "nothing waits here";
@@ -59,7 +59,7 @@ TEST_P(GroupTimesTest, SojournTimesFollowFromTheQueueAndItsRate) {
   hosts.ue(Flags::ack_bit, 0, 0);
   // The first window has room for half of them: the others wait for a round trip.
   for (std::uint32_t i = 0; i < 28; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'x'));
-  lab.shard.take_census(100);
+  lab.shard.take_census(100, lab.now);
   EXPECT_NEAR(median(own().relay_sojourn), 40'000, 5'000);
   EXPECT_EQ(other().relay_sojourn.counts().count(), 0U);
 }
@@ -108,13 +108,61 @@ TEST(Census, CountsStatesAfterAWholePass) {
   all.back()->ue_to_server.src_port = 40003;
   all.back()->send_syn();
   all.back()->send_syn_ack();
-  lab.shard.take_census(3);
+  lab.shard.take_census(3, lab.now);
   EXPECT_EQ(lab.shard.census().split, 0U) << "not all were seen";
-  lab.shard.take_census(3);
+  lab.shard.take_census(3, lab.now);
   EXPECT_EQ(lab.shard.census().split, 3U);
   EXPECT_EQ(lab.shard.census().handshakes, 1U);
   EXPECT_EQ(lab.shard.census().ungoverned, 1U);
   EXPECT_EQ(lab.shard.census().governed, 0U);
+}
+
+TEST(Census, SamplesTheQueuesThatAcknowledgementsKnow) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::LawPlace::acks;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.shard.take_census(100, lab.now);
+  EXPECT_EQ(lab.shard.groups()[0].samples, 0U) << "nothing is in flight";
+  for (std::uint32_t i = 0; i < 60; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
+  lab.shard.take_census(100, lab.now);
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, 10'000);
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, 20'000);
+  lab.shard.take_census(100, lab.now);
+  const proxy::GroupTotals totals = lab.shard.groups()[0];
+  EXPECT_EQ(totals.samples, 2U);
+  EXPECT_EQ(totals.reports, 0U);
+  EXPECT_NEAR(static_cast<double>(totals.transmitted), 20.0 * (1000 + 52), 20.0 * 52)
+      << "IP bytes of what the UE has acknowledged; what is in flight has the headers of full segments";
+  EXPECT_EQ(lab.shard.groups()[1].samples, 0U);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.shard.describe_bearers(bearers, 1);
+  ASSERT_EQ(bearers.size(), 1U);
+  const proxy::RadioQueueView view = radio_queue_of(bearers[0], lab.now);
+  EXPECT_STREQ(view.source, "acknowledgements");
+  EXPECT_EQ(view.queue, bearers[0].queue_by_acks);
+  EXPECT_TRUE(view.delay.has_value());
+}
+
+TEST(RadioQueue, AFreshReportComesBeforeAcknowledgementsAndNothingIsKnownWithoutEither) {
+  const Instant now{100s};
+  proxy::BearerInfo bearer;
+  EXPECT_EQ(radio_queue_of(bearer, now).source, nullptr);
+  bearer.queue = Bytes(5000);
+  bearer.reported_at = now - 10ms;
+  bearer.queue_by_acks = Bytes(1000);
+  bearer.steered_by = proxy::SteeredBy::acknowledgements;
+  EXPECT_STREQ(radio_queue_of(bearer, now).source, "reports");
+  EXPECT_EQ(radio_queue_of(bearer, now).delay, std::nullopt) << "no rate is known";
+  bearer.mean_rate = Rate::bits_per_second(8e6);
+  EXPECT_EQ(radio_queue_of(bearer, now).delay, 5ms);
+  EXPECT_STREQ(radio_queue_of(bearer, now + 1s).source, "acknowledgements");
+  EXPECT_EQ(radio_queue_of(bearer, now + 1s).delay, 1ms);
+  bearer.steered_by = proxy::SteeredBy::congestion_control;
+  EXPECT_EQ(radio_queue_of(bearer, now + 1s).source, nullptr) << "the report is too old";
 }
 
 TEST(Census, CountsBearersThatAControllerGoverns) {
@@ -122,7 +170,7 @@ TEST(Census, CountsBearersThatAControllerGoverns) {
   config.smvs.law = proxy::LawPlace::acks;
   ProxyLab lab(config);
   ScriptedHosts(lab).open();
-  lab.shard.take_census(100);
+  lab.shard.take_census(100, lab.now);
   EXPECT_EQ(lab.shard.census().governed, 1U);
   EXPECT_EQ(lab.shard.census().ungoverned, 0U);
 }

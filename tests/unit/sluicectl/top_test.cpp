@@ -11,16 +11,15 @@ using admin::Json;
 using testing::HasSubstr;
 using testing::Not;
 
-Json bearer(const std::string& ue, std::uint64_t injected, double queue, double rate, const Json& age = 5) {
+Json bearer(const std::string& ue, std::uint64_t injected, double queue, double rate) {
   return {{"ue", ue},
           {"mode", "smvs"},
           {"policy", 0},
           {"steered_by", "feedback"},
           {"flows", 1},
           {"injected_bytes", injected},
-          {"radio_queue_bytes", queue},
-          {"report_age_ms", age},
-          {"queue_by_acks_bytes", 0},
+          {"queue_bytes", queue},
+          {"queue_delay_ms", rate > 0 ? Json(queue * 8000 / rate) : Json()},
           {"mean_rate_bps", rate},
           {"in_flight_bytes", 2000},
           {"held_bytes", 3000}};
@@ -80,16 +79,16 @@ TEST(Top, TheLargestComesFirst) {
   EXPECT_EQ(first_by(Order::delay), "late");
 }
 
-TEST(Top, AQueueIsTakenFromFreshReportsOrFromAcks) {
-  Json by_acks = bearer("a", 0, 99'000, 8e6, nullptr);
-  by_acks["steered_by"] = "acknowledgements";
-  by_acks["queue_by_acks_bytes"] = 10'000;
-  const Look now = look(2, {bearer("b", 0, 20'000, 8e6), bearer("c", 0, 50'000, 8e6, 5000), by_acks}, Json::array());
+TEST(Top, AQueueAndItsDelayAreAsTheProgramKnowsThem) {
+  Json unknown = bearer("a", 0, 0, 8e6);
+  unknown["queue_bytes"] = nullptr;
+  unknown["queue_delay_ms"] = nullptr;
+  const Look now = look(2, {unknown, bearer("b", 0, 20'000, 8e6)}, Json::array());
   const Json rows = top_of(now, now, Order::queue)["bearers"];
   EXPECT_EQ(rows[0]["queue_bytes"], 20'000);
   EXPECT_EQ(rows[0]["delay_ms"], 20);
-  EXPECT_EQ(rows[1]["queue_bytes"], 10'000);
-  EXPECT_EQ(rows[2]["queue_bytes"], nullptr) << "the report is long past";
+  EXPECT_EQ(rows[1]["queue_bytes"], nullptr);
+  EXPECT_EQ(rows[1]["delay_ms"], nullptr);
 }
 
 TEST(Top, FitsTheTerminal) {
