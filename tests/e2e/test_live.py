@@ -1,6 +1,7 @@
 """./run lab as a newcomer uses it: what it prints works, and nothing of it is left afterwards."""
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def test_what_it_prints_works_and_nothing_is_left(tmp_path):
         curl = newcomer.printed_command("curl").replace("10MB", "1MB")
         fetched = subprocess.run([*curl.split(), "-sS", "--max-time", str(PATIENCE), "-w", "%{size_download}"],
                                  capture_output=True, text=True, check=True)
+        assert fetched.stdout == "1000000"
+        commands = re.findall(r"(?m)^  ip netns exec \S+ ((?:curl|iperf3|ping) .*?)(?:   #.*)?$", newcomer.lab.output())
+        assert all(shutil.which(command.split()[0]) for command in commands), "what is not installed is not suggested"
+        (by_ipv6,) = [command for command in commands if command.startswith("curl") and "[" in command]
+        ue = curl.split()[3]
+        fetched = subprocess.run(["ip", "netns", "exec", ue, *by_ipv6.replace("10MB", "1MB").split(), "-sS", "--max-time",
+                                  str(PATIENCE), "-w", "%{size_download}"], capture_output=True, text=True, check=True)
         assert fetched.stdout == "1000000"
         sluicectl = re.search(r"^  (\S+sluicectl --socket \S+) ", newcomer.lab.output(), re.MULTILINE)[1]
         asked = subprocess.run([*sluicectl.split(), "status"], capture_output=True, text=True, check=True)

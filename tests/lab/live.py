@@ -118,7 +118,7 @@ class LiveNetwork:
             with open(www / name, "wb") as file:
                 file.truncate(size)
         server = self.wire.server
-        http = server.start("http", sys.executable, "-u", "-m", "http.server", "80", "--directory", www)
+        http = server.start("http", sys.executable, "-u", "-m", "http.server", "80", "--bind", "::", "--directory", www)  # IPv4 too
         http.wait_for("Serving HTTP")
         self.processes.append(http)
         self.iperf3 = shutil.which("iperf3") is not None
@@ -144,10 +144,13 @@ class LiveNetwork:
                  f"{'files':8} {self.pair.nodeb.relative_to(programs.ROOT)}"
                  + (f", {self.pair.sluice.relative_to(programs.ROOT)}" if self.pair.sluice else ""),
                  f"{'logs':8} {self.lab.log_dir} while it runs, then {out}", "",
-                 "On the UE:", f"  {inside} curl -o /dev/null http://{wire.server_address}/10MB   # also 1MB, 100MB"]
+                 "On the UE:", f"  {inside} curl -o /dev/null http://{wire.server_address}/10MB   # also 1MB, 100MB",
+                 f"  {inside} curl -o /dev/null http://[{wire.server_address6}]/10MB"]
         if self.iperf3:
             lines.append(f"  {inside} iperf3 -c {wire.server_address} -R   # without -R: up")
-        lines += [f"  {inside} ping -c 3 {wire.server_address}", f"  {inside} bash", "On the server:",
+        if shutil.which("ping"):
+            lines.append(f"  {inside} ping -c 3 {wire.server_address}")
+        lines += [f"  {inside} bash", "On the server:",
                   f"  ip netns exec {wire.server.name} bash", "Between them:", f"  ip netns exec {wire.box.name} ip -br link"]
         if self.pair.sluice:
             lines += ["The proxy:", f"  {programs.program('sluicectl')} --socket {self.socket} flows   # also status, bearers, …"]
