@@ -15,7 +15,7 @@
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/resources.hpp"
 #include "proxy/runtime/runtime.hpp"
-#include "proxy/runtime/system_check.hpp"
+#include "proxy/service/system_check.hpp"
 
 namespace {
 

@@ -21,8 +21,8 @@ enum class SystemScope : std::uint8_t {
                                                        const std::filesystem::path& root = "/");
 
 /// Returns the configuration file and the files of secrets that the user cannot read, and an admin.group that the user
-/// is not a member of. Only root can take the place of another user, so the result is empty for any other caller, for
-/// the user root, and for a name that is no user of this machine.
+/// is not a member of. Only root can become another user, so the result is empty for any other caller. Neither root nor
+/// an unknown name has errors.
 [[nodiscard]] std::vector<config::Error> errors_of_user(const Config& config, const std::string& file,
                                                         const std::string& user);
 

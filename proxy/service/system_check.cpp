@@ -1,6 +1,6 @@
 // What a configuration needs of the machine, item by item, before anything of it is opened. The rules of interfaces are
 // those of dataplane/dpdk/interface_check.hpp, which a port applies when it starts.
-#include "proxy/runtime/system_check.hpp"
+#include "proxy/service/system_check.hpp"
 
 #include <grp.h>
 #include <pwd.h>
@@ -230,8 +230,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   return identity;
 }
 
-/// Runs in a child process that becomes the user for good, and exits with the number of the first file of `files` at or
-/// after `first` that cannot be read.
+/// Becomes the user for good, in a child process. The exit status is the number of the first file of `files`, at or
+/// after `first`, that cannot be read.
 [[noreturn]] void read_as(const Identity& identity, const std::vector<NeededFile>& files, std::size_t first) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setgid(identity.group) != 0 ||
       setuid(identity.user) != 0)
