@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proxy/yaml/renamed.hpp"
+#include "proxy/yaml/scalar.hpp"
 
 namespace sluice::admin {
 namespace {
@@ -51,7 +52,11 @@ void CommandTable::run(std::string_view line, const Reply& reply) const {
   if (name == "help" && words.empty()) return reply(help());
   const auto command =
       std::find_if(commands_.begin(), commands_.end(), [&name](const Command& c) { return c.name == name; });
-  if (command == commands_.end()) return reply(unknown_word("command", name, "try help"));
+  if (command == commands_.end()) {
+    std::vector<std::string> known;
+    for (const Command& each : commands_) known.push_back(each.name);
+    return reply(unknown_word("command", name, suggestion(name, known, "try help")));
+  }
   if (words.size() > command->max_arguments) {
     return reply(Answer::failure("too many arguments; usage: " + name +
                                  (command->arguments.empty() ? "" : " " + command->arguments)));
@@ -61,6 +66,11 @@ void CommandTable::run(std::string_view line, const Reply& reply) const {
   } catch (const std::exception& problem) {
     reply(Answer::failure(name + ": " + problem.what()));
   }
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
+  const std::string near = config::nearest(word, known);
+  return near.empty() ? otherwise : "did you mean " + near + "?";
 }
 
 Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice) {

@@ -58,6 +58,10 @@ class CommandTable {
   std::vector<Command> commands_;
 };
 
+/// Returns "did you mean X?" for the nearest of the known words, or `otherwise` where none is near.
+[[nodiscard]] std::string suggestion(const std::string& word, const std::vector<std::string>& known,
+                                     const std::string& otherwise);
+
 /// Returns the failure for an unknown word: its new name if it was renamed, else `advice`.
 [[nodiscard]] Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice);
 

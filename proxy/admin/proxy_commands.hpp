@@ -21,7 +21,8 @@ struct Verb {
 
 inline constexpr std::array proxy_verbs{
     Verb{"status", "", "what runs, since when, and how much", 0},
-    Verb{"counters", "[NAME]", "every counter by name, or one", 1},
+    Verb{"counters", "[NAME]", "every counter by name, one, or those whose names begin so", 1},
+    Verb{"explain", "WORD", "what a counter, metric, reason, mode, key or command means", 1},
     Verb{"bearers", "[LIMIT]", "UEs with their control state (50)", 1},
     Verb{"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1},
     Verb{"exposure", "", "bytes acknowledged to one host and not yet by the other: how often how many, by samples", 0},

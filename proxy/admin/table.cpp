@@ -25,6 +25,17 @@ std::string cell(const Json& value) {
   if (value.is_number_float()) return number(value.get<double>());
   if (value.is_string()) return printable(value.get<std::string>());
   if (value.is_null()) return "-";
+  if (value.is_array()) {
+    std::string list;
+    for (const Json& item : value) list += (list.empty() ? "" : ", ") + cell(item);
+    return list.empty() ? "none" : list;
+  }
+  if (value.is_object()) {
+    std::string list;
+    for (const auto& [key, item] : value.items())
+      list += (list.empty() ? "" : ", ") + printable(key) + " " + cell(item);
+    return list.empty() ? "none" : list;
+  }
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

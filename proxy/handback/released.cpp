@@ -147,4 +147,10 @@ void Released::want(const std::optional<IpAddress>& ue) {
   });
 }
 
+bool Released::has(const IpAddress& ue) {
+  bool found = false;
+  flows_.for_each([&](std::uint32_t, const ReleasedFlow& flow) { found = found || flow.key.ue == ue; });
+  return found;
+}
+
 }  // namespace sluice::proxy

@@ -59,6 +59,8 @@ class Released {
   void forget(std::uint32_t id);
   /// Permits all released connections of the UE, or of all UEs, to be split again. Scans the whole table.
   void want(const std::optional<IpAddress>& ue);
+  /// True if one of them is the UE's. Looks at every one.
+  [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
   /// True if the connection may be split again at `now`.

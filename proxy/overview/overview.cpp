@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/overview/version.hpp"
 
 namespace sluice::proxy {
@@ -42,6 +44,13 @@ double whole_milliseconds(Duration duration) {
 Json percentile_ms(const TimeHistogram& times, double share) {
   if (times.counts().count() == 0) return nullptr;
   return static_cast<double>(times.counts().percentile(share)) / 1000;
+}
+
+/// The kernel interface of a port; null where the device has none.
+Json interface_of(const Config& config, std::size_t side) {
+  const PortSettings& port = side == 0 ? config.ports.radio : config.ports.core;
+  const auto interface = dpdk::served_interface(port.device);
+  return interface ? Json(*interface) : Json();
 }
 
 double mbps(std::uint64_t bytes, double seconds) {
@@ -182,10 +191,19 @@ Json Overview::counters_by_name() const {
 
 admin::Answer Overview::counter(const std::string& name) const {
   const std::string own = name.substr(name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0);
-  for (const NamedCounter& counter : counters()) {
+  const std::vector<NamedCounter> all = counters();
+  for (const NamedCounter& counter : all) {
     if (counter.name == name || counter.name == "proxy." + own) return admin::Answer::success(counter.value);
   }
-  return admin::unknown_word("counter", own, "counters lists all");
+  Json matching = Json::object();
+  std::vector<std::string> known;
+  for (const NamedCounter& counter : all) {
+    if (counter.name.starts_with(name) || counter.name.starts_with("proxy." + own))
+      matching[counter.name] = counter.value;
+    known.push_back(counter.name.substr(counter.name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0));
+  }
+  if (!matching.empty()) return admin::Answer::success(std::move(matching));
+  return admin::unknown_word("counter", own, admin::suggestion(own, known, "counters lists all"));
 }
 
 Json Overview::fail_open() const {
@@ -210,6 +228,7 @@ Json Overview::status() const {
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
+                                            {"interface", interface_of(config, side)},
                                             {"link", to_string(parts_.links.at(side)->link())}};
   }
   status["fail_open"] = fail_open();
@@ -231,6 +250,7 @@ Json Overview::ports() const {
     const dpdk::Port& port = *parts_.ports.at(side);
     Json& entry = object[side_names.at(side)];
     entry = {{"device", port.name()},
+             {"interface", interface_of(*parts_.config, side)},
              {"link", to_string(parts_.links.at(side)->link())},
              {"link_since_s", whole_milliseconds(dpdk::now() - parts_.links.at(side)->since())},
              {"link_changes", parts_.links.at(side)->changes()},
@@ -306,6 +326,7 @@ Json Overview::groups() const {
     const auto samples = static_cast<double>(sum.samples);
     list.push_back({{"group", names.at(i)},
                     {"reports", sum.reports},
+                    {"queue_samples", sum.samples},
                     {"transmitted_bytes", sum.transmitted},
                     {"dropped_bytes", sum.dropped},
                     {"queue_mean_bytes", sum.samples > 0 ? Json(sum.queue_bytes / samples) : Json()},
@@ -326,7 +347,6 @@ Json Overview::exposure() const {
   }
   object["largest_bytes"] = sum.largest();
   for (std::size_t i = 0; i < Histogram::bucket_count; ++i) {
-                    {"queue_samples", sum.samples},
     if (sum.at(i) != 0) object["up_to_bytes"][std::to_string(Histogram::last_of(i))] = sum.at(i);
   }
   return object;
@@ -386,6 +406,7 @@ double mean_of(double sum, std::uint64_t count) {
 
 Json to_json(const BearerInfo& bearer, Instant now) {
   const bool reported = bearer.reported_at != Instant{};
+  const RadioQueueView queue = radio_queue_of(bearer, now);
   return {{"ue", bearer.ue.to_string()},
           {"mode", bearer.mode},
           {"policy", bearer.policy},
@@ -404,17 +425,16 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"unsent_bytes", bearer.unsent.count()},
           {"waiting_flows", bearer.waiting},
           {"injected_bytes", bearer.injected},
+          {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
+          {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},
+          {"queue_delay_ms", queue.delay ? Json(to_milliseconds(*queue.delay)) : Json()},
           {"radio_queue_bytes", bearer.queue.count()},
           {"report_age_ms", reported ? Json(to_milliseconds(now - bearer.reported_at)) : Json()},
-  const RadioQueueView queue = radio_queue_of(bearer, now);
           {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
-          {"service_rate_bps", bearer.service_rate.bps()},
-          {"mean_rate_bps", bearer.mean_rate.bps()},
+          {"service_rate_bps", std::llround(bearer.service_rate.bps())},
+          {"mean_rate_bps", std::llround(bearer.mean_rate.bps())},
           {"predicted_error_bytes", bearer.predicted_error},
           {"fallbacks", bearer.falls}};
 }
 
 }  // namespace sluice::proxy
-          {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
-          {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},
-          {"queue_delay_ms", queue.delay ? Json(to_milliseconds(*queue.delay)) : Json()},

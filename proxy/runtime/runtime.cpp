@@ -14,6 +14,7 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/admin/proxy_commands.hpp"
+#include "proxy/overview/explain.hpp"
 #include "proxy/overview/version.hpp"
 #include "proxy/recorder/last_frames.hpp"
 #include "proxy/service/confinement.hpp"
@@ -263,6 +264,11 @@ admin::CommandTable Runtime::commands() {
       {"counters", [this](const Words& words, const admin::Reply& reply) {
          overview_->refresh();
          reply(words.empty() ? Answer::success(overview_->counters_by_name()) : overview_->counter(words[0]));
+       }},
+      {"explain", [this](const Words& words, const admin::Reply& reply) {
+         if (words.empty()) return reply(Answer::failure("name a word, such as a counter or a reason"));
+         overview_->refresh();
+         reply(explain(explanations(*overview_), words[0]));
        }},
       {"bearers", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},

@@ -1,5 +1,6 @@
 #include "proxy/runtime/shard_orders.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::proxy {
@@ -37,7 +38,7 @@ void ShardOrders::add(ShardOrder order, admin::Reply reply) {
                    post({id, order.kind, order.ue});
                  },
                  [](const ShardSnapshot& shard) { return shard.order; },
-                 [this] { return summary(); },
+                 [this, order] { return outcome(order); },
                  {},
                  std::move(reply)});
 }
@@ -46,6 +47,17 @@ void ShardOrders::post(const ShardOrder& order) {
   // Only one order is pending and the ring holds several, so push() fails only if a shard has stopped answering.
   for (ShardChannel* channel : overview_.channels()) channel->orders.push(order);
   wake_();
+}
+
+Answer ShardOrders::outcome(const ShardOrder& order) const {
+  using Kind = ShardOrder::Kind;
+  const bool names_ue = order.kind == Kind::release_ue || order.kind == Kind::split_again_ue;
+  const auto& channels = overview_.channels();
+  const bool is_known = std::any_of(channels.begin(), channels.end(),
+                                    [](const ShardChannel* channel) { return channel->snapshots.front().order_found; });
+  if (names_ue && !is_known)
+    return Answer::failure("no connection of UE " + order.ue.to_string() + " is known; bearers lists the UEs");
+  return summary();
 }
 
 Answer ShardOrders::summary() const {

@@ -32,6 +32,8 @@ class ShardOrders {
 
  private:
   void add(ShardOrder order, admin::Reply reply);
+  /// The summary, or a failure where no shard has a connection of the UE that the order names.
+  [[nodiscard]] admin::Answer outcome(const ShardOrder& order) const;
   void post(const ShardOrder& order);
   [[nodiscard]] admin::Answer summary() const;
 

@@ -179,6 +179,10 @@ void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   parts.queue.flush(now);
 }
 
+bool Shard::knows(const IpAddress& ue) const {
+  return parts_->registry.find_bearer(ue) != flow::no_flow || parts_->flows.handback().released().has(ue);
+}
+
 void Shard::drain(bool on) {
   parts_->openings.drain(on);
   parts_->sweep.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);

@@ -87,6 +87,8 @@ class Shard {
   /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each leaves as soon as its hosts
   /// do not notice it.
   void release(const std::optional<IpAddress>& ue, Instant now);
+  /// True if the shard has a connection of the UE: one that it follows, or that was handed back and is tracked.
+  [[nodiscard]] bool knows(const IpAddress& ue) const;
   /// Hands all split connections back and stops splitting new ones, until drain(false).
   void drain(bool on);
   /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Those

@@ -23,6 +23,7 @@
 #include "proxy/admin/view.hpp"
 #include "proxy/manual/completion.hpp"
 #include "proxy/manual/pages.hpp"
+#include "proxy/policy/treatment.hpp"
 #include "proxy/sluicectl/capture.hpp"
 #include "proxy/sluicectl/repeat.hpp"
 #include "proxy/sluicectl/top.hpp"
@@ -52,6 +53,20 @@ std::vector<sluice::manual::Verb> verbs() {
   for (const sluice::admin::Verb& verb : known) {
     const std::string arguments = verb.arguments.empty() ? "" : " " + std::string(verb.arguments);
     all.push_back({std::string(verb.name) + arguments, std::string(verb.help)});
+  }
+  return all;
+}
+
+/// The commands as a shell completes them: the modes stand in place of MODE.
+std::vector<sluice::manual::Verb> completed_verbs() {
+  std::string modes;
+  for (const sluice::proxy::ModeText& mode : sluice::proxy::mode_table)
+    modes += (modes.empty() ? "" : "|") + std::string(mode.key);
+  std::vector<sluice::manual::Verb> all = verbs();
+  for (sluice::manual::Verb& verb : all) {
+    constexpr std::string_view placeholder = "MODE ";
+    const std::size_t at = verb.usage.find(placeholder);
+    if (at != std::string::npos) verb.usage.replace(at, placeholder.size() - 1, modes);
   }
   return all;
 }
@@ -209,7 +224,7 @@ int main(int argc, char** argv) {
   if (manual)
     return print(sluice::manual::program_page({"sluicectl", 1, "talks to a running sluice", SLUICE_VERSION}, page_words,
                                               app, verbs()));
-  if (completion) return print(sluice::manual::bash_completion(app, verbs()));
+  if (completion) return print(sluice::manual::bash_completion(app, completed_verbs()));
   words = app.remaining();
   if (std::erase(words, "--json") > 0) json = true;  // no command uses these words
   if (std::erase(words, "--wide") > 0) wide = true;

@@ -67,6 +67,7 @@ struct ShardSnapshot {
   Times times;                         ///< time histograms of both groups, see GroupTimes
   Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
   std::uint32_t order = 0;             ///< id of the last completed order; `staying` dates from then
+  bool order_found = false;            ///< the last order that named a UE met a connection of it here
   bool draining = false;
   StayingFlows staying;
   std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 if they are empty

@@ -197,12 +197,14 @@ bool ShardThread::take_orders(Instant now) {
     case ShardOrder::Kind::look:
       break;
     case ShardOrder::Kind::release_ue:
+      order_found_ = shard_.knows(order.ue);
       shard_.release(order.ue, now);
       break;
     case ShardOrder::Kind::release_all:
       shard_.release({}, now);
       break;
     case ShardOrder::Kind::split_again_ue:
+      order_found_ = shard_.knows(order.ue);
       shard_.split_again(order.ue);
       break;
     case ShardOrder::Kind::split_again_all:
@@ -266,6 +268,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.times = shard_.times_taken();
   snapshot.exposure = shard_.exposure();
   snapshot.order = order_published_;
+  snapshot.order_found = order_found_;
   snapshot.draining = shard_.draining();
   snapshot.staying = staying_;
   snapshot.details = wanted.id;

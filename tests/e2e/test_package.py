@@ -207,6 +207,8 @@ def completed(name, *words):
 def test_bash_completes():
     assert completed("sluicectl", "dr") == ["drain"]
     assert completed("sluicectl", "--json", "drain", "") == ["off", "status"]
+    assert completed("sluicectl", "mode", "by") == ["bypass"]
+    assert {"smvs", "i-tcp", "observe", "split"} <= set(completed("sluicectl", "mode", ""))
     assert completed("sluicectl", "--so") == ["--socket"]
     assert completed("nodeb", "live", "--se") == ["--seconds"]
     assert completed("nodeb", "trace", "") == ["generate"]

@@ -83,3 +83,66 @@ def test_what_the_program_refuses_is_said_once(path):
     run = sluicectl(path, "watch", "no-such-command")
     assert run.returncode == 1
     assert "unknown command" in run.stderr
+
+
+def test_a_word_is_explained_and_a_wrong_one_corrected(path):
+    """Of every kind that has a table of its own, whole and as tables show it."""
+    def kinds(word):
+        run = sluicectl(path, "--json", "explain", word)
+        assert run.returncode == 0, run.stderr
+        found = json.loads(run.stdout)
+        assert all(entry["meaning"] for entry in found)
+        return {entry["kind"] for entry in found}
+
+    assert "counter" in kinds("proxy.flows_split")
+    assert "counter" in kinds("flows_split")
+    assert kinds("sluice_group_queue_samples_total") == kinds("sluice_group_queue_samples") == {"metric"}
+    assert "reason" in kinds("reset_stalled")
+    assert "reason" in kinds("stalled"), "without its prefix"
+    assert "mode" in kinds("wrb")
+    assert kinds("smvs.law") == {"key"}
+    assert "key" in kinds("mtu")
+    assert "command" in kinds("drain")
+    wrong = sluicectl(path, "explain", "flows_splitt")
+    assert (wrong.returncode, wrong.stderr) == (1, "sluicectl: unknown word 'flows_splitt'; did you mean flows_split?\n")
+    assert "did you mean status?" in sluicectl(path, "statu").stderr
+    assert "did you mean flows_split?" in sluicectl(path, "counters", "flows_splitt").stderr
+
+
+def test_counters_are_found_by_the_beginning_of_their_names(path):
+    some = json.loads(sluicectl(path, "--json", "counters", "proxy.flows").stdout)
+    assert "proxy.flows_split" in some and all(name.startswith("proxy.flows") for name in some)
+    assert json.loads(sluicectl(path, "--json", "counters", "flows").stdout).keys() == some.keys()
+    assert isinstance(json.loads(sluicectl(path, "--json", "counters", "flows_split").stdout), int)
+    assert "proxy.flows_split" in sluicectl(path, "counters", "proxy.flows").stdout
+
+
+def test_ports_are_shown_with_their_interfaces(path):
+    assert [path.sluice.ask("ports")[side]["interface"] for side in ("radio", "core")] == ["radio", "core"]
+    assert path.sluice.ask("status")["ports"]["core"]["interface"] == "core"
+
+
+def test_counts_are_whole_numbers_in_json(path, download):
+    (line,) = sluicectl(path, "top", "--json", "--count", "1", "--interval", "0.3").stdout.splitlines()
+    top = json.loads(line)
+    for row in top["bearers"] + top["flows"]:
+        for key in row.keys() & {"flows", "in_flight_bytes", "held_bytes", "queue_bytes", "retransmissions", "rate_bps", "link_bps"}:
+            assert row[key] is None or isinstance(row[key], int), (key, row[key])
+    (bearer,) = path.sluice.ask("bearers")
+    assert all(isinstance(bearer[key], int) for key in bearer if key.endswith("_bps"))
+
+
+def test_a_ue_without_connections_is_refused(path, download):
+    for command in ("release", "split-again"):
+        run = sluicectl(path, command, "10.45.99.99")
+        assert (run.returncode, run.stderr) == (
+            1, "sluicectl: no connection of UE 10.45.99.99 is known; bearers lists the UEs\n")
+    assert sluicectl(path, "release", path.wire.ue_address).returncode == 0
+
+
+def test_no_table_has_json_in_it(path, download):
+    for command in ("status", "counters", "bearers", "flows", "exposure", "ports", "shards", "groups", "reload", "help"):
+        for words in ((command,), (command, "--wide")):
+            run = sluicectl(path, *words)
+            assert run.returncode == 0, run.stderr
+            assert not any(mark in run.stdout for mark in ('{"', '["', "[{", '":')), run.stdout

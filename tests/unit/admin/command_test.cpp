@@ -36,7 +36,8 @@ TEST(CommandTable, RunsACommandWithItsArguments) {
 TEST(CommandTable, RefusesUnknownCommands) {
   EXPECT_THAT(answer_to("").value, "no command; try help");
   EXPECT_THAT(answer_to("  ").value, "no command; try help");
-  EXPECT_THAT(answer_to("ech").value, "unknown command 'ech'; try help");
+  EXPECT_THAT(answer_to("ech").value, "unknown command 'ech'; did you mean echo?");
+  EXPECT_THAT(answer_to("reboot").value, "unknown command 'reboot'; try help");
   EXPECT_THAT(answer_to("echo a b c").value, "too many arguments; usage: echo [WORD [WORD]]");
   EXPECT_FALSE(answer_to(std::string(500, 'x')).ok);
 }

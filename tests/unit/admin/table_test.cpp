@@ -38,11 +38,19 @@ TEST(Table, NumbersHaveThreeDecimalsAtMost) {
             "ms     13260.92\nshare  0.5\nnone   0\nbelow  0\nbig    1000000000000000000\n");
 }
 
+TEST(Table, NoCellIsJson) {
+  const Json change = {{"key", "mode"}, {"after", "bypass"}};
+  EXPECT_EQ(to_table({{"changed", Json::array({change, change})}, {"kept", Json::array()}, {"up", true}}),
+            "changed  key mode, after bypass, key mode, after bypass\nkept     none\nup       true\n");
+  EXPECT_EQ(to_table(Json::array({{{"shard", 0}, {"driver", {{"errors", 2}, {"drops", 0}}}}})),
+            "shard  driver\n0      errors 2, drops 0\n");
+}
+
 TEST(Table, OtherValuesArePrintedUnchanged) {
   EXPECT_EQ(to_table("a\nb\n"), "a\nb\n");
   EXPECT_EQ(to_table("stopping"), "stopping\n");
   EXPECT_EQ(to_table(Json::array()), "none\n");
-  EXPECT_EQ(to_table(Json::array({1, 2})), "[1,2]\n");
+  EXPECT_EQ(to_table(Json::array({1, 2})), "1, 2\n");
   EXPECT_EQ(to_table(""), "");
 }
 

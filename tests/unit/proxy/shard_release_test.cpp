@@ -60,6 +60,16 @@ class ShardRelease : public ScriptedShard {
 };
 class ShardDrain : public ShardRelease {};
 
+TEST_F(ShardRelease, AUeIsKnownWhileItHasAConnectionAndWhileOneThatWentBackIsTracked) {
+  EXPECT_FALSE(lab.shard.knows(hosts.ue_to_server.src));
+  hosts.open();
+  EXPECT_TRUE(lab.shard.knows(hosts.ue_to_server.src));
+  EXPECT_FALSE(lab.shard.knows(hosts.ue_to_server.dst)) << "a server is no UE";
+  release();
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_TRUE(lab.shard.knows(hosts.ue_to_server.src));
+}
+
 TEST_F(ShardRelease, AnEmptyRelayIsReleasedAtOnce) {
   hosts.open();
   release();

@@ -237,7 +237,8 @@ TEST(SluiceRunning, ReturnsOneCounter) {
   EXPECT_EQ(sluice.ask("counters flows_split").value, 0U);
   EXPECT_EQ(sluice.ask("counters proxy.flows_split").value, 0U);
   EXPECT_TRUE(sluice.ask("counters steering.dropped").ok);
-  EXPECT_EQ(sluice.ask("counters flows_spilt").value, "unknown counter 'flows_spilt'; counters lists all");
+  EXPECT_EQ(sluice.ask("counters flows_spilt").value, "unknown counter 'flows_spilt'; did you mean flows_split?");
+  EXPECT_EQ(sluice.ask("counters nonesuch").value, "unknown counter 'nonesuch'; counters lists all");
 }
 
 /// A user of a former name gets the new name, and that name exists.
