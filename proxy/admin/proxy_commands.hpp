@@ -44,6 +44,7 @@ inline constexpr std::array proxy_verbs{
          5},
     Verb{"config", "", "the configuration in force, as YAML, without secrets", 0},
     Verb{"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2},
+    Verb{"modes", "", "every mode with what it does, and why the configuration does not allow the others", 0},
     Verb{
         "reload", "[--confirm-within TIME]",
         "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",

@@ -11,12 +11,6 @@ namespace {
 
 using admin::Json;
 
-Json modes() {
-  Json list = Json::array();
-  for (const ModeText& mode : mode_table) list.push_back({{"mode", mode.key}, {"text", mode.text}});
-  return list;
-}
-
 /// Returns the modes of the active policies, in the order in which bearers number them.
 Json policies(const Config& config) {
   Json list = Json::array();
@@ -67,12 +61,24 @@ Json packets(const Counters& counters) {
 
 }  // namespace
 
+Json to_json(const std::vector<ModeOffer>& modes) {
+  Json list = Json::array();
+  for (const ModeOffer& offer : modes) {
+    const ModeText& text = mode_table[static_cast<std::size_t>(offer.mode)];
+    list.push_back({{"mode", text.key},
+                    {"allowed", offer.why_not.empty()},
+                    {"text", text.text},
+                    {"why_not", offer.why_not.empty() ? Json() : Json(offer.why_not)}});
+  }
+  return list;
+}
+
 Json live_view(const Overview& overview, const LiveContext& context, const admin::Answer& details) {
   const Config& config = *overview.parts().config;
   Json view = {{"program", "sluice"},
                {"time_s", to_seconds(context.now.time_since_epoch())},
                {"status", overview.status()},
-               {"modes", context.switch_modes ? modes() : Json::array()},
+               {"modes", to_json(context.modes)},
                {"policies", policies(config)},
                {"ports", ports(overview)},
                {"shards", shards(overview, context)},

@@ -12,10 +12,18 @@ namespace sluice::proxy {
 /// Maximum number of flows, and of bearers, that the live page shows.
 inline constexpr std::uint16_t most_shown = 100;
 
+/// A mode beside the rules of the configuration.
+struct ModeOffer {
+  Mode mode{};
+  std::string why_not;  ///< the rule that the mode would break; empty where the configuration allows the mode
+};
+/// Every mode with its text, and whether the configuration allows it: the answer to `sluicectl modes`.
+[[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
+
 /// Values for the live page that Overview does not have.
 struct LiveContext {
   std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
-  bool switch_modes = false;                             ///< True if the page may switch the mode
+  std::vector<ModeOffer> modes;                          ///< that the page may switch to, or why not; empty: none
   Instant now{};
 };
 

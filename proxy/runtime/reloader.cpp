@@ -40,20 +40,38 @@ Json to_json(const std::vector<ConfigChange>& changes) {
 
 Answer Reloader::mode(const std::vector<std::string>& words) {
   if (words.empty()) return Answer::success(std::string(to_string(config_.shard.mode)));
-  // Inserted into the printed file, so that every rule of the configuration is checked.
-  std::vector<config::Error> errors;
-  const Config& base = before_ ? *before_ : config_;
-  config::Node root = config::parse_document(print_config(base, config::Secrets::show), file_, errors);
-  for (config::Entry& entry : root.entries) {
-    if (entry.key == "mode") entry.value.text = words[0];
-    if (entry.key == "intercept") entry.value.text = words.size() > 1 ? words[1] : "auto";
-  }
-  config::Loaded<Config> next = config::parse<Config>(root, file_.empty() ? "mode" : file_);
+  config::Loaded<Config> next = with_mode(words[0], words.size() > 1 ? words[1] : "auto");
   if (!next) return Answer::failure(joined(next.errors));
   // The bypass is for emergencies, so it is activated at once and reverts the unconfirmed change, which may be the
   // cause.
   if (unconfirmed() && next->shard.mode == Mode::bypass) take_back("given up for the bypass");
   return change(std::move(*next), std::nullopt);
+}
+
+config::Loaded<Config> Reloader::with_mode(const std::string& mode, const std::string& intercept) const {
+  std::vector<config::Error> errors;
+  const Config& base = before_ ? *before_ : config_;
+  config::Node root = config::parse_document(print_config(base, config::Secrets::show), file_, errors);
+  for (config::Entry& entry : root.entries) {
+    if (entry.key == "mode") entry.value.text = mode;
+    if (entry.key == "intercept") entry.value.text = intercept;
+  }
+  return config::parse<Config>(root, file_.empty() ? "mode" : file_);
+}
+
+const std::vector<ModeOffer>& Reloader::modes() {
+  if (!modes_.empty()) return modes_;
+  for (const ModeText& mode : mode_table) {
+    std::string why_not;
+    for (config::Error& error : with_mode(std::string(mode.key), "auto").errors) {
+      // The values were printed anew, so their lines are not those of the file.
+      error.place = {};
+      error.file = "the file";
+      why_not += (why_not.empty() ? "" : "; ") + error.to_string();
+    }
+    modes_.push_back({mode.mode, std::move(why_not)});
+  }
+  return modes_;
 }
 
 Answer Reloader::reload(const std::vector<std::string>& words) {
@@ -119,6 +137,7 @@ Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
 Answer Reloader::confirm() {
   if (!unconfirmed()) return Answer::failure("nothing waits for a confirmation");
   before_.reset();
+  modes_.clear();
   timer_.cancel();
   spdlog::info("configuration: confirmed");
   return Answer::success("confirmed");
@@ -132,6 +151,7 @@ Answer Reloader::revert() {
 
 void Reloader::put_in_force(const Config& next) {
   config_ = next;
+  modes_.clear();
   apply_(next.shard.treatments());
 }
 

@@ -10,6 +10,7 @@
 
 #include "proxy/admin/command.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/overview/live_view.hpp"
 
 namespace sluice::proxy {
 
@@ -28,6 +29,8 @@ class Reloader {
   /// Changes the mode, and optionally the interception, as given in `words`. While a change is unconfirmed only
   /// bypass is accepted, which reverts that change.
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
+  /// Every mode, and why the configuration does not allow the others. Computed once for each configuration.
+  [[nodiscard]] const std::vector<ModeOffer>& modes();
   /// Reads the file again. `words` is empty, or --confirm-within and a duration.
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
   /// Reads the file again for SIGHUP, which log rotation also sends. Unlike reload(), refuses a file with the values
@@ -42,6 +45,8 @@ class Reloader {
   [[nodiscard]] bool unconfirmed() const { return before_.has_value(); }
 
  private:
+  /// The configuration as if its file named this mode and interception: every rule of it holds.
+  [[nodiscard]] config::Loaded<Config> with_mode(const std::string& mode, const std::string& intercept) const;
   [[nodiscard]] admin::Answer change(Config next, std::optional<Duration> confirm_within);
   void put_in_force(const Config& next);
   /// Activates the configuration before the unconfirmed change again, and logs `why`.
@@ -53,6 +58,7 @@ class Reloader {
   boost::asio::steady_timer timer_;
   bool last_reload_successful_ = true;
   std::uint64_t trial_ = 0;                ///< number of the last change that had to be confirmed
+  std::vector<ModeOffer> modes_;           ///< of the configuration in force; empty until they are asked for
   std::optional<Config> before_;           ///< configuration before the unconfirmed change
   std::optional<std::string> taken_back_;  ///< values of the last reverted change, as YAML with secrets
 };

@@ -282,6 +282,7 @@ admin::CommandTable Runtime::commands() {
       {"shards", now([](Overview& o) { return o.shards(); })},
       {"config", now([this](Overview&) { return admin::Json(print_config(config_)); })},
       {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
+      {"modes", [this](const Words&, const admin::Reply& reply) { reply(Answer::success(to_json(reloader_.modes()))); }},
       {"reload", [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
       {"confirm", [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"revert", [this](const Words&, const admin::Reply& reply) { reply(reloader_.revert()); }},

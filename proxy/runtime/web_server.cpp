@@ -55,8 +55,8 @@ void WebServer::look(const std::function<void(const std::string&)>& take) {
   program_.details.both(most_shown, most_shown, [this, take](const admin::Answer& details) {
     program_.overview.refresh();
     const bool switch_modes = program_.overview.parts().config->page->switch_modes;
-    const admin::Json view =
-        live_view(program_.overview, {program_.processor_times(), switch_modes, dpdk::now()}, details);
+    const std::vector<ModeOffer> modes = switch_modes ? program_.reloader.modes() : std::vector<ModeOffer>();
+    const admin::Json view = live_view(program_.overview, {program_.processor_times(), modes, dpdk::now()}, details);
     take(view.dump(-1, ' ', false, admin::Json::error_handler_t::replace));
   });
 }

@@ -65,6 +65,28 @@ TEST_F(ReloaderTest, SmvsCanRegulateIfItNeedsNoAllowance) {
   EXPECT_FALSE(reloader.mode({"smvs", "regulate"}).ok);
 }
 
+TEST_F(ReloaderTest, ModesThatTheConfigurationDoesNotAllowHaveTheRuleThatTheyBreak) {
+  const auto why_not = [this](Mode mode) {
+    for (const ModeOffer& offer : reloader.modes()) {
+      if (offer.mode == mode) return offer.why_not;
+    }
+    return std::string("not listed");
+  };
+  const std::vector<ModeOffer> offers = reloader.modes();  // a copy, because each change discards them
+  EXPECT_EQ(offers.size(), mode_table.size());
+  for (const ModeOffer& offer : offers) {
+    EXPECT_EQ(offer.why_not.empty(), reloader.mode({std::string(to_string(offer.mode))}).ok || offer.mode == Mode::smvs)
+        << to_string(offer.mode) << ": " << offer.why_not;
+    EXPECT_TRUE(reloader.mode({"smvs"}).ok);
+  }
+  EXPECT_EQ(why_not(Mode::bypass), "");
+  EXPECT_THAT(why_not(Mode::observe),
+              HasSubstr("the file: mode, expected smvs.law nodeb or proxy where smvs is observed"));
+  rewrite("mode: smvs\nsmvs: { law: proxy }\n");
+  ASSERT_TRUE(reloader.reload({}).ok);
+  EXPECT_EQ(why_not(Mode::observe), "") << "it follows the configuration in force";
+}
+
 TEST_F(ReloaderTest, AReloadReportsAndAppliesTheDifferences) {
   rewrite("mode: clamp\nclamp: { gain: 700B }\n");
   const admin::Answer answer = reloader.reload({});
