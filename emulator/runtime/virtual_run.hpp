@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "emulator/runtime/run_pool.hpp"
 #include "emulator/report/result.hpp"
+#include "emulator/runtime/run_pool.hpp"
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
 

@@ -1,3 +1,5 @@
+// Counts connections by state and bearers by controller, a part of them in each call, for metrics and `sluicectl groups`.
+// Shard calls look() ten times a second. Each call visits a bounded number of flows and bearers.
 #include "proxy/flows/census.hpp"
 
 #include <utility>

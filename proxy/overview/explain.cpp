@@ -1,5 +1,5 @@
-// The answer to `sluicectl explain WORD`. The texts are those of the tables that counters, metrics, reasons, modes,
-// keys and commands come from, so a word that is added to one of them is explained without a change here.
+// Answers `sluicectl explain WORD`. The texts come from the tables of counters, metrics, reasons, modes, keys and
+// commands. A word that is added to one of them is therefore explained without a change here.
 #include "proxy/overview/explain.hpp"
 
 #include <algorithm>

@@ -64,7 +64,7 @@ const std::vector<ModeOffer>& Reloader::modes() {
   for (const ModeText& mode : mode_table) {
     std::string why_not;
     for (config::Error& error : with_mode(std::string(mode.key), "auto").errors) {
-      // The values were printed anew, so their lines are not those of the file.
+      // The values are printed for this check, so their lines are not those of the file.
       error.place = {};
       error.file = "the file";
       why_not += (why_not.empty() ? "" : "; ") + error.to_string();

@@ -58,7 +58,7 @@ class Reloader {
   boost::asio::steady_timer timer_;
   bool last_reload_successful_ = true;
   std::uint64_t trial_ = 0;                ///< number of the last change that had to be confirmed
-  std::vector<ModeOffer> modes_;           ///< of the configuration in force; empty until they are asked for
+  std::vector<ModeOffer> modes_;           ///< offers of the active configuration; empty until the first request
   std::optional<Config> before_;           ///< configuration before the unconfirmed change
   std::optional<std::string> taken_back_;  ///< values of the last reverted change, as YAML with secrets
 };

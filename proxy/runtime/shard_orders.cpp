@@ -1,3 +1,5 @@
+// Passes an operator's commands to all shards and answers when the last shard has carried one out. The admin server calls
+// it on the control thread. A command that names a UE is an error if no shard has a connection of that UE.
 #include "proxy/runtime/shard_orders.hpp"
 
 #include <algorithm>

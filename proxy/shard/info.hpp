@@ -126,9 +126,9 @@ inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 struct RadioQueueView {
   const char* source = nullptr;   ///< "reports" or "acknowledgements"; null while the queue is unknown
   Bytes queue;                    ///< valid with a source
-  std::optional<Duration> delay;  ///< that the queue lasts at the mean rate; empty without a source or a rate
+  std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
-/// Chooses the source: a fresh report, else the law by acknowledgements where it steers.
+/// Returns the queue by a fresh report, or else by the ACK-based controller if it steers the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -99,7 +99,7 @@ class ShardThread {
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
   std::uint32_t order_taken_ = 0;  ///< id of the last order; its result is published once the shard has completed it
-  bool order_found_ = false;           ///< the last one that named a UE met a connection of it
+  bool order_found_ = false;       ///< the last one that named a UE met a connection of it
   std::uint32_t order_published_ = 0;  ///< id of the last order whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;
