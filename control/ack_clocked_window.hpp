@@ -209,6 +209,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 728, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 752, "one for each bearer");
 
 }  // namespace sluice::control

@@ -4,8 +4,8 @@
 #include <cmath>
 
 // AckClockedWindow calls on_acknowledged() for each acknowledgement and at() for each window. Invariant: the bound is
-// not below the floor (what fills the path without a queue) unless a tenth and more is lost there, too, so losses that
-// no window of this sender causes do not starve a UE.
+// below the floor only during a trial, or where a trial loses more than random_loss() can be. Losses that no window of
+// this sender causes therefore do not starve a UE.
 
 namespace sluice::control {
 namespace {
@@ -13,40 +13,36 @@ namespace {
 /// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Segments by which the bound grows in a round, as Reno would (RFC 9438 section 4.3), until it is where it was
-/// lowered. On slow links CUBIC's function takes longer.
-constexpr double reno_growth = 3 * (1 - beta) / (1 + beta);
-constexpr double least_round = 0.001;  // s
-/// One segment and this share of a round may be lost on any path: a round of a slow link has ten segments.
-constexpr double tolerated = 0.005;
-/// A round that loses this share and so many segments lowers the bound at once.
-constexpr double severe_share = 0.1;
-constexpr double severe_segments = 8;
-constexpr std::uint8_t enough_rounds = 2;
-/// Random losses exceed their mean by three standard deviations in one of 700 rounds.
-constexpr double deviations = 3;
+/// Losses beyond what is tolerated are excessive when they exceed this: so many segments, and more where loss is
+/// random, because its distances are uneven.
+constexpr double excess_segments = 1;
+constexpr double excess_per_random_loss = 500;
+/// This share of all bytes is tolerated, and this multiple of the random loss up to a most.
+constexpr double tolerated = 0.0005;
+constexpr double tolerated_random_loss = 2.5;
+constexpr double most_tolerated = 0.06;
 /// The floor is so many times rate times base delay, so that the rate can still grow.
 constexpr double reserve = 1.05;
 /// The base delay of the floor rises by no more than this factor in a round.
 constexpr double base_delay_growth = 1.05;
-/// Up to this multiple of the floor in flight, losses are not those of a queue that this sender fills.
+/// Up to this multiple of the floor in flight, a bound at the floor would change nothing.
 constexpr double near_floor = 1.1;
-/// The mean of random loss is over about this many segments.
+/// A trial begins with this share of the floor. No queue stands up to the next share.
+constexpr double trial = 0.8;
+constexpr double clear = 0.9;
+/// The mean of random loss is over about this many segments of a trial.
 constexpr double random_loss_memory = 500;
+/// If so many losses in a row are absent outside trials, random loss has become rarer: one of 3000 gaps is as long.
+constexpr double absent_losses = 8;
+/// A short trial counts as if so many more segments had been delivered in it, because few losses are a rough measure.
+constexpr double least_trial = 50;
 /// A path that loses more is overloaded, by whomever.
 constexpr double most_random_loss = 0.05;
-/// Severe losses at the floor lower it by beta; each round without excessive losses raises it by this.
-constexpr double floor_growth = 1.1;
 
 }  // namespace
 
 bool LossBound::is_excessive() const {
-  const double expected = random_loss_ * sent_;
-  return lost_ > segment_ + expected + deviations * std::sqrt(expected * segment_) + tolerated * sent_;
-}
-
-bool LossBound::is_severe() const {
-  return lost_ >= severe_segments * segment_ && lost_ > severe_share * sent_;
+  return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
 }
 
 bool LossBound::on_acknowledged(const Sample& sample) {
@@ -75,7 +71,23 @@ void LossBound::measure_path(const Sample& sample) {
 
 double LossBound::floor(double beside) const {
   const double pipe = std::max(rate_, earlier_rate_) * base_delay_;
-  return floor_share_ * (reserve * pipe + beside);
+  return reserve * pipe + beside;
+}
+
+/// Losses while no queue stands are random. Random loss is rarer than was measured if none comes for several times the
+/// usual distance of two.
+void LossBound::measure_random_loss(bool is_clear) {
+  if (is_clear) {
+    tried_ += sent_;
+    tried_lost_ += lost_;
+    random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
+    random_loss_ = std::min(random_loss_, most_random_loss);
+  } else if (pipe_ <= 0) {
+    tried_ = lost_ > 0 ? 0 : tried_ + sent_;
+    if (tried_ * random_loss_ < absent_losses * segment_) return;
+    random_loss_ /= 2;
+    tried_ = 0;
+  }
 }
 
 bool LossBound::end_round(const Sample& sample) {
@@ -83,27 +95,41 @@ bool LossBound::end_round(const Sample& sample) {
     sent_before_ = false;
     return false;
   }
-  const bool excessive = is_excessive();
-  const bool at_floor = peak_ <= near_floor * floor(sample.beside);
-  if (at_floor || (!excessive && lost_ < random_loss_ * sent_)) {
-    random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
-    random_loss_ = std::min(random_loss_, most_random_loss);
+  const double floor = this->floor(sample.beside);
+  const bool is_clear = pipe_ > 0 && peak_ <= clear * pipe_;
+  if (!is_clear && to_seconds(sample.now - lowered_at_) >= reached_after_) pipe_ = 0;
+  measure_random_loss(is_clear);
+  const double share = std::min(tolerated_random_loss * random_loss_, most_tolerated);
+  excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
+  if (!is_excessive()) return false;
+  if (is_clear) return end_trial(sample);
+  if (peak_ <= near_floor * floor) {
+    pipe_ = floor;
+    lower(sample, trial * std::min(peak_, floor));
+  } else {
+    pipe_ = 0;
+    lower(sample, std::max(beta * peak_, floor));
   }
-  if (!excessive) floor_share_ = std::min(floor_share_ * floor_growth, 1.0);
-  excessive_rounds_ = excessive ? static_cast<std::uint8_t>(excessive_rounds_ + 1) : std::uint8_t{0};
-  const bool severe = is_severe();
-  if (!excessive || (excessive_rounds_ < enough_rounds && !severe) || (at_floor && !severe)) return false;
-  if (at_floor) floor_share_ *= beta;
-  lower(sample);
   return true;
 }
 
-void LossBound::lower(const Sample& sample) {
+/// Losses go on although no queue stands: they are random, and the floor is in force again, unless they are too many.
+bool LossBound::end_trial(const Sample& sample) {
+  const double share = tried_lost_ / (tried_ + least_trial * segment_);
+  random_loss_ = std::min(std::max(random_loss_, share), most_random_loss);
+  if (share > most_random_loss) {
+    lower(sample, trial * peak_);
+    return true;
+  }
+  pipe_ = excess_ = 0;
+  return false;
+}
+
+void LossBound::lower(const Sample& sample, double level) {
   most_ = peak_;
-  const double now = std::max(beta * most_, floor(sample.beside));
-  reached_after_ = std::cbrt(std::max(most_ - now, 0.0) / segment_ / cubic_c);
+  reached_after_ = std::cbrt(std::max(most_ - level, 0.0) / segment_ / cubic_c);
   lowered_at_ = sample.now;
-  excessive_rounds_ = 0;
+  excess_ = tried_ = tried_lost_ = 0;
   sent_before_ = true;
 }
 
@@ -111,9 +137,8 @@ double LossBound::at(Instant now, double beside) const {
   if (!is_set()) return unbounded;
   const double since = to_seconds(now - lowered_at_) - reached_after_;
   const double cubic = most_ + cubic_c * segment_ * since * since * since;
-  const double rounds = to_seconds(now - lowered_at_) / std::max(base_delay_, least_round);
-  const double reno = std::min((beta * most_) + reno_growth * segment_ * rounds, most_);
-  return std::max({cubic, reno, floor(beside)});
+  const double share = pipe_ > 0 && since < 0 ? trial : 1;
+  return std::max(cubic, share * floor(beside));
 }
 
 void LossBound::forget() {

@@ -10,15 +10,17 @@ namespace sluice::control {
 /// Upper bound that losses set on what may be in flight to one UE. A delay-based window alone fills a buffer that holds
 /// less than its reference, or a policer, for ever: it sees no delay there, only loss.
 ///
-/// Losses are counted per round, that is, until all that was in flight at its start is delivered or lost. Two rounds in
-/// a row with more losses than the path loses at random, or one that loses a tenth, lower the bound to 0.7 of what was
-/// in flight (RFC 9438 section 4.6), but not below the floor. One loss in a round is tolerated. The bound then grows
-/// with time by CUBIC's function (RFC 9438 section 4.2), or as Reno's window does (section 4.3) where that is faster.
+/// Losses are counted per round, that is, until all that was in flight at its start is delivered or lost. What is lost
+/// beyond a small share and the path's random loss adds up over rounds. Two segments of it lower the bound: to 0.7 of
+/// what was in flight (RFC 9438 section 4.6), but not below the floor. So an AQM that drops one packet in each round
+/// lowers it as well as a buffer that overflows. The bound then grows with time by CUBIC's function (RFC 9438
+/// section 4.2).
 ///
 /// The floor is what fills the path without a queue: the rate of the last two rounds times the base delay, and what
-/// must be in flight beside that. A sender that has no more than the floor in flight does not cause losses by its own
-/// queue, so what is lost there is the path's random loss, and is tolerated above the floor, too. Severe losses at the
-/// floor lower the floor, because then others overload the path.
+/// must be in flight beside that. If losses go on at the floor, a trial has 0.8 of it in flight. Losses that stop in
+/// the trial are those of a queue too short for the floor, so the bound grows from there. Losses that go on are the
+/// path's random loss, so they are tolerated from then on, and the floor is in force again. If a trial loses more than
+/// a twentieth, others overload the path, and the bound is lowered further.
 ///
 /// State and work are constant. The class reads no clock; thread: its owner's.
 class LossBound {
@@ -56,28 +58,31 @@ class LossBound {
 
  private:
   bool end_round(const Sample& sample);
-  void lower(const Sample& sample);
+  void lower(const Sample& sample, double level);
   void measure_path(const Sample& sample);
+  void measure_random_loss(bool is_clear);
+  bool end_trial(const Sample& sample);
   [[nodiscard]] double floor(double beside) const;
   [[nodiscard]] bool is_excessive() const;
-  [[nodiscard]] bool is_severe() const;
 
   double segment_;
   double most_ = 0;           ///< in flight when losses lowered the bound, bytes: CUBIC's W_max; zero: no bound
   double reached_after_ = 0;  ///< s after which the bound is at most_ again: CUBIC's K
   Instant lowered_at_{};
   double random_loss_ = 0;
-  double floor_share_ = 1;   ///< of the floor that is in force, > 0
+  double excess_ = 0;        ///< bytes lost beyond what is tolerated, ≥ 0
+  double pipe_ = 0;          ///< the floor when a trial began, bytes; zero: no trial
+  double tried_ = 0;         ///< bytes delivered or lost: in a trial while no queue stood, else since the last loss
+  double tried_lost_ = 0;    ///< bytes of these that were lost
   double base_delay_ = 0;    ///< minimum that rises slowly, s; zero while unknown
   double rate_ = 0;          ///< delivered in the last round, bytes/s
   double earlier_rate_ = 0;  ///< delivered in the round before it, bytes/s
   Instant round_began_{};
-  double round_left_ = 0;              ///< bytes to be delivered or lost before the round ends
-  double sent_ = 0;                    ///< bytes delivered or lost in this round
-  double lost_ = 0;                    ///< bytes of these that were lost
-  double peak_ = 0;                    ///< most bytes in flight in this round
-  std::uint8_t excessive_rounds_ = 0;  ///< in a row
-  bool sent_before_ = false;           ///< the data of this round left before the bound was lowered
+  double round_left_ = 0;     ///< bytes to be delivered or lost before the round ends
+  double sent_ = 0;           ///< bytes delivered or lost in this round
+  double lost_ = 0;           ///< bytes of these that were lost
+  double peak_ = 0;           ///< most bytes in flight in this round
+  bool sent_before_ = false;  ///< the data of this round left before the bound was lowered
 };
 
 }  // namespace sluice::control

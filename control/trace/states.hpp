@@ -126,7 +126,10 @@ void LossBound::fields(Self& self, Visit& visit) {
   visit("reached_after", self.reached_after_);
   visit("lowered_at", self.lowered_at_);
   visit("random_loss", self.random_loss_, Between{0, 1});
-  visit("floor_share", self.floor_share_, Between{0, 1});
+  visit("excess", self.excess_);
+  visit("pipe", self.pipe_);
+  visit("tried", self.tried_);
+  visit("tried_lost", self.tried_lost_);
   visit("base_delay", self.base_delay_);
   visit("rate", self.rate_);
   visit("earlier_rate", self.earlier_rate_);
@@ -135,7 +138,6 @@ void LossBound::fields(Self& self, Visit& visit) {
   visit("sent", self.sent_);
   visit("lost", self.lost_);
   visit("peak", self.peak_);
-  visit("excessive_rounds", self.excessive_rounds_);
   visit("sent_before", self.sent_before_);
 }
 

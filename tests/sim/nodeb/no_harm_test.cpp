@@ -115,6 +115,22 @@ TEST(NoHarm, TheQueueOfASlowLinkIsBounded) {
       << "half a minute and more without a bound on what keeps a server going";
 }
 
+TEST(NoHarm, AnAqmThatDropsIsNotFilled) {
+  for (const std::string queue : {"codel", "fq-codel", "dualpi2"}) {
+    SCOPED_TRACE(queue);
+    const std::string network =
+        "duration: 25s\nwarmup: 5s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\napps: [{type: "
+        "bulk}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: 625kB, channel: "
+        "{type: constant, rate: 10Mb/s}, queue: {type: " +
+        queue + "}}]\n";
+    const RunResult result = run(law, network);
+    const RunResult filled = run(cubic, network);
+    const RunResult beside = run(bbr, network);
+    EXPECT_GT(result.throughput_bps, 0.95 * std::max(filled.throughput_bps, beside.throughput_bps));
+    EXPECT_LE(result.retransmissions, 2 * std::max(filled.retransmissions, beside.retransmissions) + 20);
+  }
+}
+
 /// A path that becomes longer by 40 ms at 15 s and shorter again at 35 s.
 TEST(NoHarm, APathThatBecomesLongerCostsLittle) {
   const std::string network =

@@ -31,6 +31,18 @@ TEST(LossBoundLink, AShallowBufferIsUsedWithFewLosses) {
   }
 }
 
+// Without a trial below the floor 4 packets lose 20 % of all.
+TEST(LossBoundLink, ABufferShorterThanTheReserveOfTheFloorIsUsedWithFewLosses) {
+  for (const Bytes buffer : {Bytes(6250), Bytes(12'500)}) {
+    SCOPED_TRACE(buffer.count());
+    AckedLink link = ten_megabits(10);
+    link.buffer = buffer;
+    const auto result = link.run(65'000);
+    EXPECT_GT(result.utilisation, 0.9);
+    EXPECT_LT(static_cast<double>(result.losses), 0.01 * result.delivered / 1500);
+  }
+}
+
 TEST(LossBoundLink, RandomLossCostsOnlyItsShare) {
   for (const double loss : {0.001, 0.003, 0.01, 0.03}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
