@@ -44,9 +44,9 @@ void ShardTaps::put(const Shares& shares, const FrameHeader& header, std::span<c
   }
 }
 
-void ShardTaps::received(const proxy::Arrival& arrival, const proxy::Counters& counters) {
-  const Frame frame{{arrival.in, false}, arrival.now, arrival.packet.bytes(), arrival.result, arrival.parsed};
-  current_.emplace(Current{header_of(frame, sent_own), arrival.packet.buffer(), shares_of(frame), &counters});
+void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& counters) {
+  const Frame frame{{rx.in, false}, rx.now, rx.packet.bytes(), rx.result, rx.parsed};
+  current_.emplace(Current{header_of(frame, sent_own), rx.packet.buffer(), shares_of(frame), &counters});
   const Shares& shares = current_->shares;
   const std::uint16_t most = std::max_element(shares.begin(), shares.end())->value_or(0);
   bytes_.assign(frame.bytes.begin(), frame.bytes.begin() + most);

@@ -27,7 +27,7 @@ class ShardTaps final : public proxy::FrameWatch {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   [[nodiscard]] bool empty() const { return taps_.empty(); }
 
-  void received(const proxy::Arrival& arrival, const proxy::Counters& counters) override;
+  void received(const proxy::RxPacket& rx, const proxy::Counters& counters) override;
   void dealt_with() override;
   /// Called before frames are transmitted. A frame received in the same burst is recognised by its buffer.
   void sent(proxy::Side out, std::span<const packet::Packet> burst, Instant now);

@@ -13,130 +13,129 @@
 
 namespace sluice::proxy {
 
-void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
-  const Side in = arrival.in;
+void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
+  const Side in = rx.in;
   Flow& flow = shard_.registry.flow(id);
-  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
   tcp::SeqNum edge = own.rcv_edge();
   if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
-  const handback::Verdict verdict = handback::judge(flow, in, arrival.segment(), edge);
-  if (verdict.believed || verdict.feed) flow.last_activity = arrival.now;
+  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
+  if (verdict.believed || verdict.feed) flow.last_activity = rx.now;
   if (verdict.feed) {
     packet::Packet payload;
-    if (verdict.whole && arrival.segment().payload_len != 0) {
-      packet::strip_to_payload(arrival.packet, arrival.parsed);
-      payload = std::move(arrival.packet);
+    if (verdict.whole && rx.segment().payload_len != 0) {
+      packet::strip_to_payload(rx.packet, rx.parsed);
+      payload = std::move(rx.packet);
     }
     const tcp::SeqNum acked = own.snd_una();
-    own.receive(verdict.ours, std::move(payload), arrival.now);
-    if (own.snd_una() != acked) relay::note_progress(flow, in, arrival.now);
+    own.receive(verdict.ours, std::move(payload), rx.now);
+    if (own.snd_una() != acked) relay::note_progress(flow, in, rx.now);
     flows_.mark(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
-    forwarder_.pass_end_to_end(arrival, flow.successor);
+    forwarder_.pass_end_to_end(rx, flow.successor);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
   } else if (verdict.forward) {
     if (verdict.believed) {
-      handback::note_advertised(flow, in, arrival.segment());
-      if (arrival.segment().payload_len != 0) flow.leg(in).passed_by = true;
+      handback::note_advertised(flow, in, rx.segment());
+      if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }
-    forwarder_.forward(arrival, Counter::forward_handback);
+    forwarder_.forward(rx, Counter::forward_handback);
   } else {
     shard_.counters.add(Counter::optimised);
   }
 }
 
-bool Changeover::track_if_released(Arrival& arrival) {
+bool Changeover::track_if_released(RxPacket& rx) {
   Released& released = flows_.handback().released();
-  const std::uint32_t id = released.find(arrival.key());
+  const std::uint32_t id = released.find(rx.key());
   if (id == Released::none) return false;
-  const tcp::Segment& segment = arrival.segment();
+  const tcp::Segment& segment = rx.segment();
   bool sound = true;
   const Counter reason = forwarded_since(released.reason(id));
   if (segment.flags.syn()) {
     const TrackedConnection& connection = released.connection(id);
     const bool own =
-        arrival.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
-    if (!own && openings_.meet_newcomer(arrival)) return true;
-  } else if (sound = is_sound(released.connection(id), arrival); sound && arrival.result == packet::ParseResult::tcp) {
-    const bool welcome = openings_.welcomes() && released.wanted(id, arrival.now);
+        rx.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
+    if (!own && openings_.meet_newcomer(rx)) return true;
+  } else if (sound = is_sound(released.connection(id), rx); sound && rx.result == packet::ParseResult::tcp) {
+    const bool welcome = openings_.welcomes() && released.wanted(id, rx.now);
     TrackedConnection& connection = released.connection(id);
-    if (welcome && connection.may_be_split(arrival.in, segment) && split_released(id, arrival)) {
-      flows_.receive(arrival, shard_.registry.connections().find(arrival.key()));
+    if (welcome && connection.may_be_split(rx.in, segment) && split_released(id, rx)) {
+      flows_.receive(rx, shard_.registry.connections().find(rx.key()));
       return true;
     }
-    if (segment.payload_len != 0) released.note_data(id, arrival.now);
-    if (connection.track(arrival.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
+    if (segment.payload_len != 0) released.note_data(id, rx.now);
+    if (connection.track(rx.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
   }
-  forwarder_.forward(arrival, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
+  forwarder_.forward(rx, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
   return true;
 }
 
 /// A connection of an earlier run has no SYN in memory. Until its sequence numbers are known, a host's first unfinished
 /// checksum therefore counts as that of its SYN.
-bool Changeover::is_sound(TrackedConnection& connection, const Arrival& arrival) const {
+bool Changeover::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
-  if (connection.adrift && shard_.config.accepts_partial_checksums(arrival.in) &&
-      is_unfinished(arrival.packet, arrival.parsed))
-    shown.note_checksum(arrival.in, true, true);
-  return !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown.leaves_unfinished(arrival.in));
+  if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
+    shown.note_checksum(rx.in, true, true);
+  return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
 /// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
-bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival) {
-  const FlowId id = shard_.registry.open(arrival.key(), policy, arrival.now);
+bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
+  const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
-  connection.restore(arrival.in, arrival.segment(), flow, flows_.endpoint_configs(id), arrival.now);
-  flows_.begin(flow, id, arrival.now);
+  connection.restore(rx.in, rx.segment(), flow, flows_.endpoint_configs(id), rx.now);
+  flows_.begin(flow, id, rx.now);
   return true;
 }
 
 /// Splits a released connection again. Returns false if there is no place, or if its policy no longer splits.
-bool Changeover::split_released(std::uint32_t released, const Arrival& arrival) {
+bool Changeover::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
-  const PolicyIndex policy = policies.choose(view_of(arrival));
+  const PolicyIndex policy = policies.choose(view_of(rx));
   if (!policies.treatment(policy).splits()) return false;
   Released& all = flows_.handback().released();
-  if (!split_again(all.connection(released), policy, arrival)) return false;
-  shard_.registry.flow(shard_.registry.connections().find(arrival.key())).unsplittable_seen =
+  if (!split_again(all.connection(released), policy, rx)) return false;
+  shard_.registry.flow(shard_.registry.connections().find(rx.key())).unsplittable_seen =
       all.unsplittable_seen(released) & 15U;
   all.forget(released);
   shard_.counters.add(Counter::flows_split_again);
   return true;
 }
 
-void Changeover::pass_until_split(Arrival& arrival, EndToEndId id) {
-  const bool shown = end_to_end_.leaves_unfinished(id, arrival.in);
-  const bool sound = arrival.result == packet::ParseResult::tcp &&
-                     !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown);
+void Changeover::pass_until_split(RxPacket& rx, EndToEndId id) {
+  const bool shown = end_to_end_.leaves_unfinished(id, rx.in);
+  const bool sound =
+      rx.result == packet::ParseResult::tcp && !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown);
   if (sound && openings_.welcomes() && shard_.registry.has_room() &&
-      end_to_end_.may_be_split(id, arrival.in, arrival.segment())) {
+      end_to_end_.may_be_split(id, rx.in, rx.segment())) {
     const PolicyIndex policy = end_to_end_.policy_of(id);
-    const TrackedConnection connection = end_to_end_.give_up(id, arrival.now);
-    if (split_again(connection, policy, arrival)) {
+    const TrackedConnection connection = end_to_end_.give_up(id, rx.now);
+    if (split_again(connection, policy, rx)) {
       shard_.counters.add(Counter::flows_split_by_switch);
-      flows_.receive(arrival, shard_.registry.connections().find(arrival.key()));
+      flows_.receive(rx, shard_.registry.connections().find(rx.key()));
     } else {  // cannot happen: there is a free place, and the key is free
-      forwarder_.forward(arrival, Counter::forward_flow_limit);
+      forwarder_.forward(rx, Counter::forward_flow_limit);
     }
     return;
   }
-  if (sound) end_to_end_.track(id, arrival.in, arrival.packet, arrival.parsed);
-  forwarder_.pass_end_to_end(arrival, id);
+  if (sound) end_to_end_.track(id, rx.in, rx.packet, rx.parsed);
+  forwarder_.pass_end_to_end(rx, id);
 }
 
-void Changeover::on_unsplittable(const Arrival& arrival) {
-  const Side in = arrival.in;
-  const auto begun = read_unsplittable(arrival.packet, arrival.parsed, arrival.result);
+void Changeover::on_unsplittable(const RxPacket& rx) {
+  const Side in = rx.in;
+  const auto begun = read_unsplittable(rx.packet, rx.parsed, rx.result);
   if (!begun) return;
   Registry& registry = shard_.registry;
   Released& released = flows_.handback().released();
   const flow::FlowKey key = key_of(in, *begun);
   const ConnectionId id = registry.connections().find(key);
-  if (id == flow::no_flow) return released.note_unsplittable(key, in, begun->segment, arrival.now);
+  if (id == flow::no_flow) return released.note_unsplittable(key, in, begun->segment, rx.now);
   if (registry.connections().is_end_to_end(id))
     return end_to_end_.note_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
   Flow& flow = registry.flow(id);
@@ -153,15 +152,15 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
-    openings_.note_unsplit(key, counter_of(arrival.result), arrival.now);
+    openings_.note_unsplit(key, counter_of(rx.result), rx.now);
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.mark(flow, id, StreamEvents::all);
   // The handback point must be set before later segments of the same burst are processed.
-  flows_.serve_marked(arrival.now);
+  flows_.serve_marked(rx.now);
   // The data of this segment lies behind the handback point.
   if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
-    released.note_unsplittable(key, in, begun->segment, arrival.now);
+    released.note_unsplittable(key, in, begun->segment, rx.now);
   } else if (registry.flow(left).phase == FlowPhase::handing_back) {
     registry.flow(left).leg(in).passed_by = true;
   }

@@ -14,11 +14,11 @@ namespace sluice::proxy {
 namespace {
 
 /// Returns the counter of the reason why this segment ends tracking for a split.
-Counter reason_to_give_up(const Arrival& arrival) {
-  if (arrival.result != packet::ParseResult::tcp) return proxy::counter_of(arrival.result);
-  if (!arrival.segment().flags.syn()) return Counter::forward_handshake_unseen;
-  if (arrival.segment().payload_len != 0) return Counter::forward_syn_data;
-  if (arrival.segment().flags.ack() && arrival.segment().syn.accurate_ecn) return Counter::forward_accurate_ecn;
+Counter reason_to_give_up(const RxPacket& rx) {
+  if (rx.result != packet::ParseResult::tcp) return proxy::counter_of(rx.result);
+  if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
+  if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
+  if (rx.segment().flags.ack() && rx.segment().syn.accurate_ecn) return Counter::forward_accurate_ecn;
   return Counter::forward_simultaneous_open;
 }
 
@@ -29,33 +29,32 @@ Counter counter_of(AnswerToSyn answer) {
 }
 
 /// True if the port may have unfinished checksums and this segment has one.
-bool shows_unfinished(const Arrival& arrival, const ShardConfig& config) {
-  return config.accepts_partial_checksums(arrival.in) && is_unfinished(arrival.packet, arrival.parsed);
+bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
+  return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
 /// Records the checksum state of a handshake segment. The initiator's ACK counts as well, because a host that finishes
 /// that one finishes all.
-void note_checksum(const Arrival& arrival, Flow& flow, handshake::Step step, bool unanswered,
-                   const ShardConfig& config) {
+void note_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
-  flow.handshake.note_checksum(arrival.in, shows_unfinished(arrival, config), step == answered && unanswered);
+  flow.handshake.note_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
 /// Returns the record of a first SYN.
-FirstSyn first_syn_of(const Arrival& arrival, const ShardConfig& config) {
-  const tcp::Segment& segment = arrival.segment();
-  return {.key = arrival.key(),
-          .tag = arrival.tag,
+FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
+  const tcp::Segment& segment = rx.segment();
+  return {.key = rx.key(),
+          .tag = rx.tag,
           .isn = segment.seq,
           .options = segment.syn,
           .window = segment.window,
-          .from = arrival.in,
-          .dscp = view_of(arrival).dscp,
+          .from = rx.in,
+          .dscp = view_of(rx).dscp,
           .repeated = false,
-          .unfinished = shows_unfinished(arrival, config),
-          .at = arrival.now,
-          .headers = packet::learn(arrival.packet, arrival.parsed)};
+          .unfinished = shows_unfinished(rx, config),
+          .at = rx.now,
+          .headers = packet::learn(rx.packet, rx.parsed)};
 }
 
 }  // namespace
@@ -79,57 +78,56 @@ bool Openings::is_ue(const IpAddress& address) const {
                                          [&](const IpPrefix& prefix) { return prefix.contains(address); });
 }
 
-std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) const {
-  const tcp::Segment& segment = arrival.segment();
+std::optional<Counter> Openings::reason_not_to_note(const RxPacket& rx) const {
+  const tcp::Segment& segment = rx.segment();
   if (shard_.registry.policies().current().only_bypass()) return Counter::forward_bypass_mode;
-  if (!is_ue(arrival.in == Side::radio ? arrival.parsed.src : arrival.parsed.dst)) return Counter::forward_not_ue;
+  if (!is_ue(rx.in == Side::radio ? rx.parsed.src : rx.parsed.dst)) return Counter::forward_not_ue;
   if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
-  if (arrival.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(arrival.result);
+  if (rx.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(rx.result);
   if (segment.payload_len != 0) return Counter::forward_syn_data;
   if (draining_) return Counter::forward_draining;
   if (flows_.memory().refuses_flows()) return Counter::forward_memory;
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false))
-    return Counter::forward_handshake_damaged;
+  if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false)) return Counter::forward_handshake_damaged;
   return std::nullopt;
 }
 
 /// Forwards a segment, and records why its connection passes unsplit from now on.
-void Openings::forward_unsplit(Arrival& arrival, Counter reason) {
-  unsplit_.note(arrival.key(), arrival.tag, reason, arrival.now);
-  forwarder_.forward(arrival, reason);
+void Openings::forward_unsplit(RxPacket& rx, Counter reason) {
+  unsplit_.note(rx.key(), rx.tag, reason, rx.now);
+  forwarder_.forward(rx, reason);
 }
 
 /// Forwards a segment, other than a first SYN, of a connection without state. The reason is the one recorded during its
 /// handshake.
-void Openings::forward_unknown(Arrival& arrival) {
-  const std::optional<Counter> reason = unsplit_.find(arrival.key(), arrival.tag, arrival.now);
-  forwarder_.forward(arrival, reason.value_or(Counter::forward_mid_flow));
+void Openings::forward_unknown(RxPacket& rx) {
+  const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
+  forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
 }
 
-void Openings::meet(Arrival& arrival) {
-  const bool first_syn = arrival.segment().flags.syn() && !arrival.segment().flags.ack();
-  if (!first_syn && meet_answer(arrival)) return;
-  if (const auto reason = reason_not_to_note(arrival)) {
-    if (*reason == Counter::forward_mid_flow) return forward_unknown(arrival);
+void Openings::meet(RxPacket& rx) {
+  const bool first_syn = rx.segment().flags.syn() && !rx.segment().flags.ack();
+  if (!first_syn && meet_answer(rx)) return;
+  if (const auto reason = reason_not_to_note(rx)) {
+    if (*reason == Counter::forward_mid_flow) return forward_unknown(rx);
     // A decision by address applies to each segment anyway, and the contents of a damaged segment are unreliable.
     const bool lasting = *reason != Counter::forward_not_ue && *reason != Counter::forward_handshake_damaged;
-    if (first_syn && lasting) return forward_unsplit(arrival, *reason);
-    return forwarder_.forward(arrival, *reason);
+    if (first_syn && lasting) return forward_unsplit(rx, *reason);
+    return forwarder_.forward(rx, *reason);
   }
   const Policies& policies = shard_.registry.policies().current();
-  if (policies.treatment(policies.choose(view_of(arrival))).mode == Mode::bypass) {
-    return forward_unsplit(arrival, Counter::forward_bypass_mode);
+  if (policies.treatment(policies.choose(view_of(rx))).mode == Mode::bypass) {
+    return forward_unsplit(rx, Counter::forward_bypass_mode);
   }
-  note(first_syn_of(arrival, shard_.config));
-  if (arrival.in == Side::radio && shard_.registry.policies().minds_young()) expect(arrival);
-  forwarder_.forward(arrival, Counter::forward_handshake);
+  note(first_syn_of(rx, shard_.config));
+  if (rx.in == Side::radio && shard_.registry.policies().minds_young()) expect(rx);
+  forwarder_.forward(rx, Counter::forward_handshake);
 }
 
 /// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not,
 /// because it does not show that a user waits.
-void Openings::expect(const Arrival& arrival) {
-  const BearerId id = shard_.registry.find_bearer(arrival.parsed.src);
-  if (id != flow::no_flow) shard_.registry.bearer(id).expect_young(arrival.now);
+void Openings::expect(const RxPacket& rx) {
+  const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
+  if (id != flow::no_flow) shard_.registry.bearer(id).expect_young(rx.now);
 }
 
 /// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
@@ -141,31 +139,31 @@ void Openings::note(const FirstSyn& first) {
 }
 
 /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
-bool Openings::meet_answer(Arrival& arrival) {
+bool Openings::meet_answer(RxPacket& rx) {
   if (first_syns_.empty() && newcomers_.empty()) return false;
-  const flow::FlowKey key = arrival.key();
+  const flow::FlowKey key = rx.key();
   for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
-    const FirstSyn* const noted = syns->find(key, arrival.tag);
+    const FirstSyn* const noted = syns->find(key, rx.tag);
     if (noted == nullptr) continue;
-    const bool shown = noted->unfinished && noted->from == arrival.in;
-    if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown)) {
-      forwarder_.forward(arrival, Counter::forward_handshake_damaged);
+    const bool shown = noted->unfinished && noted->from == rx.in;
+    if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown)) {
+      forwarder_.forward(rx, Counter::forward_handshake_damaged);
       return true;
     }
-    const AnswerToSyn answer = judge(*noted, arrival.in, arrival.segment());
+    const AnswerToSyn answer = judge(*noted, rx.in, rx.segment());
     if (answer == AnswerToSyn::none) continue;
     const FirstSyn first = *noted;
     syns->forget(*noted);
-    if (arrival.now - first.at >= shard_.config.timeouts.handshake) continue;
+    if (rx.now - first.at >= shard_.config.timeouts.handshake) continue;
     if (answer == AnswerToSyn::accepts) {
-      begin_answered(arrival, first);
+      begin_answered(rx, first);
     } else {
       if (answer != AnswerToSyn::refuses) {
-        forward_unsplit(arrival, counter_of(answer));
+        forward_unsplit(rx, counter_of(answer));
         return true;
       }
       shard_.counters.add(Counter::flows_refused);
-      forwarder_.forward(arrival, counter_of(answer));
+      forwarder_.forward(rx, counter_of(answer));
     }
     return true;
   }
@@ -173,21 +171,21 @@ bool Openings::meet_answer(Arrival& arrival) {
 }
 
 /// Creates the connection that both hosts have now agreed on: this SYN-ACK answers `first`.
-void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
+void Openings::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
   const Treatment& treatment = policies.treatment(policy);
-  if (const auto reason = reason_not_to_begin(treatment)) return forward_unsplit(arrival, *reason);
-  unsplit_.forget(key, arrival.tag);
+  if (const auto reason = reason_not_to_begin(treatment)) return forward_unsplit(rx, *reason);
+  unsplit_.forget(key, rx.tag);
   if (treatment.regulates()) {
-    const EndToEndId id = end_to_end_.open(first, policy, arrival.now);
-    if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(arrival, id);
+    const EndToEndId id = end_to_end_.open(first, policy, rx.now);
+    if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(rx, id);
   } else {
-    const FlowId id = begin(first, policy, arrival.now);
-    if (id != no_id) return follow(arrival, id);
+    const FlowId id = begin(first, policy, rx.now);
+    if (id != no_id) return follow(rx, id);
   }
-  forward_unsplit(arrival, Counter::forward_flow_limit);
+  forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
 /// Returns why the connection is not created. Conditions may have changed since the SYN was recorded.
@@ -210,19 +208,19 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   return id;
 }
 
-bool Openings::meet_newcomer(Arrival& arrival) {
-  if (!arrival.segment().flags.ack()) {
-    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival, shard_.config));
+bool Openings::meet_newcomer(RxPacket& rx) {
+  if (!rx.segment().flags.ack()) {
+    if (!reason_not_to_note(rx)) newcomers_.note(first_syn_of(rx, shard_.config));
     return false;
   }
   FirstSyn first;
-  const flow::FlowKey key = arrival.key();
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false) ||
-      !newcomers_.take_answered(key, arrival.in, arrival.segment(), first, arrival.now)) {
+  const flow::FlowKey key = rx.key();
+  if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false) ||
+      !newcomers_.take_answered(key, rx.in, rx.segment(), first, rx.now)) {
     return false;
   }
-  forget(key, arrival.now);
-  begin_answered(arrival, first);
+  forget(key, rx.now);
+  begin_answered(rx, first);
   return true;
 }
 
@@ -257,93 +255,91 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
   flows_.close(oldest.id, now);
 }
 
-void Openings::track(Arrival& arrival, FlowId id) {
+void Openings::track(RxPacket& rx, FlowId id) {
   const Flow& flow = shard_.registry.flow(id);
   if (flow.release_reason != ReleaseReason::none) {
-    return forward_unknown(arrival);
+    return forward_unknown(rx);
   }
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed,
-                 flow.handshake.leaves_unfinished(arrival.in))) {
-    forwarder_.forward(arrival, Counter::forward_handshake_damaged);
+  if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, flow.handshake.leaves_unfinished(rx.in))) {
+    forwarder_.forward(rx, Counter::forward_handshake_damaged);
     return;
   }
-  follow(arrival, id);
+  follow(rx, id);
 }
 
 /// Advances the handshake. Requires that the segment's checksum is good.
-void Openings::follow(Arrival& arrival, FlowId id) {
+void Openings::follow(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
-  const bool splittable = arrival.result == packet::ParseResult::tcp;
+  const bool splittable = rx.result == packet::ParseResult::tcp;
   const bool unanswered = flow.phase == FlowPhase::syn;
-  const handshake::Step step = handshake::follow(flow, arrival.in, arrival.segment(), splittable, arrival.now);
-  note_checksum(arrival, flow, step, unanswered, shard_.config);
+  const handshake::Step step = handshake::follow(flow, rx.in, rx.segment(), splittable, rx.now);
+  note_checksum(rx, flow, step, unanswered, shard_.config);
   switch (step) {
     case handshake::Step::unrelated:
-      if (arrival.segment().flags.syn() && meet_newcomer(arrival)) return;
+      if (rx.segment().flags.syn() && meet_newcomer(rx)) return;
       break;
     case handshake::Step::go_on:
-      flow.last_activity = arrival.now;
+      flow.last_activity = rx.now;
       break;
     case handshake::Step::answered:
-      flow.last_activity = arrival.now;
-      flow.leg(flow.initiator).headers = packet::learn(arrival.packet, arrival.parsed);
+      flow.last_activity = rx.now;
+      flow.leg(flow.initiator).headers = packet::learn(rx.packet, rx.parsed);
       break;
     case handshake::Step::complete:
-      flow.last_activity = arrival.now;
-      flow.leg(opposite(arrival.in)).headers = packet::learn(arrival.packet, arrival.parsed);
+      flow.last_activity = rx.now;
+      flow.leg(opposite(rx.in)).headers = packet::learn(rx.packet, rx.parsed);
       if (shard_.registry.bearer(flow.bearer).treatment().splits()) {
-        split(arrival, id);
+        split(rx, id);
       } else {
-        leave_end_to_end(arrival, id);
+        leave_end_to_end(rx, id);
       }
       return;
     case handshake::Step::refused:
       shard_.counters.add(Counter::flows_refused);
       flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
-      forwarder_.forward(arrival, Counter::forward_reset_handshake);
+      forwarder_.forward(rx, Counter::forward_reset_handshake);
       return;
     case handshake::Step::give_up:
       flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
-      forward_unsplit(arrival, reason_to_give_up(arrival));
+      forward_unsplit(rx, reason_to_give_up(rx));
       return;
   }
-  forwarder_.forward(arrival, Counter::forward_handshake);
+  forwarder_.forward(rx, Counter::forward_handshake);
 }
 
 /// Splits the connection, because this segment is the last ACK of its handshake.
-void Openings::split(Arrival& arrival, FlowId id) {
+void Openings::split(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
-  tcp::Segment ack = arrival.segment();
-  const bool clamped = clamp_window(ack, flow, arrival.in);
-  handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(id), arrival.now);
-  flows_.begin(flow, id, arrival.now);
+  tcp::Segment ack = rx.segment();
+  const bool clamped = clamp_window(ack, flow, rx.in);
+  handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(id), rx.now);
+  flows_.begin(flow, id, rx.now);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   flows_.mark(flow, id, StreamEvents::all);
   if (bare && !clamped) {
-    forwarder_.forward(arrival, Counter::forward_handshake);
+    forwarder_.forward(rx, Counter::forward_handshake);
     return;
   }
   // The responder still waits for the last ACK of the handshake.
   if (bare) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
-    LegOutput(flow, opposite(arrival.in), bearer.counts() ? &bearer : nullptr, shard_)
-        .transmit(ack, nullptr, arrival.now);
+    LegOutput(flow, opposite(rx.in), bearer.counts() ? &bearer : nullptr, shard_).transmit(ack, nullptr, rx.now);
   }
-  flows_.receive(arrival, id);
+  flows_.receive(rx, id);
 }
 
 /// Tracks the connection end to end, because the policies have changed since its SYN and it is no longer split.
-void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
+void Openings::leave_end_to_end(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
-      end_to_end_.adopt(handshake::known(shard_.registry.key_of(id), flow), Bytes::max(), arrival.now);
+      end_to_end_.adopt(handshake::known(shard_.registry.key_of(id), flow), Bytes::max(), rx.now);
   flow.successor = successor;
-  flows_.close(id, arrival.now);
+  flows_.close(id, rx.now);
   if (successor == EndToEndFlows::none) {
-    forward_unsplit(arrival, Counter::forward_flow_limit);
+    forward_unsplit(rx, Counter::forward_flow_limit);
   } else {
-    forwarder_.pass_end_to_end(arrival, successor);
+    forwarder_.pass_end_to_end(rx, successor);
   }
 }
 

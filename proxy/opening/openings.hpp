@@ -7,8 +7,8 @@
 #include "proxy/handback/handback.hpp"
 #include "proxy/opening/newcomers.hpp"
 #include "proxy/opening/unsplit_connections.hpp"
-#include "proxy/shard/arrival.hpp"
 #include "proxy/shard/forwarder.hpp"
+#include "proxy/shard/rx_packet.hpp"
 #include "proxy/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -29,13 +29,13 @@ class Openings {
   [[nodiscard]] bool welcomes() const { return !draining_ && !flows_.memory().refuses_flows(); }
 
   /// Processes a segment of a connection of which at most SYNs were seen.
-  void meet(Arrival& arrival);
+  void meet(RxPacket& rx);
   /// Processes a SYN or SYN-ACK whose numbers do not match the connection with its addresses. A SYN is recorded and
   /// still has to be forwarded. A SYN-ACK that answers such a SYN replaces the old connection by a new one. Returns
   /// true if the segment was forwarded.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(Arrival& arrival);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(RxPacket& rx);
   /// Processes a segment of a connection whose handshake is tracked.
-  [[gnu::noinline]] void track(Arrival& arrival, FlowId id);
+  [[gnu::noinline]] void track(RxPacket& rx, FlowId id);
   /// Records why the connection with this key passes unsplit. Its later segments are counted under that reason.
   void note_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
     unsplit_.note(key, shard_.registry.connections().tag_of(key), reason, now);
@@ -45,21 +45,21 @@ class Openings {
   /// True if the address belongs to a configured UE prefix, or none is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   /// Returns why a segment does not start tracking of a connection, if so.
-  [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
+  [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
   /// Returns why an answered SYN does not create a connection, if so.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const Treatment& treatment) const;
   /// Forwards a segment and records why its connection passes unsplit.
-  void forward_unsplit(Arrival& arrival, Counter reason);
+  void forward_unsplit(RxPacket& rx, Counter reason);
   /// Forwards a segment of a connection without state, counted under the recorded reason.
-  void forward_unknown(Arrival& arrival);
+  void forward_unknown(RxPacket& rx);
   /// Records a first SYN.
   void note(const FirstSyn& first);
   /// Starts the short-flow period of the UE that has sent a SYN.
-  void expect(const Arrival& arrival);
+  void expect(const RxPacket& rx);
   /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
-  [[nodiscard]] bool meet_answer(Arrival& arrival);
+  [[nodiscard]] bool meet_answer(RxPacket& rx);
   /// Creates the connection whose SYN this SYN-ACK answers.
-  void begin_answered(Arrival& arrival, const FirstSyn& first);
+  void begin_answered(RxPacket& rx, const FirstSyn& first);
   /// Creates a flow in the handshake phase; no_id if a limit is reached.
   [[nodiscard]] FlowId begin(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Allocates a flow for a handshake, displacing the oldest handshakes if necessary.
@@ -69,11 +69,11 @@ class Openings {
   /// Removes all state of a connection that is not split.
   void forget(const flow::FlowKey& key, Instant now);
   /// Advances the handshake by a segment with a good checksum.
-  void follow(Arrival& arrival, FlowId id);
+  void follow(RxPacket& rx, FlowId id);
   /// Splits the connection, because this segment completes its handshake.
-  void split(Arrival& arrival, FlowId id);
+  void split(RxPacket& rx, FlowId id);
   /// Tracks the connection end to end, because its policy no longer splits.
-  void leave_end_to_end(Arrival& arrival, FlowId id);
+  void leave_end_to_end(RxPacket& rx, FlowId id);
   /// Limits the window of the handshake's last ACK to what the relay may hold. Returns true if it was changed.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
 

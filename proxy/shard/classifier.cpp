@@ -82,8 +82,8 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
   if (parts_.flows.takes(known_, 0)) [[likely]] {
     parts_.flows.receive(in, {&packet, 1}, known_, 0, now);
   } else {
-    Arrival arrival{in, packet, known_.results[0], known_.parsed[0], known_.tag(0), now};
-    handle(arrival, known_.id(0));
+    RxPacket rx{in, packet, known_.results[0], known_.parsed[0], known_.tag(0), now};
+    handle(rx, known_.id(0));
     packet.reset();  // frees the packet if no handler took it
   }
   parts_.flows.serve_marked(now);
@@ -102,8 +102,8 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
     if ((!changed || registry.connections().removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
       i = parts_.flows.receive(in, burst, known_, i, now);
     } else {
-      Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
-      handle(arrival, changed ? find(i) : known_.id(i));
+      RxPacket rx{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
+      handle(rx, changed ? find(i) : known_.id(i));
       burst[i].reset();  // frees the packet if no handler took it
       ++i;
     }
@@ -132,9 +132,9 @@ void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Insta
 void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   look_up(in, burst);
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
-    watch.received(arrival, shard_.counters);
-    handle(arrival, find(i));
+    RxPacket rx{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
+    watch.received(rx, shard_.counters);
+    handle(rx, find(i));
     watch.dealt_with();
     burst[i].reset();
   }
@@ -146,84 +146,84 @@ ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
 
-inline void Classifier::handle(Arrival& arrival, ConnectionId id) {
+inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
-  if (arrival.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
-      !is_reused(arrival, registry.flow(id))) [[likely]] {
-    parts_.flows.receive(arrival, id);
-  } else if (arrival.is_tcp() && registry.connections().is_end_to_end(id)) {
-    handle_end_to_end(arrival, registry.connections().end_to_end(id));
+  if (rx.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
+      !is_reused(rx, registry.flow(id))) [[likely]] {
+    parts_.flows.receive(rx, id);
+  } else if (rx.is_tcp() && registry.connections().is_end_to_end(id)) {
+    handle_end_to_end(rx, registry.connections().end_to_end(id));
   } else {
-    handle_other(arrival, id);
+    handle_other(rx, id);
   }
 }
 
 /// True if a SYN reuses the addresses of a connection that is closed on both legs, so that a new connection begins.
-inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) const {
-  const tcp::Flags flags = arrival.segment().flags;
+inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
+  const tcp::Flags flags = rx.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&
-         !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false);
+         !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false);
 }
 
-void Classifier::handle_other(Arrival& arrival, ConnectionId id) {
-  if (!arrival.is_tcp()) {
-    handle_unparsed(arrival);
+void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
+  if (!rx.is_tcp()) {
+    handle_unparsed(rx);
   } else if (id == flow::no_flow) {
-    handle_new(arrival);
+    handle_new(rx);
   } else if (shard_.registry.flow(id).phase == FlowPhase::split) {
-    parts_.flows.close(id, arrival.now);
-    handle_new(arrival);
+    parts_.flows.close(id, rx.now);
+    handle_new(rx);
   } else if (shard_.registry.flow(id).phase == FlowPhase::handing_back) {
-    parts_.changeover.pass_during_handback(arrival, id);
+    parts_.changeover.pass_during_handback(rx, id);
   } else {
-    parts_.openings.track(arrival, id);
+    parts_.openings.track(rx, id);
   }
 }
 
-void Classifier::handle_unparsed(Arrival& arrival) {
-  const Counter counter = counter_of(arrival.result);
-  if (packet::disposition(arrival.result) == packet::Disposition::drop) {
+void Classifier::handle_unparsed(RxPacket& rx) {
+  const Counter counter = counter_of(rx.result);
+  if (packet::disposition(rx.result) == packet::Disposition::drop) {
     shard_.counters.add(counter);
     return;
   }
-  parts_.changeover.on_unsplittable(arrival);
-  if (arrival.result == packet::ParseResult::icmp) router_errors::hear(shard_, parts_.flows, arrival);
-  parts_.forwarder.forward(arrival, counter);
+  parts_.changeover.on_unsplittable(rx);
+  if (rx.result == packet::ParseResult::icmp) router_errors::hear(shard_, parts_.flows, rx);
+  parts_.forwarder.forward(rx, counter);
 }
 
-void Classifier::handle_new(Arrival& arrival) {
-  if (parts_.orphans && end_orphan(arrival)) return;
-  if (parts_.changeover.track_released(arrival)) return;
-  parts_.openings.meet(arrival);
+void Classifier::handle_new(RxPacket& rx) {
+  if (parts_.orphans && end_orphan(rx)) return;
+  if (parts_.changeover.track_released(rx)) return;
+  parts_.openings.meet(rx);
 }
 
-void Classifier::handle_end_to_end(Arrival& arrival, EndToEndId id) {
-  if (arrival.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, arrival.in, arrival.segment())) [[unlikely]] {
-    if (parts_.openings.meet_newcomer(arrival)) return;
+void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
+  if (rx.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, rx.in, rx.segment())) [[unlikely]] {
+    if (parts_.openings.meet_newcomer(rx)) return;
   }
   if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
-    parts_.changeover.pass_until_split(arrival, id);
+    parts_.changeover.pass_until_split(rx, id);
   } else {
-    parts_.forwarder.pass_end_to_end(arrival, id);
+    parts_.forwarder.pass_end_to_end(rx, id);
   }
 }
 
-bool Classifier::end_orphan(const Arrival& arrival) {
+bool Classifier::end_orphan(const RxPacket& rx) {
   Orphans& orphans = *parts_.orphans;
-  const std::uint32_t id = orphans.find(arrival.key());
+  const std::uint32_t id = orphans.find(rx.key());
   if (id == Orphans::none) return false;
-  if (arrival.segment().flags.syn() && !orphans.is_own_syn(id, arrival.in, arrival.segment())) {
+  if (rx.segment().flags.syn() && !orphans.is_own_syn(id, rx.in, rx.segment())) {
     orphans.forget(id);  // the SYN reuses the addresses for a new connection
     return false;
   }
-  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   // The record of whether this host leaves checksums unfinished was lost with the connection. Such a checksum is
   // accepted, because nothing of the segment is forwarded.
   if (checksum != packet::ChecksumState::good &&
-      !accept_unfinished(shard_.config, shard_.counters, arrival.in, checksum, true))
+      !accept_unfinished(shard_.config, shard_.counters, rx.in, checksum, true))
     return true;
   shard_.counters.add(Counter::drop_orphan);
-  if (orphans.answer(id, arrival.in, arrival.segment(), arrival.now, shard_)) {
+  if (orphans.answer(id, rx.in, rx.segment(), rx.now, shard_)) {
     shard_.counters.add(Counter::orphans_reset);
   }
   return true;

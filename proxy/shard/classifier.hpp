@@ -45,16 +45,16 @@ class Classifier {
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
   [[nodiscard]] ConnectionId find(std::size_t at) const;
-  void handle(Arrival& arrival, ConnectionId id);
+  void handle(RxPacket& rx, ConnectionId id);
   /// Handles a packet that is not TCP, has no connection yet, or belongs to one that begins or is handed back.
-  [[gnu::noinline]] void handle_other(Arrival& arrival, ConnectionId id);
-  [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
-  [[gnu::noinline]] void handle_new(Arrival& arrival);
-  [[gnu::noinline]] void handle_end_to_end(Arrival& arrival, EndToEndId id);
-  [[nodiscard]] bool is_reused(const Arrival& arrival, const Flow& flow) const;
+  [[gnu::noinline]] void handle_other(RxPacket& rx, ConnectionId id);
+  [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);
+  [[gnu::noinline]] void handle_new(RxPacket& rx);
+  [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
+  [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
   /// Handles a packet of a connection that an earlier run had split and that lost bytes. Returns false if there is no
   /// such connection.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const Arrival& arrival);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;

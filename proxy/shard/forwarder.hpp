@@ -2,8 +2,8 @@
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/relay/relay_memory.hpp"
-#include "proxy/shard/arrival.hpp"
 #include "proxy/shard/context.hpp"
+#include "proxy/shard/rx_packet.hpp"
 
 namespace sluice::proxy {
 
@@ -26,14 +26,14 @@ class Forwarder {
   /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On
   /// a veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a
   /// physical interface none does, so a damaged frame stays damaged.
-  [[gnu::noinline]] void forward(Arrival& arrival, Counter reason, Checksum checksum = Checksum::finish);
+  [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
-  void pass_end_to_end(Arrival& arrival, EndToEndId id);
+  void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
  private:
-  [[nodiscard]] bool is_too_long(Arrival& arrival);
-  [[gnu::cold, gnu::noinline]] void drop_too_long(Arrival& arrival);
-  [[gnu::noinline]] void tell_bearer(const Arrival& arrival);
+  [[nodiscard]] bool is_too_long(RxPacket& rx);
+  [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
+  [[gnu::noinline]] void tell_bearer(const RxPacket& rx);
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "proxy/shard/arrival.hpp"
 #include "proxy/shard/counters.hpp"
+#include "proxy/shard/rx_packet.hpp"
 
 namespace sluice::proxy {
 
@@ -9,7 +9,7 @@ namespace sluice::proxy {
 class FrameWatch {
  public:
   /// Called before a frame is processed, which changes or consumes it. `counters` then count its outcome.
-  virtual void received(const Arrival& arrival, const Counters& counters) = 0;
+  virtual void received(const RxPacket& rx, const Counters& counters) = 0;
   /// Called after the frame of the last received() has been processed.
   virtual void dealt_with() = 0;
 

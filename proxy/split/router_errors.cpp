@@ -22,17 +22,17 @@ std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_ver
 
 }  // namespace
 
-void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) {
-  const Side in = arrival.in;
-  const auto error = packet::read_icmp_error(arrival.packet, arrival.parsed);
+void hear(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
+  const Side in = rx.in;
+  const auto error = packet::read_icmp_error(rx.packet, rx.parsed);
   if (!error) return;
-  const FlowId id = shard.registry.connections().find(key_of(in, *error, arrival.parsed));
+  const FlowId id = shard.registry.connections().find(key_of(in, *error, rx.parsed));
   // Connections that are not split need no action, because the hosts process the forwarded error.
   if (!shard.registry.connections().is_flow(id) || !shard.registry.flow(id).terminated()) return;
   Flow& flow = shard.registry.flow(id);
   Leg& leg = flow.leg(in);
   const bool too_big = error->problem == packet::IcmpProblem::too_big;
-  const std::uint32_t mtu = too_big ? believable_mtu(*error, arrival.parsed.ip_version) : 0;
+  const std::uint32_t mtu = too_big ? believable_mtu(*error, rx.parsed.ip_version) : 0;
   if (!leg.endpoint.is_outstanding(error->seq) || (too_big && mtu == 0)) {
     shard.counters.add(Counter::icmp_not_believed);
     return;
@@ -47,7 +47,7 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
     leg.routers_cut = true;
     leg.headers.dont_fragment = false;
   }
-  if (!leg.endpoint.path_carries(error->seq, Bytes(payload), arrival.now)) return;
+  if (!leg.endpoint.path_carries(error->seq, Bytes(payload), rx.now)) return;
   shard.counters.add(in == Side::radio ? Counter::paths_smaller_radio : Counter::paths_smaller_core);
   flows.mark(flow, id, StreamEvents::all);
 }

@@ -9,8 +9,8 @@
 
 #include "proxy/handback/seams.hpp"
 #include "proxy/relay/leg_output.hpp"
+#include "proxy/split/rx_path.hpp"
 #include "proxy/split/sending.hpp"
-#include "proxy/split/split_arrivals.hpp"
 #include "proxy/split/young.hpp"
 
 namespace sluice::proxy {

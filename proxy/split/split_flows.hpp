@@ -11,8 +11,8 @@
 #include "proxy/opening/handshake.hpp"
 #include "proxy/relay/stalls.hpp"
 #include "proxy/relay/waiting_out.hpp"
+#include "proxy/split/rx_path.hpp"
 #include "proxy/split/sending.hpp"
-#include "proxy/split/split_arrivals.hpp"
 #include "proxy/split/split_work.hpp"
 
 namespace sluice::proxy {
@@ -47,14 +47,14 @@ class SplitFlows {
   void begin(Flow& flow, FlowId id, Instant now);
   /// True if packet `at` belongs to a split flow and can be passed to receive().
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const {
-    return arrivals::flow_of(work_, known, at) != nullptr;
+    return rx_path::flow_of(work_, known, at) != nullptr;
   }
-  /// Processes packets of a burst from `at` on (arrivals::receive).
+  /// Processes packets of a burst from `at` on (rx_path::receive).
   std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now) {
-    return arrivals::receive(work_, in, burst, known, at, now);
+    return rx_path::receive(work_, in, burst, known, at, now);
   }
   /// Processes a single packet of a split flow.
-  void receive(Arrival& arrival, FlowId id) { arrivals::receive(work_, arrival, id); }
+  void receive(RxPacket& rx, FlowId id) { rx_path::receive(work_, rx, id); }
 
   /// Schedules the flow for service before the burst ends; `events` are the reasons.
   void mark(Flow& flow, FlowId id, StreamEvents events) { work_.marked.mark(flow, id, events); }

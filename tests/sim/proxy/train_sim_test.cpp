@@ -22,7 +22,7 @@ using Frame = std::vector<std::uint8_t>;
 /// Looks at every frame and thinks nothing of it.
 class Onlooker final : public proxy::FrameWatch {
  public:
-  void received(const proxy::Arrival& /*arrival*/, const proxy::Counters& /*counters*/) override {}
+  void received(const proxy::RxPacket& /*rx*/, const proxy::Counters& /*counters*/) override {}
   void dealt_with() override {}
 };
 

@@ -1,7 +1,7 @@
 // Receive path of split connections: verifies the checksum, selects cut-through, the pure-ACK fast path or the slow
 // path, and schedules the flow. SplitFlows::receive() calls it for a burst or a single packet. Invariant: headers,
 // timestamps and liveness are learned only from segments whose numbers the host itself can know (RFC 5961).
-#include "proxy/split/split_arrivals.hpp"
+#include "proxy/split/rx_path.hpp"
 
 #include <utility>
 
@@ -168,7 +168,7 @@ template <Side in>
 template <Side in>
 [[gnu::flatten, gnu::noinline]] std::size_t receive_burst(SplitWork& work, std::span<packet::Packet> burst,
                                                           const ParsedBurst& known, std::size_t at, Instant now) {
-  Flow* flow = arrivals::flow_of(work, known, at);
+  Flow* flow = rx_path::flow_of(work, known, at);
   do {
     const FlowId id = known.id(at);
     if (const std::size_t train = known.train(at, burst.size()); train > 1) {
@@ -179,26 +179,26 @@ template <Side in>
                        std::span(known.parsed).subspan(at).template first<1>(), *flow, id, now);
       ++at;
     }
-    flow = at < burst.size() ? arrivals::flow_of(work, known, at) : nullptr;
+    flow = at < burst.size() ? rx_path::flow_of(work, known, at) : nullptr;
   } while (flow != nullptr);
   return at;
 }
 
 }  // namespace
 
-void arrivals::receive(SplitWork& work, Arrival& arrival, FlowId id) {
-  const std::span packets(&arrival.packet, 1);
-  const std::span parsed(&arrival.parsed, 1);
+void rx_path::receive(SplitWork& work, RxPacket& rx, FlowId id) {
+  const std::span packets(&rx.packet, 1);
+  const std::span parsed(&rx.parsed, 1);
   Flow& flow = work.shard.registry.flow(id);
-  if (arrival.in == Side::radio) {
-    receive_some<Side::radio>(work, packets, parsed, flow, id, arrival.now);
+  if (rx.in == Side::radio) {
+    receive_some<Side::radio>(work, packets, parsed, flow, id, rx.now);
   } else {
-    receive_some<Side::core>(work, packets, parsed, flow, id, arrival.now);
+    receive_some<Side::core>(work, packets, parsed, flow, id, rx.now);
   }
 }
 
-std::size_t arrivals::receive(SplitWork& work, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
-                              std::size_t at, Instant now) {
+std::size_t rx_path::receive(SplitWork& work, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
+                             std::size_t at, Instant now) {
   return in == Side::radio ? receive_burst<Side::radio>(work, burst, known, at, now)
                            : receive_burst<Side::core>(work, burst, known, at, now);
 }

@@ -4,13 +4,13 @@
 #include <span>
 
 #include "proxy/flows/parsed_burst.hpp"
-#include "proxy/shard/arrival.hpp"
+#include "proxy/shard/rx_packet.hpp"
 #include "proxy/split/split_work.hpp"
 
 // Receive path of split connections. In-order data takes the cut-through, a pure ACK opens the peer's window, and
 // anything else updates the leg and schedules the flow. Thread: the shard's.
 
-namespace sluice::proxy::arrivals {
+namespace sluice::proxy::rx_path {
 
 /// Returns the split flow that packet `at` belongs to. Returns null if the packet is not TCP, is a SYN, or belongs to a
 /// flow that is not split or is being handed back.
@@ -26,6 +26,6 @@ namespace sluice::proxy::arrivals {
 std::size_t receive(SplitWork& work, Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at,
                     Instant now);
 /// Processes a single segment of the flow. The packet is moved out if it is kept.
-void receive(SplitWork& work, Arrival& arrival, FlowId id);
+void receive(SplitWork& work, RxPacket& rx, FlowId id);
 
-}  // namespace sluice::proxy::arrivals
+}  // namespace sluice::proxy::rx_path

@@ -11,7 +11,7 @@ namespace sluice::proxy {
 
 /// A received frame and the result of parse(). The consumer moves the packet out; a packet that no consumer moved out
 /// is freed. Lives until its burst has been processed.
-struct Arrival {
+struct RxPacket {
   Side in;
   packet::Packet& packet;
   packet::ParseResult result;
@@ -29,10 +29,10 @@ struct Arrival {
 };
 
 /// Returns the fields of the frame that policies match: UE, server, server port and DSCP.
-[[nodiscard]] inline ConnectionView view_of(const Arrival& arrival) {
-  const packet::Parsed& parsed = arrival.parsed;
+[[nodiscard]] inline ConnectionView view_of(const RxPacket& rx) {
+  const packet::Parsed& parsed = rx.parsed;
   const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);
-  if (arrival.in == Side::radio) return {parsed.src, parsed.dst, parsed.dst_port, dscp};
+  if (rx.in == Side::radio) return {parsed.src, parsed.dst, parsed.dst_port, dscp};
   return {parsed.dst, parsed.src, parsed.src_port, dscp};
 }
 
