@@ -41,13 +41,13 @@ class AckClock {
   /// Updates the number of waiting flows for one whose state changes from `before` to `now`.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// Returns how many of the waiting flows are short (below smvs.short_flow).
-  [[nodiscard]] std::uint32_t young_waiting() const { return young_waiting_; }
+  [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
   /// Updates the number of waiting short flows for one whose state changes from `before` to `now`.
-  void count_young(bool before, bool now) { young_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
+  void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// End-to-end connections whose servers are limited by the bearer's window.
   struct Passing {
     std::uint32_t waiting = 0;
-    std::uint32_t young = 0;  ///< how many of `waiting` are short flows
+    std::uint32_t short_flows = 0;  ///< how many of `waiting` are short flows
   };
   Passing passing;
   /// Adds cross traffic: IP bytes sent to the UE outside of the window.
@@ -95,7 +95,7 @@ class AckClock {
   Bytes flight_;  ///< IP bytes in flight to the UE
   Bytes others_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
-  std::uint32_t young_waiting_ = 0;
+  std::uint32_t short_flows_waiting_ = 0;
   Bytes arrived_{-1};  ///< by the last take_arrived(); negative before it
 };
 

@@ -16,7 +16,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
       parts_(&parts),
       ue_(ue),
       ordinary_(ordinary),
-      minds_young_(treatment.minds_young()),
+      prioritizes_short_flows_(treatment.prioritizes_short_flows()),
       counts_(!ordinary && needs_feedback(treatment.mode)),
       lead_(treatment, ordinary) {}
 
@@ -84,12 +84,12 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
 }
 
-void Bearer::end_young(Instant now) {
-  bool any = load.young_flows > 0;
-  for_each_sibling([&any](const Bearer& other) { any = any || other.load.young_flows > 0; });
+void Bearer::end_short_flow(Instant now) {
+  bool any = load.short_flows > 0;
+  for_each_sibling([&any](const Bearer& other) { any = any || other.load.short_flows > 0; });
   if (any) return;
-  young_wait_.end(now);
-  for_each_sibling([now](Bearer& other) { other.young_wait_.end(now); });
+  short_flow_timer_.end(now);
+  for_each_sibling([now](Bearer& other) { other.short_flow_timer_.end(now); });
 }
 
 void Bearer::settle_ring() {

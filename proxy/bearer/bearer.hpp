@@ -13,7 +13,7 @@
 #include "proxy/bearer/pooled_part.hpp"
 #include "proxy/bearer/report_stream.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
-#include "proxy/bearer/young_wait.hpp"
+#include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/flows/bearer_load.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/flows/ring_member.hpp"
@@ -125,21 +125,21 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
 
-  /// Records that a short flow of the UE begins or is active. Until end_young(), or for one second, reference_part()
-  /// may lower the controller's queue target.
-  void expect_young(Instant now) {
-    if (!minds_young_) return;
-    young_wait_.begin(now);
-    for_each_sibling([now](Bearer& other) { other.young_wait_.begin(now); });
+  /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
+  /// reference_part() may lower the controller's queue target.
+  void expect_short_flow(Instant now) {
+    if (!prioritizes_short_flows_) return;
+    short_flow_timer_.begin(now);
+    for_each_sibling([now](Bearer& other) { other.short_flow_timer_.begin(now); });
   }
   /// Ends the short-flow period of all bearers of the UE if none of them has a short flow left.
-  void end_young(Instant now);
-  /// Returns the factor for the controller's queue target: smvs.young_reference while a short flow is active beside a
-  /// download, else 1.
+  void end_short_flow(Instant now);
+  /// Returns the factor for the controller's queue target: smvs.short_flow_reference while a short flow is active
+  /// beside a download, else 1.
   [[nodiscard]] double reference_part(Instant now) const {
-    if (load.older_moving_flows == 0 || !young_wait_.lasts(now)) [[likely]]
+    if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
-    return treatment_->smvs.young_reference;
+    return treatment_->smvs.short_flow_reference;
   }
 
   /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
@@ -200,12 +200,12 @@ class Bearer : public RingMember<Bearer> {
   const Treatment* treatment_;
   BearerParts* parts_;
   IpAddress ue_;
-  bool ordinary_ : 1;      ///< the UE belongs to the control group
-  bool minds_young_ : 1;   ///< Treatment::minds_young()
-  bool used_ : 1 = false;  ///< use() was called
-  bool counts_;            ///< see counts()
+  bool ordinary_ : 1;                 ///< the UE belongs to the control group
+  bool prioritizes_short_flows_ : 1;  ///< Treatment::prioritizes_short_flows()
+  bool used_ : 1 = false;             ///< use() was called
+  bool counts_;                       ///< see counts()
   Lead lead_;
-  YoungWait young_wait_;
+  ShortFlowTimer short_flow_timer_;
   std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before clock_ exists, saturating at UINT32_MAX
   SentToUe sent_;
   PooledPart<AckClock> clock_;  ///< the ACK-based controller

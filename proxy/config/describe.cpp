@@ -283,7 +283,7 @@ void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "flows that have sent less go before the bearer's others: by reports first of all, by acknowledgements with "
           "four fifths of the window; 0B = no preference");
-  s.value("young_reference", smvs.young_reference, {0, 1},
+  s.value("short_flow_reference", smvs.short_flow_reference, {0, 1},
           "share of the reference in the radio queue that is left while such a flow is waited for beside a download; "
           "1 = all of it");
 }

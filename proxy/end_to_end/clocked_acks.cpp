@@ -11,7 +11,7 @@ namespace {
 /// After this time without an ACK, a connection with data in flight no longer counts as competing.
 constexpr Duration silence = std::chrono::seconds(2);
 
-bool is_young(const EndToEndFlow& flow, const Bearer& bearer) {
+bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
   return flow.towards(Side::radio).sent < bearer.treatment().smvs.short_flow;
 }
 
@@ -51,13 +51,13 @@ void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
   flow.clocked = no_id;
 }
 
-void ClockedAcks::count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool young) {
+void ClockedAcks::count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool short_flow) {
   clock.add_flight(flight - watched.counted);
   clock.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
-  clock.passing.young += (young ? 1U : 0U) - (watched.young ? 1U : 0U);
+  clock.passing.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
   watched.counted = flight;
   watched.waits = waits;
-  watched.young = young;
+  watched.short_flow = short_flow;
 }
 
 void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
@@ -76,7 +76,7 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
   clock.resume(now);
   if (watched.counted <= Bytes{}) watched.heard = now;
   watched.passing.on_data(now, end);
-  count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.young);
+  count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.short_flow);
 }
 
 /// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
@@ -98,7 +98,7 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
   watched.heard = now;
   const control::PassingFlow::Heard heard = hear(watched, flow, segment, ack, now);
   const bool waits = watched.passing.held_back();
-  count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_young(flow, bearer));
+  count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_short_flow(flow, bearer));
   if (heard.delivered <= Bytes{}) return false;
   control::Acknowledged news = news_of(bearer, now);
   news.delivered = watched.on_wire(heard.delivered);
@@ -114,12 +114,12 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
 Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.clocked];
   const control::AckClockedWindow& law = bearer.ack_clock().law();
-  const bool young = is_young(flow, bearer);
+  const bool short_flow = is_short_flow(flow, bearer);
   Contenders contenders = contenders_for(bearer);
   contenders.all += watched.waits ? 0U : 1U;
-  contenders.young += young && !watched.young ? 1U : 0U;
+  contenders.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
   const Bytes whole = law.window() + law.ahead(watched.passing.further());
-  return watched.payload_of(part_of(whole, contenders.all, contenders.young, young));
+  return watched.payload_of(part_of(whole, contenders.all, contenders.short_flows, short_flow));
 }
 
 void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {

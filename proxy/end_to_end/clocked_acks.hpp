@@ -71,11 +71,11 @@ class ClockedAcks {
     std::uint16_t offered = 0;  ///< window field of the newest ACK
     bool timed = false;         ///< newest_ts holds a timestamp
     bool waits = false;         ///< counted in AckClock::passing as waiting
-    bool young = false;         ///< counted in AckClock::passing as a short flow
+    bool short_flow = false;    ///< counted in AckClock::passing as a short flow
   };
 
   /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
-  static void count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool young);
+  static void count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool short_flow);
   /// Returns what a segment of the UE acknowledges for the first time.
   static control::PassingFlow::Heard hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
                                           Bytes ack, Instant now);

@@ -8,7 +8,7 @@
 #include "proxy/opening/handshake.hpp"
 #include "proxy/relay/leg_output.hpp"
 #include "proxy/shard/checksum.hpp"
-#include "proxy/split/young.hpp"
+#include "proxy/split/short_flow.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -119,7 +119,7 @@ void Openings::meet(RxPacket& rx) {
     return forward_unsplit(rx, Counter::forward_bypass_mode);
   }
   note(first_syn_of(rx, shard_.config));
-  if (rx.in == Side::radio && shard_.registry.policies().minds_young()) expect(rx);
+  if (rx.in == Side::radio && shard_.registry.policies().prioritizes_short_flows()) expect(rx);
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
@@ -127,7 +127,7 @@ void Openings::meet(RxPacket& rx) {
 /// because it does not show that a user waits.
 void Openings::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
-  if (id != flow::no_flow) shard_.registry.bearer(id).expect_young(rx.now);
+  if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
 /// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
@@ -203,7 +203,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   handshake::begin(flow, first);
   shard_.registry.timers().schedule(flow, id, now + shard_.config.timeouts.handshake);
-  young::begin(flow, shard_.registry.bearer(flow.bearer), now);
+  short_flow::begin(flow, shard_.registry.bearer(flow.bearer), now);
   shard_.counters.add(Counter::flows_opened);
   return id;
 }

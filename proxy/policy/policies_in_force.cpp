@@ -16,7 +16,7 @@ void PoliciesInForce::exchange(const Policies& policies) {
 
 void PoliciesInForce::enforce(const Policies& policies) {
   current_ = &policies;
-  minds_young_ = minds_young_ || policies.minds_young();
+  prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
   legs_[generation_] = policies.legs;
   legs_[generation_].disturbances = &disturbances_;
 }

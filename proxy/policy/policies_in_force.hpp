@@ -24,7 +24,7 @@ class PoliciesInForce {
   /// Returns the generation of the active policies, which differs from that of bearers created under earlier ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
   /// True if some bearer may need to know its short flows, under the active policies or earlier ones.
-  [[nodiscard]] bool minds_young() const { return minds_young_; }
+  [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
   /// replacements a generation number is reused, and a connection that old uses a newer configuration.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
@@ -36,7 +36,7 @@ class PoliciesInForce {
   const Policies* current_ = nullptr;
   tcp::DisturbanceStore& disturbances_;
   std::uint16_t generation_ = 1;
-  bool minds_young_ = false;
+  bool prioritizes_short_flows_ = false;
   flow::LazyArray<tcp::EndpointConfig> legs_;  ///< endpoint configurations by generation
 };
 

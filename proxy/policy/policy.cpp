@@ -45,9 +45,10 @@ bool Policies::needs_feedback() const {
          });
 }
 
-bool Policies::minds_young() const {
-  return otherwise.minds_young() ||
-         std::any_of(list.begin(), list.end(), [](const Policy& policy) { return policy.treatment.minds_young(); });
+bool Policies::prioritizes_short_flows() const {
+  return otherwise.prioritizes_short_flows() || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
+           return policy.treatment.prioritizes_short_flows();
+         });
 }
 
 }  // namespace sluice::proxy

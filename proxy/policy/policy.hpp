@@ -62,7 +62,7 @@ struct Policies {
   /// True if the mode of some policy uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
   /// True if bearers of some policy need to know their short flows.
-  [[nodiscard]] bool minds_young() const;
+  [[nodiscard]] bool prioritizes_short_flows() const;
   /// True if every connection is forwarded unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 

@@ -98,7 +98,7 @@ struct SmvsMode {
   /// Bytes up to which a flow is a short flow, which is served before the others of its bearer; 0 = no priority.
   Bytes short_flow{256 * 1024};
   /// Factor for the controller's queue target while a short flow is active beside downloads, 0 … 1.
-  double young_reference = 0.5;
+  double short_flow_reference = 0.5;
 };
 
 /// How the proxy intercepts connections.
@@ -144,8 +144,8 @@ struct Treatment {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
   /// True if the controller lowers its queue target for short flows.
-  [[nodiscard]] bool minds_young() const {
-    return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.young_reference < 1;
+  [[nodiscard]] bool prioritizes_short_flows() const {
+    return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
   /// True if the controller can be applied to end-to-end connections.
   [[nodiscard]] bool can_regulate() const {

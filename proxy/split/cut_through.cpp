@@ -7,7 +7,7 @@
 
 #include "proxy/relay/leg_output.hpp"
 #include "proxy/split/sending.hpp"
-#include "proxy/split/young.hpp"
+#include "proxy/split/short_flow.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -49,7 +49,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;
-  if (flow.share.young && !young::go_on(flow, bearer, now)) return false;
+  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
     work.marked.mark(flow, id, due_to(Side::core));

@@ -1,6 +1,6 @@
 #include "proxy/split/hearing.hpp"
 
-#include "proxy/split/young.hpp"
+#include "proxy/split/short_flow.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || Exposure::waits(flow)) return false;
   if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
-  if (flow.share.young && !young::go_on(flow, bearer, now)) return false;
+  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   work.receive_windows.update_of_server(flow, bearer, now);
   return true;
 }

@@ -10,21 +10,21 @@
 namespace sluice::proxy {
 namespace {
 
-/// Lets the next `count` flows send in round-robin order. `young`: only short flows send, each within its part.
-void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, Instant now) {
+/// Lets the next `count` flows send in round-robin order. `short_flows`: only short flows send, each within its part.
+void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
     Flow& flow = work.shard.registry.flow(id);
     const FlowId next = flow.bearer_next;
-    const bool chosen = !young || work.acks.young_waits(id);
+    const bool chosen = !short_flow || work.acks.short_flow_waits(id);
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
       work.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
-      sending::emit(work, flow, bearer, Side::radio, turn, young ? sending::Part::own : sending::Part::all, now);
+      sending::emit(work, flow, bearer, Side::radio, turn, short_flow ? sending::Part::own : sending::Part::all, now);
       if (bearer.sent().total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
     }
     id = next;
-    if (!young) bearer.first_flow = id;
+    if (!short_flow) bearer.first_flow = id;
   }
 }
 
@@ -78,7 +78,7 @@ void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
   const AckClock& clock = bearer.ack_clock();
   const bool overlooked = clock.flight() <= Bytes{} && clock.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
-  if (clock.young_waiting() > 0)
+  if (clock.short_flows_waiting() > 0)
     hand_to(work, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_to(work, bearer, count, false, now);
   work.shard.registry.timers().schedule(bearer, clock.room_at(now));

@@ -91,9 +91,9 @@ void SplitFlows::displace(FlowId id, Instant now) {
 void SplitFlows::close(FlowId id, Instant now) {
   Flow& flow = work_.shard.registry.flow(id);
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
-  const bool young = flow.share.young;
+  const bool short_flow = flow.share.short_flow;
   bearer.load.change(flow.share, {});
-  if (young) bearer.end_young(now);
+  if (short_flow) bearer.end_short_flow(now);
   work_.memory.forget(flow);
   work_.receive_windows.forget(flow, work_.shard.registry.bearer(flow.bearer));
   leave(flow, id, bearer);

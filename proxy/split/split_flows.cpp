@@ -11,7 +11,7 @@
 #include "proxy/relay/leg_output.hpp"
 #include "proxy/split/rx_path.hpp"
 #include "proxy/split/sending.hpp"
-#include "proxy/split/young.hpp"
+#include "proxy/split/short_flow.hpp"
 
 namespace sluice::proxy {
 
@@ -123,8 +123,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
-  if (flow.share.young) [[unlikely]]
-    young::follow(flow, bearer, /*over=*/false, now);
+  if (flow.share.short_flow) [[unlikely]]
+    short_flow::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
 }
@@ -148,8 +148,8 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   } else {
     relay_ends(flow, id, bearer, now);
   }
-  if (flow.share.young)
-    young::follow(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
+  if (flow.share.short_flow)
+    short_flow::follow(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
     return false;

@@ -60,7 +60,7 @@ struct SplitWork {
 /// ACK is withheld, it is no short flow, and it has no unsent bytes.
 [[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
   return !bearer.lead().steered() && !bearer.lead().bounds() && !bearer.lead().listens() && !Exposure::waits(flow) &&
-         !flow.share.young && flow.share.backlog == 0;
+         !flow.share.short_flow && flow.share.backlog == 0;
 }
 
 }  // namespace sluice::proxy

@@ -22,7 +22,7 @@ constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
 /// True if the flow has sent less than smvs.short_flow bytes.
-bool is_young(const Flow& flow, const Bearer& bearer) {
+bool is_short_flow(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
 }
 
@@ -44,17 +44,18 @@ Duration possible_lateness(control::PeerClock& clock, const control::AckClockedW
   return late;
 }
 
-Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young) {
-  if (young == 0 || young >= waiting) return window / std::max(waiting, 1U);
-  const double even = static_cast<double>(young) / waiting;
-  const double theirs = std::max(share_of_the_young, even);
-  const double part = is_young ? theirs / young : (1 - theirs) / (waiting - young);
+Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow) {
+  if (short_flows == 0 || short_flows >= waiting) return window / std::max(waiting, 1U);
+  const double even = static_cast<double>(short_flows) / waiting;
+  const double theirs = std::max(short_flow_share, even);
+  const double part = is_short_flow ? theirs / short_flows : (1 - theirs) / (waiting - short_flows);
   return Bytes(static_cast<double>(window.count()) * part);
 }
 
 Contenders contenders_for(const Bearer& bearer) {
   const AckClock& clock = bearer.ack_clock();
-  return {bearer.load.backlogged_flows + clock.passing.waiting, clock.young_waiting() + clock.passing.young};
+  return {bearer.load.backlogged_flows + clock.passing.waiting,
+          clock.short_flows_waiting() + clock.passing.short_flows};
 }
 
 control::Acknowledged news_of(const Bearer& bearer, Instant now) {
@@ -83,12 +84,12 @@ inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock&
 /// Updates whether the flow waits and is short. Usually that has not changed.
 inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                       AckClock& clock) {
-  const bool young_waits = waits && is_young(flow, bearer);
-  if (waits == (share.waits != 0) && young_waits == (share.young_waits != 0)) return;
+  const bool short_flow_waits = waits && is_short_flow(flow, bearer);
+  if (waits == (share.waits != 0) && short_flow_waits == (share.short_flow_waits != 0)) return;
   clock.count_waiting(share.waits, waits);
   share.waits = waits;
-  clock.count_young(share.young_waits, young_waits);
-  share.young_waits = young_waits;
+  clock.count_short_flows(share.short_flow_waits, short_flow_waits);
+  share.short_flow_waits = short_flow_waits;
 }
 
 /// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
@@ -188,17 +189,17 @@ Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders conte
   const bool in_pairs = clock.law().draining();
   const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
   if (in_pairs && share.flight == 0 && room < least) return Bytes{};
-  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.young, share.young_waits != 0);
+  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.short_flows, share.short_flow_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, room);
 }
 
 void AckSteering::forget(FlowId id, Bearer& bearer) {
   const Share share = std::exchange(shares_[id], Share{});
-  if (share.flight == 0 && share.waits == 0 && share.young_waits == 0) return;
+  if (share.flight == 0 && share.waits == 0 && share.short_flow_waits == 0) return;
   bearer.ack_clock().add_flight(-Bytes(share.flight));
   bearer.ack_clock().count_waiting(share.waits, false);
-  bearer.ack_clock().count_young(share.young_waits, false);
+  bearer.ack_clock().count_short_flows(share.short_flow_waits, false);
 }
 
 }  // namespace sluice::proxy

@@ -20,17 +20,17 @@ class Bearer;
 inline constexpr Bytes turn{2 * 1500};
 /// Share of a window for all short flows together while other flows wait, too. A flow is short below
 /// SmvsMode::short_flow bytes sent.
-inline constexpr double share_of_the_young = 0.8;
+inline constexpr double short_flow_share = 0.8;
 
-/// Returns the part of `window` for one of `waiting` flows, of which `young` are short. Flows of one kind get equal
-/// parts, and a short flow no less than another one. Requires that the flow itself is counted.
-[[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young);
+/// Returns the part of `window` for one of `waiting` flows, of which `short_flows` are short. Flows of one kind get
+/// equal parts, and a short flow no less than another one. Requires that the flow itself is counted.
+[[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
 /// Numbers of flows that compete for a bearer's window: split ones with unsent data, and end-to-end ones whose servers
 /// the window limits.
 struct Contenders {
   std::uint32_t all = 0;
-  std::uint32_t young = 0;  ///< how many of `all` are short flows
+  std::uint32_t short_flows = 0;  ///< how many of `all` are short flows
 };
 /// Returns the flows that compete for the bearer's window.
 [[nodiscard]] Contenders contenders_for(const Bearer& bearer);
@@ -65,7 +65,7 @@ class AckSteering {
   /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
   void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow waits for the window and is short.
-  [[nodiscard]] bool young_waits(FlowId id) { return shares_[id].young_waits != 0; }
+  [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
   /// Removes the flow's contributions, because it leaves its bearer.
   void forget(FlowId id, Bearer& bearer);
 
@@ -75,10 +75,10 @@ class AckSteering {
 
   /// Contribution of one flow to its bearer's ACK-based controller.
   struct Share {
-    std::uint32_t flight : 30 = 0;      ///< IP bytes in flight
-    std::uint32_t waits : 1 = 0;        ///< counted in AckClock::waiting()
-    std::uint32_t young_waits : 1 = 0;  ///< counted in AckClock::young_waiting()
-    std::uint32_t payload = 0;          ///< payload bytes from which `flight` was computed
+    std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
+    std::uint32_t waits : 1 = 0;             ///< counted in AckClock::waiting()
+    std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckClock::short_flows_waiting()
+    std::uint32_t payload = 0;               ///< payload bytes from which `flight` was computed
     control::PeerClock clock;
   };
   /// Updates the flow's bytes in flight.

@@ -14,9 +14,10 @@ struct Renamed {
 
 /// Table of renamed words. Error messages about unknown words use it to suggest the new name. A word stays for one
 /// release.
-inline constexpr std::array<Renamed, 12> renamed_words{{
+inline constexpr std::array<Renamed, 13> renamed_words{{
     {"let_flows_go_at", "release_flows_at"},
     {"take-up", "split-again"},
+    {"young_reference", "short_flow_reference"},
     {"forward_handover", "forward_handback"},
     {"forward_followed", "forward_tracked"},
     {"flows_taken_up", "flows_split_again"},

@@ -172,9 +172,9 @@ TEST(AckBased, ShortFlowsGoFirstAndLeaveADownloadItsShare) {
 
 // One page after the other, so that one is always waited for: the download keeps its part.
 TEST(AckBased, EndlessShortFlowsCostLittleUtilisation) {
-  const auto beside_pages = [](const std::string& channel, const std::string& young_reference) {
+  const auto beside_pages = [](const std::string& channel, const std::string& short_flow_reference) {
     std::string text = cell(channel, 1, 1);
-    text.replace(text.find("law: acks"), 9, "law: acks, young_reference: " + young_reference);
+    text.replace(text.find("law: acks"), 9, "law: acks, short_flow_reference: " + short_flow_reference);
     text.replace(text.find("apps: ["), 7, "apps: [{type: web, think_time: 1ms}, ");
     return run_all(text).at(0);
   };

@@ -265,7 +265,7 @@ TEST(ProxyConfig, AKeyWithAnEffectIsAccepted) {
   EXPECT_THAT(errors_of(p + "mode: i-tcp\nsmvs: { law: nodeb, without_reports: acks, acks: { gain: 2 } }\n"),
               IsEmpty());
   EXPECT_THAT(errors_of(p + "smvs: { parameters: { one_way_delay: 5ms }, fallback: { periods: 3 }, short_flow: 1KiB, "
-                            "young_reference: 0.25, "
+                            "short_flow_reference: 0.25, "
                             "receive_window: { reference: 30ms } }\n"),
               IsEmpty());
   EXPECT_THAT(errors_of(p + "mode: i-tcp\nsmvs: { law: proxy, parameters: { reference: 80ms } }\n"

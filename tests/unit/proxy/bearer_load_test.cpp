@@ -11,14 +11,14 @@ namespace sluice::proxy {
 namespace {
 
 FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool shut,
-                bool young = false) {
+                bool short_flow = false) {
   FlowShare share;
   share.backlog = backlog;
   share.committed = committed;
   share.exposed = exposed & FlowShare::most_exposed;
   share.moving = moving;
   share.shut = shut;
-  share.young = young;
+  share.short_flow = short_flow;
   return share;
 }
 
@@ -55,15 +55,15 @@ TEST(BearerLoad, AMovingFlowIsADownloadOnceItIsNoLongerShort) {
   FlowShare flow = share(0, 0, 0, false, false, true);
   load.change({}, flow);
   load.update(flow, 1000, 1000, true);
-  EXPECT_EQ(load.young_flows, 1U);
-  EXPECT_EQ(load.older_moving_flows, 0U);
+  EXPECT_EQ(load.short_flows, 1U);
+  EXPECT_EQ(load.long_moving_flows, 0U);
   FlowShare older = flow;
-  older.young = false;
+  older.short_flow = false;
   load.change(flow, older);
-  EXPECT_EQ(load.young_flows, 0U);
-  EXPECT_EQ(load.older_moving_flows, 1U);
+  EXPECT_EQ(load.short_flows, 0U);
+  EXPECT_EQ(load.long_moving_flows, 1U);
   load.update(older, 0, 0, false);
-  EXPECT_EQ(load.older_moving_flows, 0U);
+  EXPECT_EQ(load.long_moving_flows, 0U);
 }
 
 TEST(BearerLoad, EqualsTheSumOverItsFlows) {
@@ -86,8 +86,8 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   std::uint32_t backlogged = 0;
   std::uint32_t moving = 0;
   std::uint32_t shut = 0;
-  std::uint32_t older_moving = 0;
-  std::uint32_t young = 0;
+  std::uint32_t long_moving = 0;
+  std::uint32_t short_flows = 0;
   for (const FlowShare& flow : flows) {
     backlog += Bytes(flow.backlog);
     committed += Bytes(flow.committed);
@@ -95,8 +95,8 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
     backlogged += flow.backlog != 0 ? 1U : 0U;
     moving += flow.moving ? 1U : 0U;
     shut += flow.shut ? 1U : 0U;
-    older_moving += flow.moving && !flow.young ? 1U : 0U;
-    young += flow.young ? 1U : 0U;
+    long_moving += flow.moving && !flow.short_flow ? 1U : 0U;
+    short_flows += flow.short_flow ? 1U : 0U;
   }
   EXPECT_EQ(load.backlog, backlog);
   EXPECT_EQ(load.committed, committed);
@@ -104,8 +104,8 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   EXPECT_EQ(load.backlogged_flows, backlogged);
   EXPECT_EQ(load.moving_flows, moving);
   EXPECT_EQ(load.shut_flows, shut);
-  EXPECT_EQ(load.older_moving_flows, older_moving);
-  EXPECT_EQ(load.young_flows, young);
+  EXPECT_EQ(load.long_moving_flows, long_moving);
+  EXPECT_EQ(load.short_flows, short_flows);
 }
 
 }  // namespace

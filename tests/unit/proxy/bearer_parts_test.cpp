@@ -11,7 +11,7 @@
 #include "proxy/bearer/grant.hpp"
 #include "proxy/bearer/radio_queue.hpp"
 #include "proxy/bearer/report_stream.hpp"
-#include "proxy/bearer/young_wait.hpp"
+#include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/flows/ring_member.hpp"
 
 namespace sluice::proxy {
@@ -238,7 +238,7 @@ TEST(RadioQueue, ReportsShowWhichBytesHaveLeftTheQueue) {
 }
 
 TEST(ShortFlowWait, LastsForASecondOrUntilItEnds) {
-  YoungWait wait;
+  ShortFlowTimer wait;
   wait.begin(Instant(10s));
   EXPECT_TRUE(wait.lasts(Instant(10s)));
   EXPECT_TRUE(wait.lasts(Instant(10s + 999ms)));

@@ -134,14 +134,14 @@ TEST_F(ShardAcks, TwoFlowsShareTheWindow) {
   EXPECT_EQ(data_sent(), 0) << "the window is full";
   lab.pass_time(20ms);
   hosts.ue(Flags::ack_bit, 0, static_cast<std::uint32_t>(first / on_wire * segment_size));
-  std::int64_t old_flow = 0;
+  std::int64_t long_flow = 0;
   std::int64_t new_flow = 0;
   while (const auto seen = lab.next(Side::radio)) {
     if (seen->payload.empty()) continue;
-    (seen->parsed.dst_port == 40001 ? new_flow : old_flow) += seen->parsed.ip_length;
+    (seen->parsed.dst_port == 40001 ? new_flow : long_flow) += seen->parsed.ip_length;
   }
   EXPECT_GT(new_flow, 0);
-  EXPECT_GT(old_flow, 0);
+  EXPECT_GT(long_flow, 0);
 }
 
 TEST_F(ShardAcks, AFlowThatEndsLeavesNothingInFlight) {

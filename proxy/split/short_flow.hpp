@@ -4,9 +4,9 @@
 #include "proxy/flows/flow.hpp"
 
 // Short-flow priority: a flow is short until it has sent smvs.short_flow bytes. While a bearer has an active short flow
-// beside downloads, its controller lowers the queue target (Bearer::expect_young).
+// beside downloads, its controller lowers the queue target (Bearer::expect_short_flow).
 
-namespace sluice::proxy::young {
+namespace sluice::proxy::short_flow {
 
 /// Starts the short-flow period of a connection that both hosts have agreed on and that is about to be split.
 void begin(Flow& flow, Bearer& bearer, Instant now);
@@ -17,7 +17,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
   if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
-  bearer.expect_young(now);
+  bearer.expect_short_flow(now);
   return true;
 }
 
@@ -26,4 +26,4 @@ inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }
 
-}  // namespace sluice::proxy::young
+}  // namespace sluice::proxy::short_flow

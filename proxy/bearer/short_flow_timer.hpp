@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 
 /// Timer of the short-flow priority of a UE: set while a short flow is active. Thread: the shard's.
-class YoungWait {
+class ShortFlowTimer {
  public:
   /// Starts or extends the period: a short flow begins or makes progress at `now`.
   void begin(Instant now) { until_ = tcp::tick::fine(now) + tcp::tick::fine(patience); }

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig young_config() {
+proxy::ShardConfig short_flow_config() {
   proxy::ShardConfig config = acks_config();
   config.smvs.short_flow = Bytes(30 * on_wire);
   return config;
@@ -24,12 +24,12 @@ proxy::ShardConfig young_config() {
 
 class ShardAcksShortFlows : public ShardAcks {
  protected:
-  ShardAcksShortFlows() : ShardAcks(young_config()) {}
+  ShardAcksShortFlows() : ShardAcks(short_flow_config()) {}
   /// The first flow has sent 14 + 28 segments and is no longer short. The counts are the segments that each flow sends
   /// after the first flow's ACK.
   struct Parts {
-    std::int64_t old_flow = 0;
-    std::int64_t young_flow = 0;
+    std::int64_t long_flow = 0;
+    std::int64_t short_flow = 0;
   };
   Parts share_with(std::uint32_t offered_by_the_other) {
     hosts.open();
@@ -45,7 +45,7 @@ class ShardAcksShortFlows : public ShardAcks {
     acknowledge(under_way);
     Parts parts;
     while (const auto seen = lab.next(Side::radio)) {
-      if (!seen->payload.empty()) ++(seen->parsed.dst_port == 40001 ? parts.young_flow : parts.old_flow);
+      if (!seen->payload.empty()) ++(seen->parsed.dst_port == 40001 ? parts.short_flow : parts.long_flow);
     }
     return parts;
   }
@@ -62,22 +62,22 @@ class ShardAcksShortFlows : public ShardAcks {
 
 TEST_F(ShardAcksShortFlows, GetFourFifthsWhileLongFlowsWait) {
   const Parts parts = share_with(60);
-  const double all = static_cast<double>(parts.young_flow + parts.old_flow);
+  const double all = static_cast<double>(parts.short_flow + parts.long_flow);
   EXPECT_GT(all, 50);
-  EXPECT_NEAR(static_cast<double>(parts.young_flow) / all, 0.8, 0.05);
+  EXPECT_NEAR(static_cast<double>(parts.short_flow) / all, 0.8, 0.05);
 }
 
 TEST_F(ShardAcksShortFlows, LeaveUnusedBudgetToLongFlows) {
   const Parts parts = share_with(3);
-  EXPECT_EQ(parts.young_flow, 3);
-  EXPECT_GT(parts.old_flow, 30) << "all that it had";
+  EXPECT_EQ(parts.short_flow, 3);
+  EXPECT_GT(parts.long_flow, 30) << "all that it had";
 }
 
 /// A download of ten segments per RTT over 20 ms there and back, which is no longer short.
 class ShardAcksShortFlowPriority : public ShardAcks {
  protected:
   static constexpr Duration trip = 20ms;
-  explicit ShardAcksShortFlowPriority(const proxy::ShardConfig& config = young_config()) : ShardAcks(config) {
+  explicit ShardAcksShortFlowPriority(const proxy::ShardConfig& config = short_flow_config()) : ShardAcks(config) {
     hosts.options.timestamps = false;
     other.options.timestamps = false;
     other.ue_to_server.src_port = 40001;
@@ -212,8 +212,8 @@ TEST_F(ShardAcksOnlyShortFlows, DoNotReduceTheReference) {
 class ShardAcksFullReference : public ShardAcksShortFlowPriority {
  protected:
   static proxy::ShardConfig config() {
-    proxy::ShardConfig config = young_config();
-    config.smvs.young_reference = 1;
+    proxy::ShardConfig config = short_flow_config();
+    config.smvs.short_flow_reference = 1;
     return config;
   }
   ShardAcksFullReference() : ShardAcksShortFlowPriority(config()) {}
@@ -236,12 +236,13 @@ TEST(WindowShare, IsEqualForFlowsOfOneKind) {
 TEST(WindowShare, IsLargerForShortFlowsAndSumsToTheWindow) {
   const Bytes window(100'000);
   for (std::uint32_t waiting = 2; waiting <= 50; ++waiting) {
-    for (std::uint32_t young = 1; young < waiting; ++young) {
-      const Bytes theirs = proxy::part_of(window, waiting, young, true);
-      const Bytes others = proxy::part_of(window, waiting, young, false);
+    for (std::uint32_t short_flows = 1; short_flows < waiting; ++short_flows) {
+      const Bytes theirs = proxy::part_of(window, waiting, short_flows, true);
+      const Bytes others = proxy::part_of(window, waiting, short_flows, false);
       EXPECT_GE(theirs + Bytes(1), others);
       EXPECT_GT(others, Bytes{});
-      EXPECT_NEAR(static_cast<double>((theirs * young + others * (waiting - young)).count()), 100'000, waiting);
+      EXPECT_NEAR(static_cast<double>((theirs * short_flows + others * (waiting - short_flows)).count()), 100'000,
+                  waiting);
     }
   }
   EXPECT_EQ(proxy::part_of(window, 2, 1, true), Bytes(80'000));
