@@ -32,7 +32,7 @@ void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
     const tcp::SeqNum acked = own.snd_una();
     own.receive(verdict.ours, std::move(payload), rx.now);
     if (own.snd_una() != acked) relay::note_progress(flow, in, rx.now);
-    flows_.mark(flow, id, StreamEvents::all);
+    flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
     forwarder_.pass_end_to_end(rx, flow.successor);
@@ -155,9 +155,9 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
     openings_.note_unsplit(key, counter_of(rx.result), rx.now);
     flow.release_reason = ReleaseReason::never_split;
   }
-  flows_.mark(flow, id, StreamEvents::all);
+  flows_.schedule(flow, id, StreamEvents::all);
   // The handback point must be set before later segments of the same burst are processed.
-  flows_.serve_marked(rx.now);
+  flows_.serve_pending(rx.now);
   // The data of this segment lies behind the handback point.
   if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
     released.note_unsplittable(key, in, begun->segment, rx.now);

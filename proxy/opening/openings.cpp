@@ -316,7 +316,7 @@ void Openings::split(RxPacket& rx, FlowId id) {
   flows_.begin(flow, id, rx.now);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
-  flows_.mark(flow, id, StreamEvents::all);
+  flows_.schedule(flow, id, StreamEvents::all);
   if (bare && !clamped) {
     forwarder_.forward(rx, Counter::forward_handshake);
     return;

@@ -15,7 +15,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   registry.flows().for_each(
       [&](FlowId id, Flow& flow) { bearers_.steer(flow, id, registry.bearer(flow.bearer), now); });
   shard_.counters.add(Counter::policies_applied);
-  flows_.serve_marked(now);
+  flows_.serve_pending(now);
   shard_.queue.flush(now);
 }
 

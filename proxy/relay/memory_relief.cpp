@@ -56,7 +56,7 @@ void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
     if (held < walk_.take_from) continue;
     shard_.counters.add(Counter::flows_reset_memory);
     relay::abandon(flow, ResetReason::reset_memory);
-    flows_.mark(flow, id, StreamEvents::all);
+    flows_.schedule(flow, id, StreamEvents::all);
     return;
   }
 }

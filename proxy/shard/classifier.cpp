@@ -86,7 +86,7 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
     handle(rx, known_.id(0));
     packet.reset();  // frees the packet if no handler took it
   }
-  parts_.flows.serve_marked(now);
+  parts_.flows.serve_pending(now);
 }
 
 /// Handles up to ParsedBurst::most packets after one joint lookup. An id stays valid until a connection is removed,
@@ -108,7 +108,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
       ++i;
     }
   }
-  parts_.flows.serve_marked(now);
+  parts_.flows.serve_pending(now);
 }
 
 void Classifier::prefetch_end_to_end() const {
@@ -138,7 +138,7 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
     watch.dealt_with();
     burst[i].reset();
   }
-  parts_.flows.serve_marked(now);
+  parts_.flows.serve_pending(now);
 }
 
 /// Returns the connection of packet `at` of the burst by a new lookup.

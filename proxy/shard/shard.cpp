@@ -47,7 +47,7 @@ struct Shard::Parts {
   /// True if advance() has nothing to do, as in most rounds of a poll thread. Every task that advance() gains needs a
   /// test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
-    return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_marked() && !sweep.active() &&
+    return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !sweep.active() &&
            !relief.active() && queue.empty() && !orphans;
   }
   /// Runs due timers and pending work of all components.
@@ -57,7 +57,7 @@ struct Shard::Parts {
       sweep.go_on(now);
     if (relief.active()) [[unlikely]]
       relief.go_on(now);
-    flows.serve_marked(now);
+    flows.serve_pending(now);
     end_to_end.advance(now);
     registry.let_rest(now);
     if (orphans && now >= orphans->next_deadline()) [[unlikely]]
@@ -175,7 +175,7 @@ void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   if (bearer == flow::no_flow) return;
   parts.registry.for_each_flow_of(
       bearer, [&](Flow& flow, FlowId id) { parts.flows.ask_to_leave(flow, id, ReleaseReason::released_command); });
-  parts.flows.serve_marked(now);
+  parts.flows.serve_pending(now);
   parts.queue.flush(now);
 }
 

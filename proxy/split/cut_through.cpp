@@ -52,7 +52,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
-    work.marked.mark(flow, id, due_to(Side::core));
+    work.pending.schedule(flow, id, due_to(Side::core));
     return true;
   }
   return work.memory.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
@@ -69,7 +69,8 @@ void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer,
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
     work.appointments.keep(flow, id, now);
-  if (due || follows_later) work.marked.mark(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
+  if (due || follows_later)
+    work.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
 }
 
 }  // namespace

@@ -36,12 +36,12 @@ template <Side in>
 inline void after_hearing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
   constexpr Side sender = opposite(in);
   if (!has_opened_window<in>(work, flow, bearer, acked, now)) {
-    work.marked.mark(flow, id, acked_by(in));
+    work.pending.schedule(flow, id, acked_by(in));
     return;
   }
   bearer.load.commit(flow.share, -std::int64_t{acked});
   if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
-    work.marked.mark(flow, id, due_to(sender));
+    work.pending.schedule(flow, id, due_to(sender));
     return;
   }
   work.keep_journal(flow, id);

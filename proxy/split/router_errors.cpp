@@ -49,7 +49,7 @@ void hear(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   }
   if (!leg.endpoint.path_carries(error->seq, Bytes(payload), rx.now)) return;
   shard.counters.add(in == Side::radio ? Counter::paths_smaller_radio : Counter::paths_smaller_core);
-  flows.mark(flow, id, StreamEvents::all);
+  flows.schedule(flow, id, StreamEvents::all);
 }
 
 }  // namespace sluice::proxy::router_errors

@@ -79,7 +79,7 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
     events = events | acked_by(in);
     relay::note_progress(flow, in, now);
   }
-  work.marked.mark(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
+  work.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
   return believed;
 }
 

@@ -21,7 +21,8 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool short_fl
       work.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
       sending::emit(work, flow, bearer, Side::radio, turn, short_flow ? sending::Part::own : sending::Part::all, now);
-      if (bearer.sent().total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
+      if (bearer.sent().total() != before && work.pending.has_room())
+        work.pending.schedule(flow, id, StreamEvents::to_radio);
     }
     id = next;
     if (!short_flow) bearer.first_flow = id;

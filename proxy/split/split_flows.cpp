@@ -1,5 +1,5 @@
 // Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard,
-// classifier and BearerService call serve_marked(), Shard calls on_due(); receive paths only schedule. Invariant: the
+// classifier and BearerService call serve_pending(), Shard calls on_due(); receive paths only schedule. Invariant: the
 // journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after each
 // service.
 #include "proxy/split/split_flows.hpp"
@@ -41,9 +41,9 @@ void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now
     const tcp::SynOptions& host =
         side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
     leg.endpoint.port_carries(host.mss, limit.mss(leg.headers), now);
-    mark(flow, id, StreamEvents::all);
+    schedule(flow, id, StreamEvents::all);
   });
-  serve_marked(now);
+  serve_pending(now);
   work_.shard.queue.flush(now);
 }
 
@@ -61,8 +61,8 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   bearer.use();
 }
 
-void SplitFlows::serve_all_marked(Instant now) {
-  work_.marked.serve_all(work_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
+void SplitFlows::serve_all_pending(Instant now) {
+  work_.pending.serve_all(work_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
 /// True if the quota must be read again before the host behind `in` is sent its window. That window is steered by no
@@ -226,7 +226,7 @@ void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
 
 void SplitFlows::use_room(Bearer& bearer, Instant now) {
   sending::hand_on_room(work_, bearer, now);
-  serve_marked(now);
+  serve_pending(now);
 }
 
 /// Updates the flow's share in the bearer's sums and in the memory budget.
@@ -271,7 +271,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
       work_.shard.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
-  mark(flow, id, StreamEvents::all);
+  schedule(flow, id, StreamEvents::all);
 }
 
 }  // namespace sluice::proxy

@@ -57,12 +57,12 @@ class SplitFlows {
   void receive(RxPacket& rx, FlowId id) { rx_path::receive(work_, rx, id); }
 
   /// Schedules the flow for service before the burst ends; `events` are the reasons.
-  void mark(Flow& flow, FlowId id, StreamEvents events) { work_.marked.mark(flow, id, events); }
+  void schedule(Flow& flow, FlowId id, StreamEvents events) { work_.pending.schedule(flow, id, events); }
   /// True if any flow is scheduled for service.
-  [[nodiscard]] bool has_marked() const { return work_.marked.any(); }
+  [[nodiscard]] bool has_pending() const { return work_.pending.any(); }
   /// Serves all scheduled flows.
-  void serve_marked(Instant now) {
-    if (work_.marked.any()) serve_all_marked(now);
+  void serve_pending(Instant now) {
+    if (work_.pending.any()) serve_all_pending(now);
   }
   /// Lets the flow send to the radio, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
@@ -72,7 +72,7 @@ class SplitFlows {
   void use_room(Bearer& bearer, Instant now);
   /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::ask).
   void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
-    if (handback_.ask(flow, reason)) mark(flow, id, StreamEvents::all);
+    if (handback_.ask(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
   /// Handles the flow's timer.
   void on_due(FlowId id, Instant now);
@@ -86,7 +86,7 @@ class SplitFlows {
 
  private:
   /// Serves all scheduled flows, including those that get scheduled meanwhile.
-  [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
+  [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
   /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
   void serve(Flow& flow, FlowId id, Instant now);
   /// Sends the host behind `in` what is due to it, as the only work of this service.

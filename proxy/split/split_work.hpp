@@ -6,7 +6,7 @@
 #include "proxy/relay/relay_memory.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/split/appointments.hpp"
-#include "proxy/split/marked_flows.hpp"
+#include "proxy/split/pending_flows.hpp"
 #include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_windows.hpp"
@@ -27,7 +27,7 @@ struct SplitWork {
         acks(shard.config.limits.max_flows),
         appointments(shard),
         journal(kept),
-        marked(shard.config.limits.max_flows) {}
+        pending(shard.config.limits.max_flows) {}
   SplitWork(const SplitWork&) = delete;
   SplitWork& operator=(const SplitWork&) = delete;
 
@@ -46,7 +46,7 @@ struct SplitWork {
   AckSteering acks;
   Appointments appointments;
   FlowJournal journal;
-  MarkedFlows marked;
+  PendingFlows pending;
 
  private:
   /// Writes the journal entry, and records that in the flow.

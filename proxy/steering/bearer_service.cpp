@@ -201,9 +201,9 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
 /// Serves flows whose server has no window, because the report may open it.
 void BearerService::serve_shut(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
-    if (flow.share.shut) flows_.mark(flow, id, StreamEvents::to_radio);
+    if (flow.share.shut) flows_.schedule(flow, id, StreamEvents::to_radio);
   });
-  flows_.serve_marked(now);
+  flows_.serve_pending(now);
 }
 
 void BearerService::count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived) {
@@ -267,7 +267,7 @@ void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
   endpoint.set_window_source(bearer.lead().window_source(), seed);
   if (bearer.lead().bounds()) flows_.windows().begin(flow, bearer, now);
-  flows_.mark(flow, id, StreamEvents::all);
+  flows_.schedule(flow, id, StreamEvents::all);
 }
 
 void BearerService::serve(BearerId id, Instant now) {
@@ -282,7 +282,7 @@ void BearerService::serve(BearerId id, Instant now) {
   }
   while (bearer.allowance(now) > Bytes{} && serve_round(bearer, false, now)) {
   }
-  flows_.serve_marked(now);
+  flows_.serve_pending(now);
 }
 
 bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant now) {
@@ -300,7 +300,7 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
       if (bearer.allowance(now) != before) {
         sent_any = true;
         // The flow's window to the server, its timers and its share have to be updated.
-        flows_.mark(flow, id, StreamEvents::to_radio);
+        flows_.schedule(flow, id, StreamEvents::to_radio);
         bearer.first_flow = next;
       }
     }
@@ -312,11 +312,11 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
 /// Serves every flow with unsent data, because a report may have opened per-flow windows.
 void BearerService::serve_windowed(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
-    if (flow.terminated() && flow.share.backlog != 0) flows_.mark(flow, id, StreamEvents::to_radio);
+    if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
   });
   // The next report starts with another flow.
   if (bearer.flow_count > 0) bearer.first_flow = shard_.registry.flow(bearer.first_flow).bearer_next;
-  flows_.serve_marked(now);
+  flows_.serve_pending(now);
 }
 
 /// Reports one entry per UE: the entry of a bearer ring represents all its members.

@@ -8,17 +8,17 @@
 namespace sluice::proxy {
 
 /// List of flows to serve before the burst ends, each once. Thread: the shard's.
-class MarkedFlows {
+class PendingFlows {
  public:
   /// Reserves entries for all flows, and for flows closed and replaced within one burst.
-  explicit MarkedFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + closed_in_a_burst); }
+  explicit PendingFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + closed_in_a_burst); }
 
   /// True if any flow is scheduled.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
   /// True if another entry fits without allocation.
   [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
   /// Schedules the flow for service, with `events` as the reasons. A flow already on the list only gets more reasons.
-  void mark(Flow& flow, FlowId id, StreamEvents events) {
+  void schedule(Flow& flow, FlowId id, StreamEvents events) {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;
   }
@@ -32,7 +32,7 @@ class MarkedFlows {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       if (i + 1 < flows_.size()) registry.flows().prefetch(flows_[i + 1]);
       const FlowId id = flows_[i];
-      if (closed_ && !is_marked(registry, id)) [[unlikely]]
+      if (closed_ && !is_pending(registry, id)) [[unlikely]]
         continue;
       serve(registry.flow(id), id);
     }
@@ -46,7 +46,7 @@ class MarkedFlows {
 
   /// True if the flow of an entry is still scheduled. A flow that reuses the id of a closed one has an entry of its
   /// own.
-  [[nodiscard]] static bool is_marked(Registry& registry, FlowId id) {
+  [[nodiscard]] static bool is_pending(Registry& registry, FlowId id) {
     return registry.flows().contains(id) && registry.flow(id).events != StreamEvents::none;
   }
 
