@@ -70,7 +70,7 @@ Duration AckClockedWindow::overdue_after() const {
 }
 
 Bytes AckClockedWindow::window(Instant now) const {
-  const Duration silence = now - last_heard_;
+  const Duration silence = now - last_ack_;
   const Bytes window = window_ + grown(silence);
   if (silence < least_overdue || silence < overdue_after()) return window;
   return std::max(window, left_) + parameters_.segment;
@@ -84,14 +84,14 @@ Instant AckClockedWindow::grows_at(Instant now, Bytes under_way) const {
   if (!grows_in_silence() || !delivery_.known()) return never;
   const Bytes lacks = under_way + parameters_.segment - window_;
   if (lacks > grown(Duration::max())) return never;
-  return std::max(last_heard_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
+  return std::max(last_ack_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
 }
 
 /// Once it has asked, more is under way than this.
 Instant AckClockedWindow::asks_at(Instant now, Bytes under_way) const {
   const Duration after = overdue_after();
   if (after == Duration::max() || under_way > std::max(window_ + grown(Duration::max()), left_)) return never;
-  const Instant asks = last_heard_ + after;
+  const Instant asks = last_ack_ + after;
   return asks > now ? asks : now + overdue_look;
 }
 

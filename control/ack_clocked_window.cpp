@@ -83,11 +83,11 @@ AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
 }
 
 void AckClockedWindow::on_resumed(Instant now) {
-  if (idle_ && now - last_heard_ <= 2 * further_) return;  // a round has ended, no pause begins
-  base_.give_up_drain();                                   // what is sent now meets no queue of ours anyway
+  if (idle_ && now - last_ack_ <= 2 * further_) return;  // a round has ended, no pause begins
+  base_.give_up_drain();                                 // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
   unanswered_ = !idle_;
-  if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
+  if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
     delivery_.restart();
     base_.forget();
     rests_ = false;
@@ -105,19 +105,19 @@ void AckClockedWindow::take_over(Bytes under_way) {
 
 /// Of the time since the last news, what may speak for another base delay: a long silence does not.
 Duration AckClockedWindow::listened_until(Instant now) const {
-  if (!heard_) return Duration::zero();
-  const Duration silence = now - last_heard_;
+  if (!has_ack_) return Duration::zero();
+  const Duration silence = now - last_ack_;
   return silence <= longest_listening ? silence : std::min(silence, std::max(base_delay() + wait(), longest_listening));
 }
 
 void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
-  news.round_trip = lateness_.take_out(raw, raw.now - last_heard_, delivery_);
+  news.round_trip = lateness_.take_out(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(news.now);
-  sharers_.on_news(news.delivered, news.others, heard_ ? news.now - last_heard_ : Duration::zero());
+  sharers_.on_news(news.delivered, news.others, has_ack_ ? news.now - last_ack_ : Duration::zero());
   if (news.round_trip > Duration::zero()) sharers_.on_round_trip(news.round_trip);
-  last_heard_ = news.now;
-  heard_ = true;
+  last_ack_ = news.now;
+  has_ack_ = true;
   unanswered_ = false;
   idle_ = news.in_flight <= Bytes{};
   left_ = news.in_flight;
@@ -191,7 +191,7 @@ Duration AckClockedWindow::least_time_in_queue(Bytes queue) const {
   return time_for(queue, std::max(sharers_.all(), delivery_.rate().bytes_per_second()));
 }
 
-Duration AckClockedWindow::hears_after() const {
+Duration AckClockedWindow::feedback_delay() const {
   if (!base_.known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
   return base_delay() + std::max(clump, lateness_.usual());
@@ -205,7 +205,7 @@ bool AckClockedWindow::is_reported(Instant now) const {
 
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
-  const bool silent = idle_ || now - last_heard_ > std::max(base_delay() + wait(), longest_listening);
+  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
   if (!base_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
   const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
@@ -387,7 +387,7 @@ double AckClockedWindow::beside_the_way(double most_late) const {
 void AckClockedWindow::set_window() {
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   double window = starting() ? std::max(start_.window(), model()) : model();
-  const double bound = losses_.is_set() ? losses_.at(last_heard_, beside_the_bound()) : LossBound::unbounded;
+  const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);
   // Others that share the queue cause losses, too: they are not to take what is left of it each time.

@@ -98,7 +98,7 @@ class AckClockedWindow {
   [[nodiscard]] Duration least_time_in_queue(Bytes queue) const;
   /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
   /// acknowledgements up to what an uplink makes of it. Zero while unknown.
-  [[nodiscard]] Duration hears_after() const;
+  [[nodiscard]] Duration feedback_delay() const;
   /// Something is about to be sent while nothing is under way: after a pause, or because all that was is taken for
   /// lost.
   void on_resumed(Instant now);
@@ -198,14 +198,14 @@ class AckClockedWindow {
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
   Duration further_{};         ///< mean of Acknowledged::further
-  Instant last_heard_{};       ///< when anything was acknowledged
+  Instant last_ack_{};         ///< when anything was acknowledged
   Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
   Instant reported_at_{};      ///< when a Node-B reported last; zero: none has
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
   std::uint32_t flows_ = 1;
   bool rests_ = false;         ///< the link does, for longer than what waits lasts
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set
-  bool heard_ = false;
+  bool has_ack_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };

@@ -81,22 +81,22 @@ void PassingFlow::on_repetition() {
   repeated_ = sent_;
 }
 
-PassingFlow::Heard PassingFlow::on_ack(Instant now, Bytes ack) {
-  Heard heard;
+PassingFlow::Acked PassingFlow::on_ack(Instant now, Bytes ack) {
+  Acked acked_now;
   if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
   // Data that passed on another path, or before this flow was observed, does not count as in flight.
   const Bytes newly = std::min(ack, sent_) - acked_;
-  if (newly <= Bytes{}) return heard;
-  heard.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
+  if (newly <= Bytes{}) return acked_now;
+  acked_now.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
   acked_ += newly;
-  if (acked_ <= repeated_) heard.round_trip = Duration::zero();
+  if (acked_ <= repeated_) acked_now.round_trip = Duration::zero();
   const Bytes known = std::min(newly, beyond_);
   beyond_ -= known;
-  heard.delivered = newly - known;
-  return heard;
+  acked_now.delivered = newly - known;
+  return acked_now;
 }
 
-PassingFlow::Heard PassingFlow::on_duplicate(Bytes segment) {
+PassingFlow::Acked PassingFlow::on_duplicate(Bytes segment) {
   // The missing segment itself has not arrived.
   const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
   beyond_ += delivered;

@@ -31,14 +31,14 @@ class PassingFlow {
   void on_repetition();
 
   /// Sample from one ACK.
-  struct Heard {
+  struct Acked {
     Bytes delivered;        ///< bytes newly received
     Duration round_trip{};  ///< RTT of the acknowledged data; zero if unknown
   };
   /// Records an ACK up to `ack`.
-  [[nodiscard]] Heard on_ack(Instant now, Bytes ack);
+  [[nodiscard]] Acked on_ack(Instant now, Bytes ack);
   /// Records a duplicate ACK, which stands for about `segment` bytes received out of order.
-  [[nodiscard]] Heard on_duplicate(Bytes segment);
+  [[nodiscard]] Acked on_duplicate(Bytes segment);
   /// Records that the sender receives a window with right edge `edge`. It sends whole segments of size `segment` and
   /// waits for space for one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);

@@ -31,7 +31,7 @@ bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus&
     ++counters_.moved;
   }
   if (ue->holder != sender) return false;
-  ue->heard = now;
+  ue->last_rx = now;
   return true;
 }
 
@@ -40,7 +40,7 @@ bool Claims::note(Ue& ue, const Word& said) {
   auto word = std::find_if(ue.words.begin(), ue.words.end(), same);
   if (word == ue.words.end()) {
     word = std::min_element(ue.words.begin(), ue.words.end(),
-                            [](const Word& a, const Word& b) { return a.heard < b.heard; });
+                            [](const Word& a, const Word& b) { return a.last_rx < b.last_rx; });
     *word = {};
   }
   // A proxy counts from 0 again after a restart, or after it discarded the UE.
@@ -51,7 +51,7 @@ bool Claims::note(Ue& ue, const Word& said) {
 
 /// Removes the holder of the UE if its claim has expired.
 void Claims::let_lapse(Ue& ue, Instant now) {
-  if (!ue.holder || now - ue.heard < lapse) return;
+  if (!ue.holder || now - ue.last_rx < lapse) return;
   ue.holder.reset();
   ++counters_.lapsed;
 }
@@ -78,7 +78,7 @@ void Claims::forget_silent(Instant now) {
     let_lapse(entry->second, now);
     const auto& words = entry->second.words;
     const bool silent =
-        std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.heard >= lapse; });
+        std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.last_rx >= lapse; });
     entry = silent ? ues_.erase(entry) : std::next(entry);
   }
 }

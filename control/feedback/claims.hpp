@@ -62,12 +62,12 @@ class Claims {
     std::optional<std::uint64_t> sender;  ///< sender id; none before the first status
     std::uint64_t epoch = 0;
     std::uint64_t injected = 0;
-    Instant heard{};
+    Instant last_rx{};
   };
   struct Ue {
     std::array<Word, 4> words;            ///< last statuses of several proxies; the oldest one is replaced
     std::optional<std::uint64_t> holder;  ///< sender id of the proxy that holds the UE
-    Instant heard{};                      ///< time of the holder's last status of the UE
+    Instant last_rx{};                    ///< time of the holder's last status of the UE
   };
 
   Ue* find_or_make(const IpAddress& ue, Instant now);

@@ -181,9 +181,9 @@ bool GmacSessions::verify(std::span<const std::uint8_t> datagram, std::span<cons
     const std::optional<Tag> expected = cipher.tag(datagram);
     return expected && CRYPTO_memcmp(expected->data(), tag.data(), tag_size) == 0;
   };
-  if (const auto known = heard_.find(*identity); known != heard_.end()) {
+  if (const auto known = sessions_.find(*identity); known != sessions_.end()) {
     if (!is_right(*known->second.cipher)) return false;
-    known->second.at = ++heard_count_;
+    known->second.at = ++use_count_;
     return true;
   }
   auto cipher = derive(*identity);
@@ -194,11 +194,11 @@ bool GmacSessions::verify(std::span<const std::uint8_t> datagram, std::span<cons
 
 /// Caches the key of a session and evicts the least recently used one if the cache is full.
 void GmacSessions::keep(const Identity& identity, std::unique_ptr<Cipher> cipher) {
-  if (heard_.size() >= most_kept) {
-    heard_.erase(std::min_element(heard_.begin(), heard_.end(),
-                                  [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
+  if (sessions_.size() >= most_kept) {
+    sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
   }
-  heard_[identity] = {std::move(cipher), ++heard_count_};
+  sessions_[identity] = {std::move(cipher), ++use_count_};
 }
 
 }  // namespace sluice::control::feedback

@@ -48,7 +48,7 @@ class GmacSessions {
   /// not cached.
   [[nodiscard]] bool verify(std::span<const std::uint8_t> datagram, std::span<const std::uint8_t, tag_size> tag);
   /// Returns the number of sessions whose keys are cached.
-  [[nodiscard]] std::size_t kept() const { return heard_.size(); }
+  [[nodiscard]] std::size_t kept() const { return sessions_.size(); }
 
  private:
   class Cipher;
@@ -57,7 +57,7 @@ class GmacSessions {
   struct HashOfIdentity {
     std::size_t operator()(const Identity& identity) const noexcept;
   };
-  struct Heard {
+  struct Session {
     std::unique_ptr<Cipher> cipher;
     std::uint64_t at = 0;  ///< value of heard_count_ at the session's last valid datagram; the smallest is evicted
   };
@@ -67,8 +67,8 @@ class GmacSessions {
   void keep(const Identity& identity, std::unique_ptr<Cipher> cipher);
 
   std::vector<std::uint8_t> secret_;
-  std::unordered_map<Identity, Heard, HashOfIdentity> heard_;
-  std::uint64_t heard_count_ = 0;
+  std::unordered_map<Identity, Session, HashOfIdentity> sessions_;
+  std::uint64_t use_count_ = 0;
   std::optional<Identity> own_;  ///< identity of the last datagram signed
   std::unique_ptr<Cipher> own_cipher_;
   std::uint64_t signed_ = 0;  ///< last sequence number signed

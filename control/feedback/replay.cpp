@@ -43,7 +43,7 @@ Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence
   if (of_epoch < epoch) return Failure::stale_epoch;
   if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};
   if (!window.take(sequence)) return Failure::replayed;
-  heard = now;
+  last_rx = now;
   return Failure::none;
 }
 
@@ -63,15 +63,15 @@ Failure ReplayGuard::take(Sender& known, std::uint64_t epoch, std::uint64_t sequ
     known.usual = std::exchange(known.ahead, {});
   }
   if (epoch <= known.usual.epoch || !is_ahead(epoch, at)) return known.usual.take(epoch, sequence, at.now);
-  const bool elsewhere = known.usual.epoch != 0 && at.now - known.usual.heard < speaking;
+  const bool elsewhere = known.usual.epoch != 0 && at.now - known.usual.last_rx < speaking;
   return elsewhere ? Failure::epoch_ahead : known.ahead.take(epoch, sequence, at.now);
 }
 
 bool ReplayGuard::make_room(Instant now) {
   const auto quietest = std::min_element(senders_.begin(), senders_.end(), [](const auto& a, const auto& b) {
-    return a.second.heard() < b.second.heard();
+    return a.second.last_rx() < b.second.last_rx();
   });
-  if (quietest == senders_.end() || now - quietest->second.heard() < forgettable) return false;
+  if (quietest == senders_.end() || now - quietest->second.last_rx() < forgettable) return false;
   forgotten_usual_ = std::max(forgotten_usual_, quietest->second.usual.epoch);
   forgotten_ahead_ = std::max(forgotten_ahead_, quietest->second.ahead.epoch);
   senders_.erase(quietest);

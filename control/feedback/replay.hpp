@@ -72,13 +72,13 @@ class ReplayGuard {
   struct Newest {
     std::uint64_t epoch = 0;
     ReplayWindow window;
-    Instant heard{};
+    Instant last_rx{};
     [[nodiscard]] Failure take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now);
   };
   struct Sender {
     Newest usual;
     Newest ahead;
-    [[nodiscard]] Instant heard() const { return std::max(usual.heard, ahead.heard); }
+    [[nodiscard]] Instant last_rx() const { return std::max(usual.last_rx, ahead.last_rx); }
   };
   using Senders = std::unordered_map<std::uint64_t, Sender>;
 

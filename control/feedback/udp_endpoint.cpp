@@ -201,7 +201,7 @@ std::uint64_t UdpEndpoint::send_statuses(std::span<const BearerStatus> statuses,
 void UdpEndpoint::send(std::span<const std::uint8_t> datagram) {
   if (only_) return send_to(datagram, *only_);
   for (const udp::endpoint& peer : config_.peers) send_to(datagram, peer);
-  for (const auto& [peer, heard] : learned_) send_to(datagram, peer);
+  for (const auto& [peer, last_rx] : learned_) send_to(datagram, peer);
 }
 
 void UdpEndpoint::send_to(std::span<const std::uint8_t> datagram, const udp::endpoint& peer) {
@@ -221,7 +221,7 @@ udp::endpoint UdpEndpoint::local() const {
 
 std::vector<udp::endpoint> UdpEndpoint::destinations() const {
   std::vector<udp::endpoint> all = config_.peers;
-  for (const auto& [peer, heard] : learned_) all.push_back(peer);
+  for (const auto& [peer, last_rx] : learned_) all.push_back(peer);
   return all;
 }
 

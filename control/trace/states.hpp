@@ -175,13 +175,13 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("window", self.window_);
   visit("left", self.left_);
   visit("further", self.further_);
-  visit("last_heard", self.last_heard_);
+  visit("last_heard", self.last_ack_);
   visit("delivered_at", self.delivered_at_);
   visit("flows", self.flows_);
   visit("reference_part", self.reference_part_, Between{0, 1});
   visit("rests", self.rests_);
   visit("loss_limited", self.loss_limited_);
-  visit("heard", self.heard_);
+  visit("heard", self.has_ack_);
   visit("idle", self.idle_);
   visit("unanswered", self.unanswered_);
 }

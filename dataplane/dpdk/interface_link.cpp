@@ -52,7 +52,7 @@ std::string rebind(std::span<const int> sockets, unsigned index) {
   return {};
 }
 
-void hear_only_what_comes_in(std::span<const int> sockets) noexcept {
+void receive_only_incoming(std::span<const int> sockets) noexcept {
   const int on = 1;
   for (const int each : sockets) setsockopt(each, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
 }

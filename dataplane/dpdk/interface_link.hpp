@@ -41,6 +41,6 @@ enum class Link : std::uint8_t {
 
 /// Excludes packets that this machine sends from the packet sockets: its own frames and those that a bridge over the
 /// interface forwards did not arrive by the wire. A kernel older than 4.20 does not support that and is left as it is.
-void hear_only_what_comes_in(std::span<const int> sockets) noexcept;
+void receive_only_incoming(std::span<const int> sockets) noexcept;
 
 }  // namespace sluice::dpdk

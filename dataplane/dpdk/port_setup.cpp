@@ -142,7 +142,7 @@ Port::~Port() {
 void Port::find_sockets(const std::vector<int>& open_before) {
   readiness_descriptor_ = new_packet_descriptor(open_before);
   sockets_ = new_packet_sockets(open_before);  // the driver opens one socket per queue, in the order of the queues
-  hear_only_what_comes_in(sockets_);
+  receive_only_incoming(sockets_);
   if (!traits_->fanout || receive_queues_ == 1) return;
   const std::string problem = spread_by_address(sockets_, facing_, receive_queues_);
   if (!problem.empty()) fail(config_.device, "cannot spread packets by address: " + problem + "; give it qpairs=1");

@@ -13,11 +13,11 @@ constexpr std::uint32_t wrap = 8;  ///< modulus of the ACE field
 
 }  // namespace
 
-void AccurateEcn::heard_syn(std::uint16_t ecn, bool answers) {
+void AccurateEcn::on_syn(std::uint16_t ecn, bool answers) {
   syn_ecn_ = ecn;
   answer_due_ = answers;
   received_ = first_count;
-  if (answers) heard(ecn);
+  if (answers) on_segment(ecn);
 }
 
 std::uint8_t AccurateEcn::handshake_ace() const {
@@ -59,7 +59,7 @@ void Endpoint::emit_accurate_answer(Instant now, Output& output) {
 
 /// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted.
 void Endpoint::count_mark(const Segment& segment) {
-  if (AccurateEcn* const state = accurate_ecn()) state->heard(segment.ecn);
+  if (AccurateEcn* const state = accurate_ecn()) state->on_segment(segment.ecn);
 }
 
 /// Takes the mark count of an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable congestion

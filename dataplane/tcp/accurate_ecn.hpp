@@ -26,9 +26,9 @@ class AccurateEcn {
   // --- receiving ---
 
   /// Records the ECN field in the IP header of the peer's SYN or, with `answers`, SYN-ACK.
-  void heard_syn(std::uint16_t ecn, bool answers);
+  void on_syn(std::uint16_t ecn, bool answers);
   /// Counts an acceptable segment that arrived with this ECN field.
-  void heard(std::uint16_t ecn) {
+  void on_segment(std::uint16_t ecn) {
     if (ecn == congestion_experienced) ++received_;
   }
   /// Returns the ACE field of a SYN-ACK or of its first acknowledgement. It reports the ECN field of the peer's SYN or

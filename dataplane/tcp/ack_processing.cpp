@@ -18,7 +18,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const SeqNum before = snd_.una;
   AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = bits_.cwnd_limited};
   const bool repeats = is_duplicate_ack(segment);
-  bits_.heard = segment.ack == snd_.una;
+  bits_.peer_responded = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
   if (closed && send_.outstanding()) disturb();            // the refused data is retransmitted later
   if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)

@@ -59,7 +59,7 @@ class Endpoint {
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
   /// not qualify.
-  bool hear(const Segment& segment, Instant now, AckNews* news = nullptr);
+  bool receive_pure_ack(const Segment& segment, Instant now, AckNews* news = nullptr);
   /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
   /// connection must be established, without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
@@ -358,7 +358,7 @@ class Endpoint {
   [[nodiscard]] bool answers_all(const Segment& segment) const;
   [[nodiscard]] bool answers_in_order(const Segment& segment) const;
   [[gnu::noinline]] bool receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
-  bool hear_last(const Segment& segment, Instant now, AckNews* news);
+  bool receive_pure_ack_in_turn(const Segment& segment, Instant now, AckNews* news);
   [[gnu::noinline]] bool check(const Segment& segment, Instant now, AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_keepalive(const Segment& segment) const;

@@ -108,7 +108,7 @@ struct EndpointBits {
   bool retransmit_first : 1 = false;  ///< the next retransmission ignores cwnd
   std::uint8_t backoff : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
   bool partially_acked : 1 = false;   ///< a fast recovery without SACK has received a partial acknowledgement
-  bool heard : 1 = false;             ///< the peer has sent a segment since the retransmission timer expired
+  bool peer_responded : 1 = false;    ///< the peer has sent a segment since the retransmission timer expired
   bool tail_due : 1 = false;          ///< a tail loss probe is due (RFC 8985 section 7)
   bool tail_out : 1 = false;          ///< a tail loss probe was sent and is not answered
   bool tail_repeated : 1 = false;     ///< the tail loss probe retransmitted old data

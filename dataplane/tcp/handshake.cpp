@@ -162,7 +162,7 @@ void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant n
   snd_.wl1 = syn.seq;
   snd_.wnd = snd_.max_wnd = syn.window;
   if (AccurateEcn* const accurate = accurate_ecn()) {
-    accurate->heard_syn(syn.ecn, syn.flags.ack());
+    accurate->on_syn(syn.ecn, syn.flags.ack());
     if (syn.flags.ack()) accurate->syn_arrived(ace_of(syn.flags));
   }
   if (bits_.use_timestamps) {

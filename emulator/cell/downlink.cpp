@@ -34,7 +34,7 @@ bool Downlink::push(packet::Packet&& packet, Bytes length, Instant now) {
   if (was_empty) end_idle(now);
   if (!queue_.push(std::move(packet), length, now, refused)) return false;
   // A packet that arrives in the first instant of a TTI misses that TTI.
-  if (was_empty) clock_.wake_at(channel_->next_useful(listening(clock_.tti_of(now) + 1)));
+  if (was_empty) clock_.wake_at(channel_->next_useful(next_reception(clock_.tti_of(now) + 1)));
   return true;
 }
 
@@ -85,12 +85,12 @@ void Downlink::turn_away(const packet::Packet& packet, Bytes length, DropReason 
 
 std::uint64_t Downlink::next_useful(std::uint64_t from) {
   std::uint64_t next = TtiClock::asleep;
-  if (!queue_.empty()) next = channel_->next_useful(listening(from));
+  if (!queue_.empty()) next = channel_->next_useful(next_reception(from));
   if (air_ == nullptr) return next;
   next = std::min(next, air_->next_retransmission(from));
   const Instant repeat = air_->next_repeat();
   if (repeat == never) return next;
-  return std::min(next, channel_->next_useful(listening(std::max(from, clock_.first_from(repeat)))));
+  return std::min(next, channel_->next_useful(next_reception(std::max(from, clock_.first_from(repeat)))));
 }
 
 Bytes Downlink::repeat(std::uint64_t tti, Instant now) {
@@ -179,7 +179,7 @@ void Downlink::ready_at(Instant when) {
   clock_.wake_at(channel_->next_useful(std::max(clock_.first_from(when), clock_.next())));
 }
 
-std::uint64_t Downlink::listening(std::uint64_t from) const {
+std::uint64_t Downlink::next_reception(std::uint64_t from) const {
   if (drx_ == nullptr) return from;
   return std::max(from, clock_.first_from(drx_->next_awake(clock_.begin_of(from))));
 }

@@ -129,7 +129,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
   /// Returns the first TTI from `from` on in which the UE is awake, as far as is known now.
-  [[nodiscard]] std::uint64_t listening(std::uint64_t from) const;
+  [[nodiscard]] std::uint64_t next_reception(std::uint64_t from) const;
 
   UeIndex ue_;
   TtiClock& clock_;

@@ -93,12 +93,12 @@ class GameServer::Player final : public EventTarget {
   Player(EventLoop& loop, Host& host, const packet::Addresses& ours, DatagramLog& log, Random random)
       : loop_(loop), host_(host), ours_(ours), receiver_(log), random_(random) {}
 
-  void hear(const GameHead& head, Instant count_from, Instant now) {
+  void on_datagram(const GameHead& head, Instant count_from, Instant now) {
     receiver_.take(head, count_from, now);
     interval_ = std::max<Duration>(std::chrono::microseconds(head.interval_us), std::chrono::milliseconds(1));
     size_ = head.answer;
     exponential_ = head.exponential;
-    heard_ = now;
+    last_rx_ = now;
     if (!playing_) tick(now);
   }
 
@@ -106,7 +106,7 @@ class GameServer::Player final : public EventTarget {
 
  private:
   void tick(Instant now) {
-    playing_ = now - heard_ < patience;
+    playing_ = now - last_rx_ < patience;
     if (!playing_) return;
     send_head(host_, ours_, {0, 0, number_++, now, false}, size_);
     loop_.at(now + next_interval(), *this);
@@ -126,7 +126,7 @@ class GameServer::Player final : public EventTarget {
   Duration interval_{};
   bool exponential_ = false;
   std::uint16_t size_ = 0;
-  Instant heard_{};
+  Instant last_rx_{};
   std::uint64_t number_ = 0;
   bool playing_ = false;
 };
@@ -148,7 +148,7 @@ void GameServer::on_datagram(const packet::Addresses& ours, std::span<const std:
             .emplace(ends, std::make_unique<Player>(loop_, host_, ours, log_, random_.split("player", players_.size())))
             .first;
   }
-  at->second->hear(*head, count_from_, now);
+  at->second->on_datagram(*head, count_from_, now);
 }
 
 }  // namespace sluice::emulator

@@ -38,7 +38,7 @@ class FeedbackWire::Link final : public ReportSink {
         sender_(sender_of(nodeb)),
         down_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "reports", nodeb),
               [this](const Message& message, std::span<proxy::ReportArrival> reports, Instant now) {
-                hear(message, now);
+                receive(message, now);
                 wire_.at_proxy(reports, now);
               }),
         up_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "statuses", nodeb),
@@ -74,7 +74,7 @@ class FeedbackWire::Link final : public ReportSink {
     Duration refresh{};
   };
   /// Processes the header at the proxy: updates the sequence numbers and, if UEs may be left out, notifies the shard.
-  void hear(const Message& message, Instant now) {
+  void receive(const Message& message, Instant now) {
     continuity_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
     const proxy::SenderWord word{

@@ -127,9 +127,9 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
 }
 
 /// Passes a status to the reporter. With several proxies only the one that holds the UE's claim is accepted.
-void LiveFeedback::take_status(const Heard& heard, Instant now) {
-  if (may_have_several_proxies() && !claims_.take(heard.sender, heard.epoch, heard.status, now)) return;
-  reporter_->on_status(heard.status, now);
+void LiveFeedback::take_status(const StatusRx& rx, Instant now) {
+  if (may_have_several_proxies() && !claims_.take(rx.sender, rx.epoch, rx.status, now)) return;
+  reporter_->on_status(rx.status, now);
 }
 
 void LiveFeedback::hand_over(const Message& message) {
@@ -178,12 +178,12 @@ void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
 bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   reporter_ = &reporter;
   bool any = false;
-  Heard heard;
-  while (incoming_.pop(heard)) {
-    const feedback::BearerStatus& status = heard.status;
+  StatusRx rx;
+  while (incoming_.pop(rx)) {
+    const feedback::BearerStatus& status = rx.status;
     // Skips the echo if the proxy uses the reports of another Node-B for this UE, because the number is that one's.
     if (!status.reporter || *status.reporter == session_.config().sender) take_echo(status.applied_sequence, now);
-    from_proxy_.push_back(heard);
+    from_proxy_.push_back(rx);
     loop_.at(now + timing_.delay, *this, way_in);
     ++statuses_;
     any = true;

@@ -100,7 +100,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     std::size_t limit = 0;
   };
   /// A status with its sender.
-  struct Heard {
+  struct StatusRx {
     std::uint64_t sender = 0;
     std::uint64_t epoch = 0;
     control::feedback::BearerStatus status;
@@ -111,7 +111,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void take_echo(std::uint64_t applied, Instant now);
-  void take_status(const Heard& heard, Instant now);
+  void take_status(const StatusRx& rx, Instant now);
   void send_on_its_way(control::feedback::RoutedReports reports, Duration refresh, Instant now);
   void hand_over(const Message& message);
   void drain();
@@ -123,7 +123,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   dpdk::PollPolicy& poll_thread_;
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
-  std::deque<Heard> from_proxy_;
+  std::deque<StatusRx> from_proxy_;
   control::feedback::Claims claims_;  ///< claims of the proxies; poll thread
   Instant told_all_{};                ///< time of the last message to all proxies
   bool asked_ = false;                ///< true if a proxy has requested an answer
@@ -135,7 +135,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::uint64_t reports_lost_ = 0;
   std::uint64_t skipped_ = 0;  ///< datagrams numbered but not passed on; poll thread
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
-  boost::lockfree::spsc_queue<Heard, boost::lockfree::capacity<ring_size>> incoming_;
+  boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> polled_{false};  ///< true if the proxy requests a report of all UEs
   std::atomic<bool> takes_changes_{false};

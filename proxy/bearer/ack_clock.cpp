@@ -33,7 +33,7 @@ void AckClock::take_over(Bytes under_way) {
   ask<AcksCalls::TakeOver>(under_way);
 }
 
-void AckClock::hear(control::Acknowledged news) {
+void AckClock::on_ack(control::Acknowledged news) {
   news.others = std::exchange(others_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
   ask<AcksCalls::OnAcknowledged>(news);

@@ -53,7 +53,7 @@ class AckClock {
   /// Adds cross traffic: IP bytes sent to the UE outside of the window.
   void add_others(Bytes bytes) { others_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
-  void hear(control::Acknowledged news);
+  void on_ack(control::Acknowledged news);
   /// Feeds the controller with a report of the UE's queue. Returns false if ACKs contradict the report: discard it.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
   /// Notifies the controller before something is sent while nothing is in flight.

@@ -169,7 +169,7 @@ void Bearer::settle_lead() {
   if (lead_.needs_reports() || !lead_.listens()) return;
   const AckClock& clock = ack_clock();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
-  lead_.compare(*treatment_, by_reports, clock.law().hears_after(), clock.doubts_reports());
+  lead_.compare(*treatment_, by_reports, clock.law().feedback_delay(), clock.doubts_reports());
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.

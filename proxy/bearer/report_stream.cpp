@@ -13,7 +13,7 @@ constexpr Duration least_silence = std::chrono::milliseconds(20);
 void ReportStream::inherit(const ReportStream& before) {
   last_ = before.last_;
   last_at_ = before.last_at_;
-  heard_at_ = before.heard_at_;
+  omission_rx_ = before.omission_rx_;
   any_ = before.any_;
 }
 
@@ -22,17 +22,17 @@ bool ReportStream::accepts(const ReportArrival& report, Instant now) const {
   using control::feedback::RadioState;
   const Duration silence = std::max(std::min(2 * last_.period, longest_silence_), least_silence);
   return report.bearer.state == RadioState::normal &&
-         (last_.bearer.state != RadioState::normal || now - heard_at_ >= silence);
+         (last_.bearer.state != RadioState::normal || now - omission_rx_ >= silence);
 }
 
 void ReportStream::note(const ReportArrival& report, Instant now) {
   last_ = report;
   last_.period = std::min(report.period, longest_silence_);
-  last_at_ = heard_at_ = now;
+  last_at_ = omission_rx_ = now;
   any_ = true;
 }
 
-void LeavingSender::hear(const SenderWord& word, Instant now) {
+void LeavingSender::on_omission(const SenderWord& word, Instant now) {
   if (word.epoch != word_.epoch) {
     *this = LeavingSender(word, now);
     return;
@@ -41,19 +41,19 @@ void LeavingSender::hear(const SenderWord& word, Instant now) {
   if (word.since > word_.since) doubted_ = now;
   if (word.sender_time > word_.sender_time) time_before_ = word_.sender_time;
   word_ = word;
-  heard_ = now;
+  last_rx_ = now;
 }
 
-void LeavingSenders::hear(const SenderWord& word, Instant now) {
+void LeavingSenders::on_omission(const SenderWord& word, Instant now) {
   const auto found = std::find_if(senders_.begin(), senders_.end(),
                                   [&](const LeavingSender& each) { return each.sender() == word.sender; });
   if (found != senders_.end()) {
-    found->hear(word, now);
+    found->on_omission(word, now);
     return;
   }
   if (senders_.size() == most_senders) {
     senders_.erase(std::min_element(senders_.begin(), senders_.end(),
-                                    [](const auto& a, const auto& b) { return a.heard() < b.heard(); }));
+                                    [](const auto& a, const auto& b) { return a.last_rx() < b.last_rx(); }));
   }
   senders_.emplace_back(word, now);
 }

@@ -39,7 +39,7 @@ class ReportStream {
   /// Records an accepted report as the last one.
   void note(const ReportArrival& report, Instant now);
   /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
-  void note_left_out(Instant heard) { heard_at_ = std::max(heard_at_, heard); }
+  void note_left_out(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if any report was recorded.
   [[nodiscard]] bool any() const { return any_; }
@@ -48,13 +48,13 @@ class ReportStream {
   /// Returns when the last report came.
   [[nodiscard]] Instant last_at() const { return last_at_; }
   /// Returns when the last report was last known to be valid: on arrival, or at a later omission notice.
-  [[nodiscard]] Instant heard_at() const { return heard_at_; }
+  [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
   Duration longest_silence_;
   ReportArrival last_{};
   Instant last_at_{};
-  Instant heard_at_{};
+  Instant omission_rx_{};
   bool any_ = false;
 };
 
@@ -63,15 +63,15 @@ class ReportStream {
 class LeavingSender {
  public:
   /// Starts from the first omission notice `word`, received at `now`.
-  LeavingSender(const SenderWord& word, Instant now) : word_(word), heard_(now), doubted_(now) {}
+  LeavingSender(const SenderWord& word, Instant now) : word_(word), last_rx_(now), doubted_(now) {}
 
   /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.
-  void hear(const SenderWord& word, Instant now);
+  void on_omission(const SenderWord& word, Instant now);
   [[nodiscard]] std::uint64_t sender() const { return word_.sender; }
   /// Returns the longest interval between two reports of one UE.
   [[nodiscard]] Duration refresh() const { return word_.refresh; }
   /// Returns when the newest omission notice came.
-  [[nodiscard]] Instant heard() const { return heard_; }
+  [[nodiscard]] Instant last_rx() const { return last_rx_; }
   /// True if this Node-B sent report `last` in its current epoch (run).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == word_.sender && last.epoch == word_.epoch;
@@ -95,7 +95,7 @@ class LeavingSender {
  private:
   SenderWord word_;
   Duration time_before_{};  ///< sender's time of the period before the newest notice
-  Instant heard_;
+  Instant last_rx_;
   Instant doubted_;  ///< when the newest gap in its datagrams was detected
 };
 
@@ -103,7 +103,7 @@ class LeavingSender {
 class LeavingSenders {
  public:
   /// Handles an omission notice of any Node-B.
-  void hear(const SenderWord& word, Instant now);
+  void on_omission(const SenderWord& word, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
   /// Returns the state of a Node-B, or null if it sends no omission notices. Valid until the next notice.
   [[nodiscard]] const LeavingSender* find(std::uint64_t sender) const {

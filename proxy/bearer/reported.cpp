@@ -26,15 +26,15 @@ bool Reported::spend(Bytes bytes, Instant now) {
 void Reported::on_left_out(const LeavingSender& sender, bool at_rest) {
   if (!trusted) return;
   const ReportArrival& last = reports.last();
-  if (sender.speaks_of(last)) reports.note_left_out(std::min(sender.heard(), sender.holds_until(last)));
+  if (sender.speaks_of(last)) reports.note_left_out(std::min(sender.last_rx(), sender.holds_until(last)));
   if (at_rest && sender.has_sent(last)) return rest(sender);
-  fallback.on_left_out(reports.last_at(), reports.heard_at(), last.period);
+  fallback.on_left_out(reports.last_at(), reports.omission_rx(), last.period);
 }
 
 void Reported::rest(const LeavingSender& sender) {
   if (!sender.has_sent(reports.last())) return;
   const Instant its_turn = reports.last_at() + sender.refresh();
-  const Instant holds = std::max(reports.heard_at(), std::min(its_turn, sender.holds_until(reports.last())));
+  const Instant holds = std::max(reports.omission_rx(), std::min(its_turn, sender.holds_until(reports.last())));
   fallback.on_left_out(reports.last_at(), holds, reports.last().period);
   bridge.rest();
 }

@@ -18,7 +18,7 @@ bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
 }  // namespace
 
 ClockedAcks::Watched::Watched(Instant now, const EndToEndFlow& flow)
-    : passing(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), heard(now) {}
+    : passing(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), last_rx(now) {}
 
 Bytes ClockedAcks::Watched::on_wire(Bytes amount) const {
   return Bytes(amount.count() * packet / payload);
@@ -74,40 +74,40 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
   }
   AckClock& clock = bearer.ack_clock();
   clock.resume(now);
-  if (watched.counted <= Bytes{}) watched.heard = now;
+  if (watched.counted <= Bytes{}) watched.last_rx = now;
   watched.passing.on_data(now, end);
   count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.short_flow);
 }
 
 /// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
 /// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
-control::PassingFlow::Heard ClockedAcks::hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
-                                              Bytes ack, Instant now) {
+control::PassingFlow::Acked ClockedAcks::read_ack(Watched& watched, const EndToEndFlow& flow,
+                                                  const tcp::Segment& segment, Bytes ack, Instant now) {
   const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
   watched.offered = segment.window;
   if (ack > watched.passing.acked()) return watched.passing.on_ack(now, ack);
   const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
   const bool out_of_turn = ack == watched.passing.acked() && (sacks ? segment.sack_count > 0 : repeats);
-  return out_of_turn ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Heard{};
+  return out_of_turn ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Acked{};
 }
 
 bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                          Instant now) {
   Watched& watched = flows_[flow.clocked];
   AckClock& clock = bearer.ack_clock();
-  watched.heard = now;
-  const control::PassingFlow::Heard heard = hear(watched, flow, segment, ack, now);
+  watched.last_rx = now;
+  const control::PassingFlow::Acked acked = read_ack(watched, flow, segment, ack, now);
   const bool waits = watched.passing.held_back();
   count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_short_flow(flow, bearer));
-  if (heard.delivered <= Bytes{}) return false;
+  if (acked.delivered <= Bytes{}) return false;
   control::Acknowledged news = news_of(bearer, now);
-  news.delivered = watched.on_wire(heard.delivered);
-  news.round_trip = heard.round_trip;
+  news.delivered = watched.on_wire(acked.delivered);
+  news.round_trip = acked.round_trip;
   if (segment.has_timestamps) {
     news.late = watched.late(now, segment.ts_value, clock.law(), news.round_trip);
   }
   news.further = watched.passing.further();
-  clock.hear(news);
+  clock.on_ack(news);
   return waits && watched.counted <= Bytes{};
 }
 
@@ -129,8 +129,8 @@ void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
 
 Instant ClockedAcks::due(const EndToEndFlow& flow) const {
   const Watched& watched = flows_[flow.clocked];
-  if (watched.counted > Bytes{}) return watched.heard + silence;
-  return watched.waits ? watched.heard + watched.passing.prompt() : never;
+  if (watched.counted > Bytes{}) return watched.last_rx + silence;
+  return watched.waits ? watched.last_rx + watched.passing.prompt() : never;
 }
 
 void ClockedAcks::set_aside(const EndToEndFlow& flow, Bearer& bearer) {

@@ -63,8 +63,8 @@ class ClockedAcks {
 
     control::PassingFlow passing;
     control::PeerClock clock;
-    Instant heard;  ///< time of the UE's newest segment
-    Bytes counted;  ///< IP bytes that the controller counts as in flight
+    Instant last_rx;  ///< time of the UE's newest segment
+    Bytes counted;    ///< IP bytes that the controller counts as in flight
     std::uint32_t newest_ts = 0;
     std::uint16_t payload = 1;  ///< payload of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
@@ -77,8 +77,8 @@ class ClockedAcks {
   /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
   static void count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool short_flow);
   /// Returns what a segment of the UE acknowledges for the first time.
-  static control::PassingFlow::Heard hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
-                                          Bytes ack, Instant now);
+  static control::PassingFlow::Acked read_ack(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
+                                              Bytes ack, Instant now);
 
   flow::Slab<Watched> flows_;
 };

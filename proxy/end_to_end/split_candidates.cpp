@@ -40,9 +40,9 @@ void SplitCandidates::track(EndToEndFlow& flow, Side in, const packet::Packet& p
   if (flow.tracked == no_id) flow.tracked = tracked_.emplace(connection_of(flow));
   TrackedConnection& connection = tracked_[flow.tracked];
   if (flow.fins != 0) return give_up(flow);
-  const TrackedConnection::Heard heard = connection.track(in, parsed.segment);
-  if (heard == TrackedConnection::Heard::the_end) return give_up(flow);
-  if (heard == TrackedConnection::Heard::more) {
+  const TrackedConnection::Tracked tracked = connection.track(in, parsed.segment);
+  if (tracked == TrackedConnection::Tracked::the_end) return give_up(flow);
+  if (tracked == TrackedConnection::Tracked::more) {
     connection.headers.at(static_cast<std::size_t>(opposite(in))) = packet::learn(packet, parsed);
   }
 }

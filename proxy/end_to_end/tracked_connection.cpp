@@ -33,7 +33,7 @@ bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const
 
 void TrackedConnection::note_unseen(Side in, const tcp::Segment& segment) {
   if (adrift) {
-    for (TrackedHost& each : hosts) each.heard = false;
+    for (TrackedHost& each : hosts) each.seen = false;
     return;
   }
   if (!is_in_window(in, segment)) return;
@@ -41,32 +41,32 @@ void TrackedConnection::note_unseen(Side in, const tcp::Segment& segment) {
   from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
 }
 
-TrackedConnection::Heard TrackedConnection::track(Side in, const tcp::Segment& segment) {
+TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment& segment) {
   if (adrift) return find_position(in, segment);
-  if (!is_plausible(in, segment)) return Heard::nothing;
-  if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
+  if (!is_plausible(in, segment)) return Tracked::nothing;
+  if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
   note(in, segment);
-  return Heard::more;
+  return Tracked::more;
 }
 
 /// Takes sequence numbers from segments until both hosts agree: each expects the byte that the other one sends next. A
 /// forged segment on one side matches nothing on the other side. Its worst effect is that the connection stays end to
 /// end.
-TrackedConnection::Heard TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
-  if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
-  if (segment.flags.syn() || !segment.flags.ack()) return Heard::nothing;
+TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
+  if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
+  if (segment.flags.syn() || !segment.flags.ack()) return Tracked::nothing;
   TrackedHost& from = host(in);
   TrackedHost& to = host(opposite(in));
-  if (!from.heard && !to.heard) {
+  if (!from.seen && !to.seen) {
     from.next = from.unseen = segment.seq;
     to.next = to.unseen = segment.ack;
   }
-  const tcp::SeqNum acked = from.heard ? tcp::later(from.acked, segment.ack) : segment.ack;
-  if (!from.heard) from.edge = segment.ack;
+  const tcp::SeqNum acked = from.seen ? tcp::later(from.acked, segment.ack) : segment.ack;
+  if (!from.seen) from.edge = segment.ack;
   note(in, segment);
   from.acked = acked;
-  adrift = !(from.heard && to.heard && from.next == to.acked && to.next == from.acked);
-  return Heard::more;
+  adrift = !(from.seen && to.seen && from.next == to.acked && to.next == from.acked);
+  return Tracked::more;
 }
 
 void TrackedConnection::note(Side in, const tcp::Segment& segment) {
@@ -83,7 +83,7 @@ void TrackedConnection::note(Side in, const tcp::Segment& segment) {
   const bool newer = static_cast<std::int32_t>(segment.ts_value - from.ts_value) > 0;
   if (newer || !from.timed) from.ts_value = segment.ts_value;
   from.timed = true;
-  from.heard = true;
+  from.seen = true;
   constexpr std::uint8_t news = tcp::Flags::urg_bit | tcp::Flags::ece_bit | tcp::Flags::cwr_bit;
   from.unsettled = (segment.flags.bits & news) != 0;
 }
@@ -91,7 +91,7 @@ void TrackedConnection::note(Side in, const tcp::Segment& segment) {
 bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
   const TrackedHost& from = host(in);
   const TrackedHost& to = host(opposite(in));
-  if (adrift || !from.heard || !to.heard || from.unsettled || to.unsettled) return false;
+  if (adrift || !from.seen || !to.seen || from.unsettled || to.unsettled) return false;
   if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
   if (handshake.initiator_options.accurate_ecn && handshake.responder_options.accurate_ecn) return false;

@@ -20,7 +20,7 @@ struct TrackedHost {
   std::uint32_t ts_value = 0;  ///< its newest timestamp, valid if `timed`
   std::uint32_t rtt = 0;       ///< round trip between the proxy and the host in tick::micro; 0 while unknown
   bool timed = false;
-  bool heard = false;      ///< a segment of it was seen since tracking started
+  bool seen = false;       ///< a segment of it was seen since tracking started
   bool unsettled = false;  ///< its last segment had URG, ECE or CWR set
 };
 
@@ -35,13 +35,13 @@ struct TrackedConnection {
   bool adrift = false;  ///< sequence numbers are unknown, because an earlier run of the program had split it
 
   /// Result of tracking a segment.
-  enum class Heard : std::uint8_t {
+  enum class Tracked : std::uint8_t {
     nothing,  ///< does not belong to this connection by its numbers: forged, reordered, or of an older connection
     more,     ///< belongs to this connection, which continues
     the_end   ///< ends this connection: FIN or RST
   };
   /// Updates the state from a segment that passes, and reports what the segment is.
-  Heard track(Side in, const tcp::Segment& segment);
+  Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers belong to this connection. It lies in the window that the other host has granted, or
   /// not far behind what that host has acknowledged. Its ACK lies in its own host's window. An RST must be at a number
   /// that the other host expects (RFC 5961 section 3.2).
@@ -62,7 +62,7 @@ struct TrackedConnection {
   /// Records the numbers, window and timestamp of a segment.
   void note(Side in, const tcp::Segment& segment);
   /// Takes sequence numbers from segments until both hosts agree.
-  [[nodiscard]] Heard find_position(Side in, const tcp::Segment& segment);
+  [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
   /// True if the segment lies in the window of the receiving host, or not far behind it.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {

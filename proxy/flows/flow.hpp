@@ -72,7 +72,7 @@ struct Leg {
   bool reset_pending : 1 = false;     ///< a RST is sent once the host has every byte acknowledged to the other side
   bool passed_by : 1 = false;         ///< segments of the host were forwarded during the handback
   bool keepalive_passed : 1 = false;  ///< its keep-alive was forwarded, and the other host has to answer
-  bool heard : 1 = false;             ///< the host has sent data
+  bool has_sent_data : 1 = false;     ///< the host has sent data
   bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
   bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindows)
   bool regained : 1 = false;          ///< the other host has acknowledged data since the quota was last read
@@ -85,7 +85,7 @@ struct Handshake {
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t heard = 0;             ///< when the newest handshake segment was seen, in tick::micro
+  std::uint32_t last_rx = 0;           ///< when the newest handshake segment was seen, in tick::micro
   std::uint32_t initiator_rtt = 0;     ///< proxy to initiator and back, tick::micro; zero while unknown
   std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::micro; zero while unknown
   std::uint32_t ticket = 0;            ///< serial number among all tracked handshakes

@@ -68,7 +68,7 @@ bool Changeover::track_if_released(RxPacket& rx) {
       return true;
     }
     if (segment.payload_len != 0) released.note_data(id, rx.now);
-    if (connection.track(rx.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
+    if (connection.track(rx.in, segment) == TrackedConnection::Tracked::the_end) released.forget(id);
   }
   forwarder_.forward(rx, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
   return true;

@@ -75,7 +75,7 @@ inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);
   const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
   // The window of a host that has sent nothing is not recorded, because it is unlikely to be used.
-  if (fed && leg.heard) budget_.commit(leg.commitment, advertised);
+  if (fed && leg.has_sent_data) budget_.commit(leg.commitment, advertised);
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }
 

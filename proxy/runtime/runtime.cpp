@@ -146,7 +146,7 @@ void Runtime::prepare_to_fail_open() {
   };
   wire_keeper_.emplace(context_,
                        FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)},
-                       [this] { return heard_of_all_shards(); });
+                       [this] { return last_turn_of_all_shards(); });
 }
 
 void Runtime::take_over() {
@@ -482,7 +482,7 @@ void Runtime::watch_reports() {
       return spdlog::warn("mode {} needs reports, and no Node-B has been heard for {:.1f} s: {}",
                           to_string(config.shard.mode), to_seconds(report_watch_.silence()),
                           wiring(*config.feedback, failures));
-    case ReportWatch::Event::heard_again:
+    case ReportWatch::Event::received_again:
       return spdlog::info("a Node-B is heard; there was none for {:.1f} s", to_seconds(report_watch_.silence()));
   }
 }
@@ -533,7 +533,7 @@ void Runtime::follow_mtu(Side side) {
   }
 }
 
-Instant Runtime::heard_of_all_shards() {
+Instant Runtime::last_turn_of_all_shards() {
   overview_->refresh();
   Instant oldest = never;
   for (const auto& channel : channels_) {

@@ -83,7 +83,7 @@ class Runtime {
   void watch_link(Side side);
   void follow_mtu(Side side);
   /// Returns the time of the last snapshot of the shard that has been silent longest.
-  [[nodiscard]] Instant heard_of_all_shards();
+  [[nodiscard]] Instant last_turn_of_all_shards();
   void log_statistics();
   void put_in_force(const Policies& policies);
   /// True if every shard publishes snapshots, so that none is stalled.

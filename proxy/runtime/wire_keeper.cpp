@@ -14,8 +14,8 @@ constexpr auto watch_period = std::chrono::milliseconds(250);
 }  // namespace
 
 WireKeeper::WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-                       std::function<Instant()> heard)
-    : bridge_(std::move(interfaces)), timer_(context), heard_(std::move(heard)) {
+                       std::function<Instant()> last_turn)
+    : bridge_(std::move(interfaces)), timer_(context), last_turn_(std::move(last_turn)) {
   spdlog::info("fail_open: the bridge {} carries the frames when this program does not", bridge_.name());
   const std::string warning = FailOpenBridge::warning();
   if (!warning.empty()) spdlog::warn("fail_open: {}", warning);
@@ -27,7 +27,7 @@ void WireKeeper::take_over() {
 }
 
 void WireKeeper::watch() {
-  hang_timer_.put_off(heard_() + longest_hang - dpdk::now());
+  hang_timer_.put_off(last_turn_() + longest_hang - dpdk::now());
   timer_.expires_after(watch_period);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch();

@@ -20,7 +20,8 @@ class WireKeeper {
 
   /// `heard` returns the last sign of life of the poll thread that has been silent longest. The bridge forwards
   /// frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
-  WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, std::function<Instant()> heard);
+  WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
+             std::function<Instant()> last_turn);
 
   /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
   /// Throws std::runtime_error.
@@ -38,7 +39,7 @@ class WireKeeper {
   FailOpenBridge bridge_;
   HangTimer hang_timer_;
   boost::asio::steady_timer timer_;
-  std::function<Instant()> heard_;
+  std::function<Instant()> last_turn_;
 };
 
 }  // namespace sluice::proxy

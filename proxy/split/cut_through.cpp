@@ -96,7 +96,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
   // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
   work.keep_journal(flow, id);
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
-  from.heard = true;
+  from.has_sent_data = true;
   LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, work.shard);
   work.shard.budget.taken();
   std::size_t count = 1;

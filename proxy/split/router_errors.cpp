@@ -22,7 +22,7 @@ std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_ver
 
 }  // namespace
 
-void hear(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
+void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   const Side in = rx.in;
   const auto error = packet::read_icmp_error(rx.packet, rx.parsed);
   if (!error) return;

@@ -7,6 +7,6 @@ namespace sluice::proxy::router_errors {
 
 /// Handles an ICMP error that is also forwarded. It applies to a leg if it quotes a segment in flight from that leg
 /// (RFC 1191, RFC 8201, RFC 5927; RFC 9293 section 3.9.2.2). Thread: the shard's.
-void hear(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx);
+void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx);
 
 }  // namespace sluice::proxy::router_errors

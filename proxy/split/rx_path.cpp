@@ -7,7 +7,7 @@
 
 #include "proxy/shard/checksum.hpp"
 #include "proxy/split/cut_through.hpp"
-#include "proxy/split/hearing.hpp"
+#include "proxy/split/pure_ack.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -25,7 +25,7 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
 }
 
 /// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
-Bearer* listener(const SplitWork& work, const Flow& flow) {
+Bearer* bearer_fed_by_acks(const SplitWork& work, const Flow& flow) {
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
   return bearer.lead().listens() ? &bearer : nullptr;
 }
@@ -45,8 +45,8 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   bool believed = false;
   tcp::AckNews news;
-  Bearer* const listening = in == Side::radio ? listener(work, flow) : nullptr;
-  tcp::AckNews* const told = listening != nullptr ? &news : nullptr;
+  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(work, flow) : nullptr;
+  tcp::AckNews* const told = fed != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
     if (!work.memory.keeps(flow, in, segment)) [[unlikely]] {
@@ -59,12 +59,12 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
       believed = own.endpoint.receive(segment, std::move(packet), now, told);
     }
     if (believed) [[likely]]
-      own.heard = true;
+      own.has_sent_data = true;
   } else {
     packet.reset();
     believed = own.endpoint.receive(segment, {}, now, told);
   }
-  if (news.delivered != 0) work.acks.hear(flow, id, *listening, news, now);
+  if (news.delivered != 0) work.acks.on_ack(flow, id, *fed, news, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     work.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
@@ -108,7 +108,7 @@ inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> pack
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   if (!contains(flow.events, data_to(opposite(in))) || own.endpoint.unread() == Bytes{}) return 0;
-  if (!own.endpoint.takes_next(parsed[0].segment) || !own.heard || other.keepalive_passed) return 0;
+  if (!own.endpoint.takes_next(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
   for (; count < packets.size() && !work.shard.budget.tight(); ++count) {
@@ -144,7 +144,7 @@ inline std::size_t receive_some(SplitWork& work, std::span<packet::Packet> packe
     return 1;
   }
   if (parsed.front().segment.payload_len == 0) {
-    if (!hearing::hear<in>(work, first, parsed.front().segment, flow, id, now))
+    if (!pure_ack::receive<in>(work, first, parsed.front().segment, flow, id, now))
       deliver_segment<in>(work, first, parsed.front(), flow, id, now);
     return 1;
   }

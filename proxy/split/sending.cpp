@@ -49,14 +49,14 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.lead().bounds()) [[unlikely]]
     most = work.windows.room(flow, bearer, now);
-  const bool heard = side == Side::radio && bearer.lead().listens();
-  const FlowId id = heard ? work.shard.registry.flows().index_of(flow) : no_id;
-  if (heard && bearer.lead().clocked()) [[unlikely]]
+  const bool feeds_controller = side == Side::radio && bearer.lead().listens();
+  const FlowId id = feeds_controller ? work.shard.registry.flows().index_of(flow) : no_id;
+  if (feeds_controller && bearer.lead().clocked()) [[unlikely]]
     most = std::min(most, work.acks.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     count_to_radio(work, flow, bearer, sent, now);
-    if (heard) [[unlikely]]
+    if (feeds_controller) [[unlikely]]
       work.acks.sync(flow, id, bearer);
   }
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {

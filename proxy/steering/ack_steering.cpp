@@ -131,7 +131,7 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   follow(shares_[id], flow, bearer, bearer.ack_clock());
 }
 
-void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
+void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   AckClock& clock = bearer.ack_clock();
   Share& share = shares_[id];
   follow(share, flow, bearer, clock);
@@ -140,12 +140,12 @@ void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews
   const Duration late = endpoint.uses_timestamps()
                             ? possible_lateness(share.clock, clock.law(), now, endpoint.newest_ts_value(), round_trip)
                             : Duration(-1);
-  control::Acknowledged heard = news_of(bearer, now);
-  heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
-  heard.round_trip = round_trip;
-  heard.late = late;
-  if (endpoint.disturbed()) heard.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
-  clock.hear(heard);
+  control::Acknowledged sample = news_of(bearer, now);
+  sample.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
+  sample.round_trip = round_trip;
+  sample.late = late;
+  if (endpoint.disturbed()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
+  clock.on_ack(sample);
 }
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {

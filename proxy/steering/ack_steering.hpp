@@ -55,7 +55,7 @@ class AckSteering {
   /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
   [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer uses ACKs.
-  [[gnu::noinline]] void hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
+  [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
   /// Returns how many IP bytes the flow may send now. `beyond_its_part`: the flow may also use what others leave.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);

@@ -137,7 +137,7 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
     return;
   }
   Bearer* bearer = &shard_.registry.bearer(id);
-  if (senders_.any()) hear_of_pause(*bearer, report);
+  if (senders_.any()) on_pause(*bearer, report);
   if (!bearer->reports().accepts(report, now)) {
     shard_.counters.add(Counter::reports_elsewhere);
     return;
@@ -152,7 +152,7 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
 }
 
 /// Handles the interval before this report, in which the UE may have been omitted.
-void BearerService::hear_of_pause(Bearer& first, const ReportArrival& report) {
+void BearerService::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const LeavingSender* const sender = senders_.find(first.reports().last().sender);
   if (sender == nullptr) return;
@@ -165,7 +165,7 @@ void BearerService::hear_of_pause(Bearer& first, const ReportArrival& report) {
 }
 
 void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
-  for (const SenderWord& word : words) senders_.hear(word, now);
+  for (const SenderWord& word : words) senders_.on_omission(word, now);
 }
 
 /// Returns false if the report is stale, which then holds for all bearers of the UE.
@@ -215,7 +215,7 @@ void BearerService::count_group(const Bearer& bearer, const ReportArrival& repor
   ++group.samples;
   const bool comparable = bearer.reports().any() && last.sender == report.sender;
   if (bearer.reports().any()) {
-    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().heard_at());
+    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().omission_rx());
   }
   if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;

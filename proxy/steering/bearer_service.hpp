@@ -44,7 +44,7 @@ class BearerService {
   /// Prefetches a bearer's controller and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
   /// Handles the interval before `report` in which the UE may have been omitted.
-  void hear_of_pause(Bearer& first, const ReportArrival& report);
+  void on_pause(Bearer& first, const ReportArrival& report);
   /// Applies a report to one bearer. Returns false if the report is stale, which then holds for all bearers of the UE.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   /// Adds the report to the statistics of the UE's group.

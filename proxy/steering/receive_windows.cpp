@@ -25,7 +25,7 @@ control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Par
 /// True if the window needs an update. Until a host has sent data, the window of the handshake is sufficient, unless it
 /// is below two segments. An earlier update would be a useless packet.
 bool window_matters(const Flow& flow, Side from) {
-  if (flow.leg(from).heard) return true;
+  if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < relay::least_window;

@@ -13,7 +13,7 @@ ReportWatch::Event ReportWatch::look(bool needed, std::uint64_t accepted, Instan
     accepted_ = accepted;
     const bool told = told_;
     told_ = false;
-    return told ? Event::heard_again : Event::none;
+    return told ? Event::received_again : Event::none;
   }
   silence_ = now - quiet_since_;
   if (told_ || silence_ < limit) return Event::none;

@@ -14,8 +14,8 @@ class ReportWatch {
 
   enum class Event : std::uint8_t {
     none,
-    silent,      ///< no report for `limit`; returned once
-    heard_again  ///< reports arrive again after `silent` was returned
+    silent,         ///< no report for `limit`; returned once
+    received_again  ///< reports arrive again after `silent` was returned
   };
   /// Returns what changed since the last call. `needed` is true if the active policies need reports; `accepted`
   /// counts the messages of Node-Bs so far. Called about once a second.

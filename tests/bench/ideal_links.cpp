@@ -47,7 +47,7 @@ void explore(const IdealLink& link) {
   std::printf("memory_ms,reference_ms,longest_ms,gain,use,p95_ms,scale_ms\n");
   const double scale = scale_ms(link);
   for (const IdealSetting& setting : grid(scale)) {
-    const IdealOutcome outcome = ideal_sender(pool, link, Hears::by_acks, setting);
+    const IdealOutcome outcome = ideal_sender(pool, link, Feedback::by_acks, setting);
     std::printf("%lld,%lld,%lld,%.2f,%.2f,%.0f,%.1f\n", static_cast<long long>(setting.memory),
                 static_cast<long long>(setting.reference), static_cast<long long>(setting.longest), setting.gain,
                 outcome.use, outcome.p95_ms, scale);

@@ -52,12 +52,12 @@ class Uplink final : public Element {
     uplink_.receive(std::move(packet), loop_.now());
   }
   /// The newest that has come to the Node-B by now.
-  [[nodiscard]] std::uint64_t heard(Milliseconds now) {
+  [[nodiscard]] std::uint64_t received(Milliseconds now) {
     loop_.run_until(Instant(milliseconds(now)));
-    return heard_;
+    return received_;
   }
   void receive(packet::Packet, Instant) override {
-    heard_ = sent_.front();
+    received_ = sent_.front();
     sent_.pop_front();
   }
 
@@ -66,13 +66,13 @@ class Uplink final : public Element {
   EventLoop loop_;
   ScheduledUplink uplink_;
   std::deque<std::uint64_t> sent_;
-  std::uint64_t heard_ = 0;
+  std::uint64_t received_ = 0;
 };
 
 class Run {
  public:
-  Run(packet::PacketPool& pool, const IdealLink& link, Hears hears, const IdealSetting& setting)
-      : link_(link), hears_(hears), setting_(setting) {
+  Run(packet::PacketPool& pool, const IdealLink& link, Feedback feedback, const IdealSetting& setting)
+      : link_(link), feedback_(feedback), setting_(setting) {
     if (link.scheduled) uplink_.emplace(pool, link.tti);
   }
 
@@ -89,7 +89,7 @@ class Run {
     while (arrived_ < sent_at_.size() && sent_at_[arrived_] + link_.way <= now) ++arrived_;
     serve(now);
     acknowledge(now);
-    hear(now);
+    receive_acks(now);
     send(now);
   }
 
@@ -120,12 +120,12 @@ class Run {
   }
 
   /// What is known of the link up to `known_until_`: exactly what it carried whenever something waited.
-  void hear(Milliseconds now) {
+  void receive_acks(Milliseconds now) {
     Milliseconds until = now;
-    if (hears_ == Hears::at_once) {
+    if (feedback_ == Feedback::at_once) {
       known_ = came_at_.size();
     } else {
-      on_wire_.push_back(uplink_ ? uplink_->heard(now) : acknowledged_);
+      on_wire_.push_back(uplink_ ? uplink_->received(now) : acknowledged_);
       if (on_wire_.size() <= static_cast<std::size_t>(link_.way)) return;
       known_ = on_wire_.front();
       on_wire_.pop_front();
@@ -152,7 +152,7 @@ class Run {
   }
 
   const IdealLink& link_;
-  Hears hears_;
+  Feedback feedback_;
   IdealSetting setting_;
   std::optional<Uplink> uplink_;  ///< none: acknowledgements are with the Node-B at once
   std::vector<Milliseconds> sent_at_;
@@ -182,8 +182,9 @@ std::vector<std::int64_t> capacities(const std::string& file, Milliseconds tti, 
   return bytes;
 }
 
-IdealOutcome ideal_sender(packet::PacketPool& pool, const IdealLink& link, Hears hears, const IdealSetting& setting) {
-  return Run(pool, link, hears, setting).outcome();
+IdealOutcome ideal_sender(packet::PacketPool& pool, const IdealLink& link, Feedback feedback,
+                          const IdealSetting& setting) {
+  return Run(pool, link, feedback, setting).outcome();
 }
 
 }  // namespace sluice::bench

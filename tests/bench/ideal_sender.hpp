@@ -25,7 +25,7 @@ struct IdealLink {
 /// What a trace in Mahimahi's format carries in each TTI. Throws emulator::TraceError when it cannot be used.
 [[nodiscard]] std::vector<std::int64_t> capacities(const std::string& file, Milliseconds tti, Milliseconds duration);
 
-enum class Hears : std::uint8_t { by_acks, at_once };
+enum class Feedback : std::uint8_t { by_acks, at_once };
 
 struct IdealSetting {
   Milliseconds memory;     ///< time constant of the mean rate
@@ -43,7 +43,7 @@ struct IdealOutcome {
 /// the uplink and the hops. From each ACK it learns when each byte reached the UE, and it knows the delays of all hops
 /// without loss or rounding. The future capacity of the link is unknown to it. With the other setting, it learns of
 /// every byte at once.
-[[nodiscard]] IdealOutcome ideal_sender(packet::PacketPool& pool, const IdealLink& link, Hears hears,
+[[nodiscard]] IdealOutcome ideal_sender(packet::PacketPool& pool, const IdealLink& link, Feedback feedback,
                                         const IdealSetting& setting);
 
 }  // namespace sluice::bench

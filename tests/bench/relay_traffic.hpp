@@ -63,7 +63,7 @@ class RelayTraffic {
     acknowledge(measured);
     report_in_turn(measured);
     advance(measured);
-    hear();
+    receive_acks();
     lost = onlooker_.read();
     ++rounds_;
     now_ += round_time_;
@@ -131,7 +131,7 @@ class RelayTraffic {
   }
 
   /// Lets the hosts process what they have received since the last call.
-  void hear() {
+  void receive_acks() {
     const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
     sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
       connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << window_scale);

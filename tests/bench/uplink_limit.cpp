@@ -52,12 +52,12 @@ void print(const char* what, const IdealSetting& setting, const std::vector<Idea
               static_cast<long long>(setting.longest), setting.gain);
 }
 
-void explore(packet::PacketPool& pool, const std::vector<IdealLink>& recorded, Hears hears) {
+void explore(packet::PacketPool& pool, const std::vector<IdealLink>& recorded, Feedback feedback) {
   const std::vector<IdealSetting> settings = grid();
   std::vector<std::vector<IdealOutcome>> outcomes;
   for (const IdealSetting& setting : settings) {
     outcomes.emplace_back();
-    for (const IdealLink& link : recorded) outcomes.back().push_back(ideal_sender(pool, link, hears, setting));
+    for (const IdealLink& link : recorded) outcomes.back().push_back(ideal_sender(pool, link, feedback, setting));
   }
   const auto worst = [&](std::size_t i) {
     double most = -1000;
@@ -98,8 +98,8 @@ int main(int argc, char** argv) {
     std::printf("  %5.1f %% %4.0f ms", link.use, link.p95_ms);
   }
   std::printf("\nhears by acknowledgements:\n");
-  explore(pool, recorded, Hears::by_acks);
+  explore(pool, recorded, Feedback::by_acks);
   std::printf("hears at once:\n");
-  explore(pool, recorded, Hears::at_once);
+  explore(pool, recorded, Feedback::at_once);
   return 0;
 }

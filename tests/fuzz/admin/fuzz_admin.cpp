@@ -65,9 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       ++answers;
       const std::string wire = answer.to_line();
       require(wire.find('\n') == wire.size() - 1);
-      const Answer heard = Answer::from_line(std::string_view(wire).substr(0, wire.size() - 1));
-      require(heard.ok == answer.ok);
-      require_printable(heard);
+      const Answer parsed = Answer::from_line(std::string_view(wire).substr(0, wire.size() - 1));
+      require(parsed.ok == answer.ok);
+      require_printable(parsed);
     });
     require(answers == 1);
     const Answer claimed = Answer::from_line(line);

@@ -124,7 +124,7 @@ class AbleProxyTest : public testing::Test, protected test::OneCell {
  protected:
   AbleProxyTest() : OneCell(1ms) {}
   /// Sends from the Node-B and receives the answer of the proxy.
-  void hear_of(ProxyEnd& proxy, LiveFeedback& feedback) {
+  void receive_from(ProxyEnd& proxy, LiveFeedback& feedback) {
     feedback.send({}, loop.now());
     loop.run_until(loop.now() + timing_.delay);
     for (int i = 0; i < 400 && proxy.messages.empty(); ++i) context_.run_for(5ms);
@@ -160,7 +160,7 @@ TEST_F(AbleProxyTest, AProxyWithTheAbilityIsSentLargeDatagramsWithoutUnchangedUe
   ProxyEnd proxy(context_, 2, true);
   LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
   EXPECT_FALSE(feedback.may_leave_out()) << "nobody was heard";
-  hear_of(proxy, feedback);
+  receive_from(proxy, feedback);
   ASSERT_TRUE(feedback.may_leave_out());
   feedback.send_changes(many(), 500ms, loop.now());
   const std::uint64_t next = feedback.next_sequence();
@@ -175,7 +175,7 @@ TEST_F(AbleProxyTest, AProxyWithTheAbilityIsSentLargeDatagramsWithoutUnchangedUe
 TEST_F(AbleProxyTest, AProxyWithoutTheAbilityIsSentAllUesInSmallDatagrams) {
   ProxyEnd proxy(context_, 2, false);
   LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
-  hear_of(proxy, feedback);
+  receive_from(proxy, feedback);
   EXPECT_FALSE(feedback.may_leave_out());
   feedback.send(many(), loop.now());
   const std::uint64_t next = feedback.next_sequence();
@@ -189,7 +189,7 @@ TEST_F(AbleProxyTest, SeveralProxiesAreSentAllUes) {
   ProxyEnd first(context_, 2, true);
   ProxyEnd second(context_, 3, true);
   LiveFeedback feedback(loop, large({first.port(), second.port()}), timing_, meter_, poll_thread_);
-  hear_of(first, feedback);
+  receive_from(first, feedback);
   EXPECT_FALSE(feedback.may_leave_out());
 }
 

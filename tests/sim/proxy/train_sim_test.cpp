@@ -86,7 +86,7 @@ class Pair {
     if (seen.segment().flags.ack() && ack - acknowledged_ < 1U << 30) acknowledged_ = ack;
     if (next_ - acknowledged_ >= 1U << 31) next_ = acknowledged_;
     const std::uint32_t end = seen.segment().seq.raw() + static_cast<std::uint32_t>(seen.payload.size());
-    if (end - heard_of_ue_ < 1U << 30) heard_of_ue_ = end;
+    if (end - received_of_ue_ < 1U << 30) received_of_ue_ = end;
   }
   [[nodiscard]] std::uint32_t delivered() const { return received_ - isn_of_server - 1; }
   [[nodiscard]] bool is_of(const Seen& seen) const {
@@ -110,7 +110,7 @@ class Pair {
 
   /// A segment of the server, now and then with something about it.
   [[nodiscard]] Frame data(std::uint32_t seq, std::uint32_t length) {
-    if (random_.chance(0.05)) told_ = heard_of_ue_;
+    if (random_.chance(0.05)) told_ = received_of_ue_;
     if (random_.chance(0.02)) window_ = static_cast<std::uint16_t>(random_.chance(0.5) ? random_.below(6) : 1000);
     tcp::Segment content = hosts_.segment(Flags::ack_bit, seq, told_);
     content.window = window_;
@@ -156,7 +156,7 @@ class Pair {
   std::uint32_t acknowledged_ = isn_of_server + 1;  ///< position acknowledged to the server
   std::uint32_t received_ = isn_of_server + 1;      ///< by the UE, in order
   std::uint32_t ue_next_ = isn_of_ue + 1;
-  std::uint32_t heard_of_ue_ = isn_of_ue + 1;
+  std::uint32_t received_of_ue_ = isn_of_ue + 1;
   std::uint32_t told_ = isn_of_ue + 1;  ///< what the server acknowledges
   std::uint16_t window_ = 1000;         ///< the server's
   std::uint32_t clock_ = 1000;
@@ -273,12 +273,12 @@ class Twins {
           ASSERT_EQ(without_what_stays(*seen), without_what_stays(*other));
           ASSERT_TRUE(seen->checksum_good);
         }
-        hear(side, *seen);
+        receive(side, *seen);
       }
       ASSERT_TRUE(apart_.silent(side));
     }
   }
-  void hear(Side side, const Seen& seen) {
+  void receive(Side side, const Seen& seen) {
     for (Pair& pair : pairs_) {
       if (!pair.is_of(seen) || seen.segment().flags.syn()) continue;
       if (side == Side::radio) {

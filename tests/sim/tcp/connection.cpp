@@ -62,8 +62,8 @@ void Connection::establish() {
     End& end = ends_[side];
     end.endpoint.establish_at(config_of(side), state, now_);
     end.endpoint.set_receive_room(Bytes(end.app.room));
-    end.heard_window = end.promised = true;
-    end.heard_edge = own + 4000;
+    end.received_window = end.promised = true;
+    end.received_edge = own + 4000;
     end.promised_edge = other + 4000;
   };
   set(0, a, b);
@@ -160,8 +160,8 @@ void Connection::deliver(Flight flight) {
     if (flight.to == 1 && segment.flags.syn() && !segment.flags.ack() && end.written == 0 && !end.finished) {
       const auto iss = static_cast<std::uint32_t>(random_.next());
       end.endpoint.accept(config_of(1), segment, tcp::SeqNum(iss), scenario_.options_b, now_);
-      end.heard_window = true;
-      end.heard_edge = tcp::SeqNum(iss) + 1 + segment.window;
+      end.received_window = true;
+      end.received_edge = tcp::SeqNum(iss) + 1 + segment.window;
       return;
     }
     // What a host does for a connection it does not know (RFC 9293 section 3.10.7.1).
@@ -177,8 +177,8 @@ void Connection::deliver(Flight flight) {
   if (segment.flags.ack() && !segment.flags.rst()) {
     const std::uint32_t window = std::uint32_t{segment.window} << (segment.flags.syn() ? 0 : shift);
     const tcp::SeqNum edge = segment.ack + window;
-    if (!end.heard_window || edge > end.heard_edge) end.heard_edge = edge;
-    end.heard_window = true;
+    if (!end.received_window || edge > end.received_edge) end.received_edge = edge;
+    end.received_window = true;
   }
   packet::Packet payload;
   if (!flight.bytes.empty()) {
@@ -285,7 +285,7 @@ void Connection::check_sent(int from, const SentSegment& sent) {
   EXPECT_EQ(sent.bytes.size(), segment.payload_len);
   const tcp::SeqNum stop = segment.seq + segment.length();
   if (segment.length() != 0 && !segment.flags.syn() && (!end.sent_known || stop > end.sent_end)) {
-    EXPECT_TRUE(end.heard_window && stop <= end.heard_edge) << "sent beyond the window: " << describe();
+    EXPECT_TRUE(end.received_window && stop <= end.received_edge) << "sent beyond the window: " << describe();
     end.sent_end = stop;
     end.sent_known = true;
   }

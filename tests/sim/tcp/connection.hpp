@@ -103,8 +103,8 @@ class Connection {
     bool finished = false;
     bool aborted = false;
     // What the checks remember.
-    bool heard_window = false;
-    tcp::SeqNum heard_edge;  ///< furthest right edge that reached it
+    bool received_window = false;
+    tcp::SeqNum received_edge;  ///< furthest right edge that reached it
     bool promised = false;
     tcp::SeqNum promised_edge;  ///< furthest right edge it put on the wire
     tcp::SeqNum rcv_edge;

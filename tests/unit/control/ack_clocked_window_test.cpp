@@ -68,7 +68,7 @@ TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
   AckClockedParameters parameters;
   parameters.clumps = 0;
   AckClockedWindow law(parameters);
-  const auto hear = [&](int i, Duration took, double part) {
+  const auto ack = [&](int i, Duration took, double part) {
     Acknowledged news{.now = at(i * 1200us),
                       .delivered = Bytes(1500),
                       .round_trip = took,
@@ -77,13 +77,13 @@ TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
     news.reference_part = part;
     law.on_acknowledged(news);
   };
-  for (int i = 1; i <= 2000; ++i) hear(i, i < 10 ? 20ms : 36ms, 1);
-  hear(2001, 36ms, 0.5);
+  for (int i = 1; i <= 2000; ++i) ack(i, i < 10 ? 20ms : 36ms, 1);
+  ack(2001, 36ms, 0.5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 42'062, 500);
-  for (int i = 2002; i <= 4000; ++i) hear(i, 31ms, 0.5);
+  for (int i = 2002; i <= 4000; ++i) ack(i, 31ms, 0.5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 42'062, 500) << "nothing else changes by it";
   EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
-  hear(4001, 31ms, 1);
+  ack(4001, 31ms, 1);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
 }
 
@@ -528,7 +528,7 @@ TEST(AckClockedWindow, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
 /// Four end-to-end connections have two segments each in flight, whatever the window is.
 TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   AckClockedWindow law;
-  const auto hear = [&law](Duration now, Duration took, Bytes in_flight) {
+  const auto ack = [&law](Duration now, Duration took, Bytes in_flight) {
     Acknowledged news{.now = at(now),
                       .delivered = Bytes(3000),
                       .round_trip = took,
@@ -541,12 +541,12 @@ TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   Duration now = 20ms;
   for (; !law.draining(); now += 20ms) {
     ASSERT_LT(now, 20s);
-    hear(now, now < 200ms ? 20ms : 80ms, Bytes(40'000));
+    ack(now, now < 200ms ? 20ms : 80ms, Bytes(40'000));
   }
   const Duration began = now;
   for (; law.draining(); now += 20ms) {
     ASSERT_LT(now, began + 300ms);
-    hear(now, 40ms, Bytes(12'000));
+    ack(now, 40ms, Bytes(12'000));
   }
 }
 

@@ -99,7 +99,7 @@ struct AckedLink {
   [[nodiscard]] bool enter(Milliseconds now, Packet coming);
   void compete(Milliseconds now);
   void report(Milliseconds now, AckClockedWindow& law);
-  void hear(Milliseconds now, AckClockedWindow& law);
+  void ack(Milliseconds now, AckClockedWindow& law);
   void tell(Milliseconds now, Acknowledged news, std::uint64_t newest, AckClockedWindow& law);
   void send(Milliseconds now, AckClockedWindow& law);
   void put(Milliseconds now, bool again);
@@ -116,7 +116,7 @@ struct AckedLink {
   std::uint64_t result_losses_ = 0;
   std::uint64_t next_ = 1;
   bool waited_ = false;
-  Milliseconds last_heard_ = 0;
+  Milliseconds last_ack_ = 0;
 };
 
 inline AckedLink::Result AckedLink::run(Milliseconds duration) {
@@ -127,7 +127,7 @@ inline AckedLink::Result AckedLink::run(Milliseconds duration) {
     serve(now, result);
     acknowledge(now);
     arrive(now);
-    hear(now, law);
+    ack(now, law);
     report(now, law);
     if (demand) backlog_ += demand(now);
     send(now, law);
@@ -235,8 +235,8 @@ inline void AckedLink::compete(Milliseconds now) {
     rival->under_way += size;
     if (enter(now, Packet{now, now, size, 0, false})) continue;
     // The competitor detects the loss when the next packet is acknowledged.
-    const auto heard = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
-    rival->lost.push_back(heard);
+    const auto acked = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
+    rival->lost.push_back(acked);
   }
 }
 
@@ -249,7 +249,7 @@ inline void AckedLink::report(Milliseconds now, AckClockedWindow& law) {
 
 /// What the sender makes of what has come back, one acknowledgement after the other: packets that were overtaken are
 /// lost, and after a second without any news so is everything.
-inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
+inline void AckedLink::ack(Milliseconds now, AckClockedWindow& law) {
   std::uint64_t newest = 0;
   Acknowledged news;
   for (std::size_t i = 0; i < returning_.size();) {
@@ -272,13 +272,13 @@ inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
     if (news.delivered >= packet * segments_per_ack) tell(now, std::exchange(news, {}), newest, law);
   }
   if (news.delivered > Bytes{}) tell(now, news, newest, law);
-  if (last_heard_ == now) {
+  if (last_ack_ == now) {
     waited_ = false;
-  } else if (!outstanding_.empty() && now - last_heard_ >= 1000) {
+  } else if (!outstanding_.empty() && now - last_ack_ >= 1000) {
     lost_ += static_cast<int>(outstanding_.size());
     outstanding_.clear();
     in_flight_ = 0;
-    last_heard_ = now;
+    last_ack_ = now;
   }
 }
 
@@ -290,7 +290,7 @@ inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t n
     ++result_losses_;
     news.lost += packet;
   }
-  last_heard_ = now;
+  last_ack_ = now;
   news.now = at(now);
   news.held_back = waited_;
   news.in_flight = Bytes(in_flight_);
@@ -303,7 +303,7 @@ inline void AckedLink::send(Milliseconds now, AckClockedWindow& law) {
   const auto waits = [&] { return lost_ > 0 || !demand || backlog_ >= size; };
   if (in_flight_ <= 0 && waits()) {
     law.on_resumed(at(now));
-    last_heard_ = now;
+    last_ack_ = now;
   }
   while (waits() && in_flight_ + size <= static_cast<double>(law.window(at(now)).count())) {
     const bool again = lost_ > 0;

@@ -16,16 +16,16 @@ constexpr Bytes segment{1500};
 /// Round trips of a link, an acknowledgement each 10 ms. Slots of routine drains begin at 10 s, 15 s and so on.
 class Trips {
  public:
-  explicit Trips(Duration first = 20ms) { hear_for(1s, first); }
+  explicit Trips(Duration first = 20ms) { ack_for(1s, first); }
 
   /// One: beyond `most` it is longer than it is to be.
-  void hear(Duration round_trip, Duration most) {
+  void ack(Duration round_trip, Duration most) {
     now += 10ms;
     base.note(round_trip);
     base.judge(round_trip, 10ms, Duration::zero(), most);
   }
-  void hear_for(Duration time, Duration round_trip, Duration most = Duration::max()) {
-    for (const Instant end = now + time; now < end;) hear(round_trip, most);
+  void ack_for(Duration time, Duration round_trip, Duration most = Duration::max()) {
+    for (const Instant end = now + time; now < end;) ack(round_trip, most);
   }
   [[nodiscard]] bool doubted() const { return base.is_doubted(now); }
   void wait_until(Duration at) { now = Instant{} + at; }
@@ -99,7 +99,7 @@ TEST(BaseDelay, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   }
   trips.wait_until(55010ms);
   EXPECT_FALSE(trips.doubted()) << "an odd slot";
-  trips.hear_for(5100ms, 50ms);
+  trips.ack_for(5100ms, 50ms);
   trips.wait_until(65010ms);
   EXPECT_TRUE(trips.doubted());
   trips.base.believe();
@@ -134,12 +134,12 @@ TEST(BaseDelay, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
 
 TEST(BaseDelay, IsReplacedAfterTwentySecondsOfLongerRtts) {
   Trips trips;
-  trips.hear_for(19900ms, 60ms, 30ms);
+  trips.ack_for(19900ms, 60ms, 30ms);
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
-  trips.hear(55ms, 30ms);
-  trips.hear_for(200ms, 60ms, 30ms);
+  trips.ack(55ms, 30ms);
+  trips.ack_for(200ms, 60ms, 30ms);
   EXPECT_EQ(trips.base.beyond_hope(), 55ms) << "the least of them";
-  trips.hear(25ms, 30ms);
+  trips.ack(25ms, 30ms);
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
 }
 
@@ -185,7 +185,7 @@ TEST(BaseDelay, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
   EXPECT_EQ(trips.base.value(), 20ms);
   EXPECT_FALSE(trips.base.is_confirmed());
   EXPECT_FALSE(trips.doubted());
-  trips.hear_for(480ms, 20ms);
+  trips.ack_for(480ms, 20ms);
   EXPECT_TRUE(trips.doubted()) << "some of what was too much may still have stood";
 }
 

@@ -170,9 +170,9 @@ TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
   PassingFlow running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
   EXPECT_EQ(running.in_flight(), Bytes(4000));
   EXPECT_EQ(running.further(), Duration::zero());
-  const PassingFlow::Heard heard = running.on_ack(Instant(2s), Bytes(14'000));
-  EXPECT_EQ(heard.delivered, Bytes(4000));
-  EXPECT_EQ(heard.round_trip, Duration::zero());
+  const PassingFlow::Acked acked_now = running.on_ack(Instant(2s), Bytes(14'000));
+  EXPECT_EQ(acked_now.delivered, Bytes(4000));
+  EXPECT_EQ(acked_now.round_trip, Duration::zero());
   running.on_data(Instant(3s), Bytes(15'000));
   EXPECT_EQ(running.on_ack(Instant(3s) + radio, Bytes(15'000)).round_trip, radio);
 }
@@ -184,9 +184,9 @@ TEST_F(EndToEndEstimatorTest, WrappedSequenceNumbersChangeNothing) {
   PassingFlow running(when, {first, first}, Duration::zero());
   for (int i = 1; i <= 4; ++i) running.on_data(when + 3ms * (i - 1), first + segment * i);
   for (int i = 1; i <= 4; ++i) {
-    const PassingFlow::Heard heard = running.on_ack(when + 3ms * (i - 1) + radio, first + segment * i);
-    EXPECT_EQ(heard.delivered, segment);
-    EXPECT_EQ(heard.round_trip, radio);
+    const PassingFlow::Acked acked_now = running.on_ack(when + 3ms * (i - 1) + radio, first + segment * i);
+    EXPECT_EQ(acked_now.delivered, segment);
+    EXPECT_EQ(acked_now.round_trip, radio);
   }
 }
 

@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 /// Runs the ACKs of a UE every 10 ms, with given ACK delays.
 class Uplink {
  public:
-  Duration hear(Duration late, Duration round_trip = 60ms) {
+  Duration ack(Duration late, Duration round_trip = 60ms) {
     now_ += 10ms;
     return lateness_.take_out(
         {.now = now_, .delivered = Bytes(1500), .round_trip = round_trip, .in_flight = {}, .late = late}, 10ms,
         delivery_);
   }
-  void hear_for(Duration time, Duration late) {
-    for (Duration heard{}; heard < time; heard += 10ms) hear(late);
+  void ack_for(Duration time, Duration late) {
+    for (Duration acked{}; acked < time; acked += 10ms) ack(late);
   }
   [[nodiscard]] const UplinkLateness& lateness() const { return lateness_; }
 
@@ -34,48 +34,48 @@ constexpr Duration unknown{-1};
 
 TEST(UplinkLateness, IsNotPartOfTheRtt) {
   Uplink uplink;
-  EXPECT_EQ(uplink.hear(0ms), 60ms);
-  EXPECT_EQ(uplink.hear(25ms), 35ms);
+  EXPECT_EQ(uplink.ack(0ms), 60ms);
+  EXPECT_EQ(uplink.ack(25ms), 35ms);
   EXPECT_EQ(uplink.lateness().newest(), 25ms);
 }
 
 TEST(UplinkLateness, AClockThatIsSetBackDoesNotMakeTheRttNegative) {
   Uplink uplink;
-  EXPECT_EQ(uplink.hear(2s), 0ms);
+  EXPECT_EQ(uplink.ack(2s), 0ms);
   EXPECT_EQ(uplink.lateness().newest(), 1s) << "no acknowledgement is believed to be later";
 }
 
 TEST(UplinkLateness, IsNotableOnceItIsFrequent) {
   Uplink uplink;
-  uplink.hear(8ms);
+  uplink.ack(8ms);
   EXPECT_FALSE(uplink.lateness().is_notable());
-  uplink.hear_for(1s, 8ms);
+  uplink.ack_for(1s, 8ms);
   EXPECT_TRUE(uplink.lateness().is_notable());
   EXPECT_GT(uplink.lateness().usual(), 7ms);
-  uplink.hear_for(2s, 0ms);
+  uplink.ack_for(2s, 0ms);
   EXPECT_FALSE(uplink.lateness().is_notable());
 }
 
 TEST(UplinkLateness, TheLargestValueDecays) {
   Uplink uplink;
-  uplink.hear(100ms);
+  uplink.ack(100ms);
   EXPECT_EQ(uplink.lateness().greatest(), 100ms);
-  uplink.hear_for(500ms, 0ms);
+  uplink.ack_for(500ms, 0ms);
   EXPECT_GT(uplink.lateness().greatest(), 30ms);
   EXPECT_LT(uplink.lateness().greatest(), 45ms);
 }
 
 TEST(UplinkLateness, IsKeptForASecondWhileUnknown) {
   Uplink uplink;
-  uplink.hear_for(1s, 20ms);
-  EXPECT_EQ(uplink.hear(unknown), 0ms) << "as late as the others, about: the rest of its round trip is unknown";
+  uplink.ack_for(1s, 20ms);
+  EXPECT_EQ(uplink.ack(unknown), 0ms) << "as late as the others, about: the rest of its round trip is unknown";
   EXPECT_TRUE(uplink.lateness().is_known());
-  uplink.hear_for(1010ms, unknown);
+  uplink.ack_for(1010ms, unknown);
   EXPECT_FALSE(uplink.lateness().is_known());
   EXPECT_FALSE(uplink.lateness().is_notable());
   EXPECT_EQ(uplink.lateness().newest(), 0ms);
   EXPECT_EQ(uplink.lateness().greatest(), 0ms);
-  EXPECT_EQ(uplink.hear(unknown), 60ms);
+  EXPECT_EQ(uplink.ack(unknown), 60ms);
 }
 
 }  // namespace

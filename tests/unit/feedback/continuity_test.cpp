@@ -14,50 +14,50 @@ namespace sluice::control::feedback::test {
 namespace {
 
 TEST(Continuity, HasNoGapWhenNumbersArriveInOrder) {
-  Continuity heard;
+  Continuity received;
   for (std::uint64_t number = 100; number < 200; ++number) {
-    heard.take(1, number);
-    EXPECT_EQ(heard.since(), 100U);
-    EXPECT_EQ(heard.newest(), number);
+    received.take(1, number);
+    EXPECT_EQ(received.since(), 100U);
+    EXPECT_EQ(received.newest(), number);
   }
 }
 
 TEST(Continuity, AGapIsClosedByTheLateNumber) {
-  Continuity heard;
-  heard.take(1, 1);
-  heard.take(1, 2);
-  heard.take(1, 5);
-  EXPECT_EQ(heard.since(), 5U);
-  heard.take(1, 4);
-  EXPECT_EQ(heard.since(), 4U);
-  heard.take(1, 3);
-  EXPECT_EQ(heard.since(), 1U);
+  Continuity received;
+  received.take(1, 1);
+  received.take(1, 2);
+  received.take(1, 5);
+  EXPECT_EQ(received.since(), 5U);
+  received.take(1, 4);
+  EXPECT_EQ(received.since(), 4U);
+  received.take(1, 3);
+  EXPECT_EQ(received.since(), 1U);
 }
 
 TEST(Continuity, ANumberThatTheReceiverLostIsMissing) {
-  Continuity heard;
-  heard.take(1, 1);
-  heard.take(1, 2);
-  heard.lose();
-  EXPECT_EQ(heard.since(), 3U) << "the newest does not count either";
-  heard.take(1, 3);
-  EXPECT_EQ(heard.since(), 3U);
+  Continuity received;
+  received.take(1, 1);
+  received.take(1, 2);
+  received.lose();
+  EXPECT_EQ(received.since(), 3U) << "the newest does not count either";
+  received.take(1, 3);
+  EXPECT_EQ(received.since(), 3U);
 }
 
 TEST(Continuity, AnotherEpochRestartsIt) {
-  Continuity heard;
-  heard.take(1, 1);
-  heard.take(2, 77);
-  EXPECT_EQ(heard.since(), 77U);
+  Continuity received;
+  received.take(1, 1);
+  received.take(2, 77);
+  EXPECT_EQ(received.since(), 77U);
 }
 
 TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
-  Continuity heard;
-  heard.take(1, 1);
-  heard.take(1, UINT64_MAX);
-  EXPECT_EQ(heard.since(), UINT64_MAX);
-  heard.take(1, 2);
-  EXPECT_EQ(heard.since(), UINT64_MAX);
+  Continuity received;
+  received.take(1, 1);
+  received.take(1, UINT64_MAX);
+  EXPECT_EQ(received.since(), UINT64_MAX);
+  received.take(1, 2);
+  EXPECT_EQ(received.since(), UINT64_MAX);
 }
 
 /// With any losses and delays, it never claims that all numbers have arrived if one has not.
@@ -71,12 +71,13 @@ TEST(Continuity, NeverCoversANumberThatHasNotArrived) {
     for (std::size_t i = 0; i + 8 < numbers.size(); ++i) {
       if (random() % 5 == 0) std::swap(numbers[i], numbers[i + random() % 8]);
     }
-    Continuity heard;
+    Continuity received;
     std::set<std::uint64_t> came;
     for (const std::uint64_t number : numbers) {
-      heard.take(1, number);
+      received.take(1, number);
       came.insert(number);
-      for (std::uint64_t each = heard.since(); each <= heard.newest(); ++each) ASSERT_TRUE(came.contains(each)) << each;
+      for (std::uint64_t each = received.since(); each <= received.newest(); ++each)
+        ASSERT_TRUE(came.contains(each)) << each;
     }
   }
 }

@@ -58,15 +58,15 @@ Tag tag_of(const Datagram& datagram) {
   return tag;
 }
 
-struct Hearing {
+struct Receiver {
   Session proxy{gmac_config(Role::proxy, 2002)};
-  Collector heard;
+  Collector received;
   ReceivedAt at{Instant(1h), 1'700'000'000'000'000'000};
-  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard, at); }
+  Failure give(const Datagram& datagram) { return proxy.receive(datagram, received, at); }
 };
 
 TEST(Gmac, CarriesReportsAndStatuses) {
-  Hearing hearing;
+  Receiver receiver;
   std::mt19937_64 random(3);
   Session node_b(gmac_config(Role::node_b, 1001));
   Recorder wire;
@@ -76,41 +76,41 @@ TEST(Gmac, CarriesReportsAndStatuses) {
   ASSERT_GT(wire.sent.size(), 2U);
   for (const Datagram& datagram : wire.sent) {
     EXPECT_LE(datagram.size(), default_max_datagram);
-    EXPECT_EQ(hearing.give(datagram), Failure::none);
-    EXPECT_EQ(hearing.give(datagram), Failure::replayed);
+    EXPECT_EQ(receiver.give(datagram), Failure::none);
+    EXPECT_EQ(receiver.give(datagram), Failure::replayed);
   }
-  ASSERT_EQ(hearing.heard.reports.size(), reports.size());
-  for (std::size_t i = 0; i < reports.size(); ++i) EXPECT_EQ(tie(hearing.heard.reports[i].second), tie(reports[i]));
+  ASSERT_EQ(receiver.received.reports.size(), reports.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) EXPECT_EQ(tie(receiver.received.reports[i].second), tie(reports[i]));
   const BearerStatus status = any_status(random);
-  hearing.proxy.send_statuses(std::array{status}, 1s, 5ms, false, wire);
+  receiver.proxy.send_statuses(std::array{status}, 1s, 5ms, false, wire);
   Collector answer;
-  ASSERT_EQ(node_b.receive(wire.sent.back(), answer, hearing.at), Failure::none);
+  ASSERT_EQ(node_b.receive(wire.sent.back(), answer, receiver.at), Failure::none);
   EXPECT_EQ(tie(answer.statuses.at(0).second), tie(status));
 }
 
 TEST(Gmac, AnyFlippedBitIsDetected) {
-  Hearing hearing;
+  Receiver receiver;
   Datagram datagram = one_of(1001, 0xa0);
   for (std::size_t bit = 0; bit < 8 * datagram.size(); ++bit) {
     datagram[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
-    ASSERT_NE(hearing.give(datagram), Failure::none) << bit;
+    ASSERT_NE(receiver.give(datagram), Failure::none) << bit;
     datagram[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
   }
-  EXPECT_EQ(hearing.give(datagram), Failure::none);
+  EXPECT_EQ(receiver.give(datagram), Failure::none);
 }
 
 /// An algorithm belongs to its key: who knows neither secret cannot have one taken for the other, and who knows one
 /// cannot sign with it in the other's name.
 TEST(Gmac, TheKeyAloneDeterminesTheAlgorithm) {
-  Hearing hearing;
+  Receiver receiver;
   SessionConfig by_hmac = gmac_config(Role::node_b, 1001);
   by_hmac.keys = {gmac_key()};
   by_hmac.keys[0].algorithm = TagAlgorithm::hmac_sha_256;  // the same secret and id
   Session weaker(by_hmac);
-  EXPECT_EQ(hearing.give(one_of(weaker)), Failure::bad_tag);
+  EXPECT_EQ(receiver.give(one_of(weaker)), Failure::bad_tag);
   Datagram renamed = one_of(1001, 0xa0);
   renamed[11] = 7;  // the key id of HMAC
-  EXPECT_EQ(hearing.give(renamed), Failure::bad_tag);
+  EXPECT_EQ(receiver.give(renamed), Failure::bad_tag);
 }
 
 TEST(Gmac, ASecretHasOneAlgorithm) {

@@ -19,9 +19,9 @@ struct Pair {
   Session node_b{config(Role::node_b, 1001)};
   Session proxy{config(Role::proxy, 2002)};
   Recorder wire;
-  Collector heard;
+  Collector received;
   std::mt19937_64 random{1};
-  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard, {Instant(1h), 1}); }
+  Failure give(const Datagram& datagram) { return proxy.receive(datagram, received, {Instant(1h), 1}); }
 };
 
 TEST(SessionAbilities, LargeDatagramsAreSentOnlyIfAllPeersSupportThem) {
@@ -32,20 +32,20 @@ TEST(SessionAbilities, LargeDatagramsAreSentOnlyIfAllPeersSupportThem) {
   const Instant start(1h);
   Recorder wire;
   Collector ignored;
-  const auto hear = [&](std::uint64_t sender, bool takes_large, Instant now) {
+  const auto receive = [&](std::uint64_t sender, bool takes_large, Instant now) {
     SessionConfig peer = config(Role::proxy, sender, static_cast<std::uint64_t>(now.time_since_epoch().count()));
     peer.takes.large = takes_large;
     Session(peer).send_statuses({}, 1s, 5ms, false, wire);
     ASSERT_EQ(node_b.receive(wire.sent.back(), ignored, {now, UINT64_MAX}), Failure::none);
   };
   EXPECT_EQ(node_b.limit_of_peers(start), default_max_datagram) << "nobody is there";
-  hear(1, true, start);
+  receive(1, true, start);
   EXPECT_EQ(node_b.limit_of_peers(start), largest_datagram);
-  hear(2, false, start + 1s);
+  receive(2, false, start + 1s);
   EXPECT_EQ(node_b.limit_of_peers(start + 1s), default_max_datagram) << "one of two does not take them";
-  hear(1, true, start + 2s);
+  receive(1, true, start + 2s);
   EXPECT_EQ(node_b.limit_of_peers(start + 2s), default_max_datagram);
-  hear(1, true, start + 3s);
+  receive(1, true, start + 3s);
   EXPECT_EQ(node_b.limit_of_peers(start + 3s), largest_datagram) << "it has gone";
   EXPECT_EQ(node_b.limit_of_peers(start + 5s), default_max_datagram) << "all have";
 }
@@ -62,8 +62,8 @@ TEST(SessionAbilities, ADatagramOfAJumboFrameIsAccepted) {
   node_b.send_reports(reports, 1s, 5ms, false, pair.wire);
   EXPECT_LE(pair.wire.sent.size(), 20U);
   for (const Datagram& datagram : pair.wire.sent) ASSERT_EQ(pair.give(datagram), Failure::none);
-  ASSERT_EQ(pair.heard.reports.size(), reports.size());
-  EXPECT_EQ(tie(pair.heard.reports.back().second), tie(reports.back()));
+  ASSERT_EQ(pair.received.reports.size(), reports.size());
+  EXPECT_EQ(tie(pair.received.reports.back().second), tie(reports.back()));
 }
 
 TEST(SessionAbilities, EachDatagramAnnouncesOmittedUesAndTheNumberOfDatagrams) {
@@ -79,9 +79,9 @@ TEST(SessionAbilities, EachDatagramAnnouncesOmittedUesAndTheNumberOfDatagrams) {
       const std::uint64_t last = node_b.send_reports(reports, 1s, 5ms, false, pair.wire, refresh);
       EXPECT_EQ(last, datagrams_of(reports, node_b.record_room(limit), refresh > Duration{}));
       for (const Datagram& datagram : pair.wire.sent) ASSERT_EQ(pair.give(datagram), Failure::none);
-      ASSERT_EQ(pair.heard.reports.size(), reports.size());
+      ASSERT_EQ(pair.received.reports.size(), reports.size());
       if (limit == 256) continue;  // a record may need all of one
-      for (const Header& header : pair.heard.messages) EXPECT_EQ(header.refresh, refresh);
+      for (const Header& header : pair.received.messages) EXPECT_EQ(header.refresh, refresh);
     }
   }
 }
@@ -91,8 +91,8 @@ TEST(SessionAbilities, TheRefreshIntervalAppliesToItsMessageOnly) {
   pair.node_b.send_reports({}, 1s, 5ms, false, pair.wire, 500ms);
   pair.node_b.send_reports({}, 1s, 5ms, false, pair.wire);
   for (const Datagram& datagram : pair.wire.sent) ASSERT_EQ(pair.give(datagram), Failure::none);
-  EXPECT_EQ(pair.heard.messages[0].refresh, 500ms);
-  EXPECT_EQ(pair.heard.messages[1].refresh, 0s);
+  EXPECT_EQ(pair.received.messages[0].refresh, 500ms);
+  EXPECT_EQ(pair.received.messages[1].refresh, 0s);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Pair {
   Session node_b{config(Role::node_b, 1001)};
   Session proxy{config(Role::proxy, 2002)};
   Recorder wire;
-  Collector heard;
+  Collector received;
   std::mt19937_64 random{1};
   ReceivedAt at{Instant(1h), 1'700'000'000'000'000'000};
 
@@ -34,7 +34,7 @@ struct Pair {
     node_b.send_reports(reports, 1s, 5ms, false, wire);
     return wire.sent.back();
   }
-  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard, at); }
+  Failure give(const Datagram& datagram) { return proxy.receive(datagram, received, at); }
   Failure give(Session& sender) {
     sender.send_reports({}, 1s, 5ms, false, wire);
     return give(wire.sent.back());
@@ -76,26 +76,26 @@ TEST(Session, BatchesOfRecordsAreSentCompletely) {
     }
     std::span<const BearerReport> left = reports;
     for (const Datagram& datagram : pair.wire.sent) {
-      pair.heard.reports.clear();
+      pair.received.reports.clear();
       ASSERT_EQ(pair.give(datagram), Failure::none);
-      ASSERT_EQ(pair.heard.reports.size(), fitting(left, default_max_datagram)) << "seed " << seed;
-      for (std::size_t i = 0; i < pair.heard.reports.size(); ++i) {
-        ASSERT_EQ(tie(pair.heard.reports[i].second), tie(as_received(left[i]))) << "seed " << seed;
+      ASSERT_EQ(pair.received.reports.size(), fitting(left, default_max_datagram)) << "seed " << seed;
+      for (std::size_t i = 0; i < pair.received.reports.size(); ++i) {
+        ASSERT_EQ(tie(pair.received.reports[i].second), tie(as_received(left[i]))) << "seed " << seed;
       }
-      left = left.subspan(pair.heard.reports.size());
+      left = left.subspan(pair.received.reports.size());
     }
     EXPECT_TRUE(left.empty());
     pair.wire.sent.clear();
     pair.proxy.send_statuses(statuses, 1s, 5ms, false, pair.wire);
     std::span<const BearerStatus> untold = statuses;
     for (const Datagram& datagram : pair.wire.sent) {
-      pair.heard.statuses.clear();
-      ASSERT_EQ(pair.node_b.receive(datagram, pair.heard, pair.at), Failure::none);
-      ASSERT_EQ(pair.heard.statuses.size(), fitting(untold, default_max_datagram)) << "seed " << seed;
-      for (std::size_t i = 0; i < pair.heard.statuses.size(); ++i) {
-        ASSERT_EQ(tie(pair.heard.statuses[i].second), tie(as_received(untold[i]))) << "seed " << seed;
+      pair.received.statuses.clear();
+      ASSERT_EQ(pair.node_b.receive(datagram, pair.received, pair.at), Failure::none);
+      ASSERT_EQ(pair.received.statuses.size(), fitting(untold, default_max_datagram)) << "seed " << seed;
+      for (std::size_t i = 0; i < pair.received.statuses.size(); ++i) {
+        ASSERT_EQ(tie(pair.received.statuses[i].second), tie(as_received(untold[i]))) << "seed " << seed;
       }
-      untold = untold.subspan(pair.heard.statuses.size());
+      untold = untold.subspan(pair.received.statuses.size());
     }
     EXPECT_TRUE(untold.empty());
   }
@@ -106,17 +106,17 @@ TEST(Session, CarriesReportsAndStatuses) {
   const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
   pair.node_b.send_reports(reports, 3s, 5ms, true, pair.wire);
   Header header;
-  ASSERT_EQ(pair.proxy.receive(pair.wire.sent[0], pair.heard, pair.at, header), Failure::none);
-  ASSERT_EQ(pair.heard.reports.size(), 2U);
-  EXPECT_EQ(tie(pair.heard.reports[1].second), tie(reports[1]));
+  ASSERT_EQ(pair.proxy.receive(pair.wire.sent[0], pair.received, pair.at, header), Failure::none);
+  ASSERT_EQ(pair.received.reports.size(), 2U);
+  EXPECT_EQ(tie(pair.received.reports[1].second), tie(reports[1]));
   EXPECT_EQ(header.sequence, 1U);
   EXPECT_TRUE(header.poll);
 
   const std::vector<BearerStatus> statuses{any_status(pair.random)};
   pair.proxy.send_statuses(statuses, 3s, 0s, false, pair.wire);
-  ASSERT_EQ(pair.node_b.receive(pair.wire.sent[1], pair.heard, pair.at), Failure::none);
-  ASSERT_EQ(pair.heard.statuses.size(), 1U);
-  EXPECT_EQ(tie(pair.heard.statuses[0].second), tie(statuses[0]));
+  ASSERT_EQ(pair.node_b.receive(pair.wire.sent[1], pair.received, pair.at), Failure::none);
+  ASSERT_EQ(pair.received.statuses.size(), 1U);
+  EXPECT_EQ(tie(pair.received.statuses[0].second), tie(statuses[0]));
   EXPECT_EQ(pair.proxy.counters()[0], 1U);
 }
 
@@ -124,15 +124,15 @@ TEST(Session, AMessageIsDeliveredOnceWithAndWithoutRecords) {
   Pair pair;
   pair.node_b.send_reports({}, 3s, 5ms, true, pair.wire);
   ASSERT_EQ(pair.give(pair.wire.sent.back()), Failure::none);
-  ASSERT_EQ(pair.heard.messages.size(), 1U);
-  EXPECT_TRUE(pair.heard.messages[0].poll);
+  ASSERT_EQ(pair.received.messages.size(), 1U);
+  EXPECT_TRUE(pair.received.messages[0].poll);
   const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
   pair.node_b.send_reports(reports, 3s, 5ms, false, pair.wire);
   ASSERT_EQ(pair.give(pair.wire.sent.back()), Failure::none);
-  ASSERT_EQ(pair.heard.messages.size(), 2U);
-  EXPECT_FALSE(pair.heard.messages[1].poll);
+  ASSERT_EQ(pair.received.messages.size(), 2U);
+  EXPECT_FALSE(pair.received.messages[1].poll);
   EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::replayed);
-  EXPECT_EQ(pair.heard.messages.size(), 2U);
+  EXPECT_EQ(pair.received.messages.size(), 2U);
 }
 
 TEST(Session, SplitsRecordsThatDoNotFitIntoOneDatagram) {
@@ -150,9 +150,9 @@ TEST(Session, SplitsRecordsThatDoNotFitIntoOneDatagram) {
       EXPECT_LE(datagram.size(), limit);
       ASSERT_EQ(pair.give(datagram), Failure::none);
     }
-    ASSERT_EQ(pair.heard.reports.size(), reports.size());
+    ASSERT_EQ(pair.received.reports.size(), reports.size());
     for (std::size_t i = 0; i < reports.size(); ++i) {
-      ASSERT_EQ(tie(pair.heard.reports[i].second), tie(reports[i])) << i;
+      ASSERT_EQ(tie(pair.received.reports[i].second), tie(reports[i])) << i;
     }
   }
 }
@@ -167,7 +167,7 @@ TEST(Session, ATruncatedDatagramIsRefusedAtEveryLength) {
   Datagram longer = whole;
   longer.push_back(0);
   EXPECT_EQ(pair.give(longer), Failure::bad_tag);
-  EXPECT_TRUE(pair.heard.reports.empty());
+  EXPECT_TRUE(pair.received.reports.empty());
   EXPECT_EQ(pair.give(whole), Failure::none);
 }
 
@@ -185,7 +185,7 @@ TEST(Session, AnyFlippedBitIsRefused) {
                                                         : Failure::bad_tag;
     ASSERT_EQ(failure, expected) << "bit " << bit;
   }
-  EXPECT_TRUE(pair.heard.reports.empty());
+  EXPECT_TRUE(pair.received.reports.empty());
   EXPECT_EQ(pair.give(datagram), Failure::none) << "a forgery must not use up the true one's sequence number";
 }
 
@@ -218,7 +218,7 @@ TEST(Session, AReplayIsAlwaysRefused) {
     ASSERT_EQ(pair.give(all.back()), Failure::none);
   }
   for (const Datagram& datagram : all) ASSERT_EQ(pair.give(datagram), Failure::replayed);
-  EXPECT_EQ(pair.heard.reports.size(), 1000U);
+  EXPECT_EQ(pair.received.reports.size(), 1000U);
   EXPECT_EQ(pair.proxy.counters()[static_cast<std::size_t>(Failure::replayed)], 1000U);
 }
 
@@ -243,7 +243,7 @@ TEST(Session, LossDuplicationAndReorderingAffectNoOtherDatagram) {
       ASSERT_TRUE(failure == Failure::none || failure == Failure::replayed) << "seed " << seed;
       if (failure == Failure::replayed) ++replayed;
     }
-    EXPECT_EQ(pair.heard.reports.size(), kept) << "seed " << seed;
+    EXPECT_EQ(pair.received.reports.size(), kept) << "seed " << seed;
     EXPECT_EQ(replayed, wire.size() - kept) << "seed " << seed;
   }
 }
@@ -254,7 +254,7 @@ TEST(Session, ARestartedSenderIsAcceptedAndItsOldEpochRefused) {
   const Datagram straggler = pair.report();
   pair.node_b = Session(config(Role::node_b, 1001, 2));
   EXPECT_EQ(pair.give(pair.report()), Failure::none);
-  EXPECT_EQ(pair.heard.reports.back().first.sequence, 1U);
+  EXPECT_EQ(pair.received.reports.back().first.sequence, 1U);
   EXPECT_EQ(pair.give(straggler), Failure::stale_epoch);
 }
 
@@ -331,7 +331,7 @@ TEST(Session, TheClockOfASenderMayJump) {
   for (const Duration now : {Duration(5s), Duration(1h), Duration(0s), Duration(-5s), Duration::max(), Duration(1s)}) {
     pair.node_b.send_reports({}, now, 5ms, false, pair.wire);
     Header header;
-    ASSERT_EQ(pair.proxy.receive(pair.wire.sent.back(), pair.heard, pair.at, header), Failure::none);
+    ASSERT_EQ(pair.proxy.receive(pair.wire.sent.back(), pair.received, pair.at, header), Failure::none);
     EXPECT_EQ(header.sender_time, std::max(now, Duration(0)));
   }
 }
@@ -348,18 +348,18 @@ TEST(Session, KeysAreRotatedWithoutInterruption) {
   pair.node_b = Session(switched);
   EXPECT_EQ(pair.give(pair.report()), Failure::none);
   Session old_only(config(Role::proxy, 2002));
-  EXPECT_EQ(old_only.receive(pair.report(), pair.heard, pair.at), Failure::unknown_key);
+  EXPECT_EQ(old_only.receive(pair.report(), pair.received, pair.at), Failure::unknown_key);
 }
 
 TEST(Session, EachSideAcceptsOnlyItsMessages) {
   Pair pair;
   const Datagram report = pair.report();
   Session other_node_b(config(Role::node_b, 1002));
-  EXPECT_EQ(other_node_b.receive(report, pair.heard, pair.at), Failure::unexpected_type);
+  EXPECT_EQ(other_node_b.receive(report, pair.received, pair.at), Failure::unexpected_type);
   pair.proxy.send_statuses({}, 1s, 0s, false, pair.wire);
   EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::unexpected_type) << "reflected to its sender";
   Session namesake(config(Role::proxy, 1001));
-  EXPECT_EQ(namesake.receive(report, pair.heard, pair.at), Failure::own_sender);
+  EXPECT_EQ(namesake.receive(report, pair.received, pair.at), Failure::own_sender);
 }
 
 TEST(Session, SendersAreBounded) {
@@ -370,7 +370,7 @@ TEST(Session, SendersAreBounded) {
   for (std::uint64_t sender = 1; sender <= 3; ++sender) {
     Session node_b(config(Role::node_b, sender));
     node_b.send_reports({}, 1s, 5ms, false, pair.wire);
-    EXPECT_EQ(proxy.receive(pair.wire.sent.back(), pair.heard, pair.at),
+    EXPECT_EQ(proxy.receive(pair.wire.sent.back(), pair.received, pair.at),
               sender <= 2 ? Failure::none : Failure::too_many_senders);
   }
 }
@@ -384,7 +384,7 @@ TEST(Session, ADatagramIsAcceptedAsAWholeOrRefused) {
   body.resize(body.size() - tag_size);
   body[13] = 3;  // a third record is announced
   EXPECT_EQ(pair.give(sealed(body)), Failure::malformed_record);
-  EXPECT_TRUE(pair.heard.reports.empty());
+  EXPECT_TRUE(pair.received.reports.empty());
 }
 
 TEST(Session, ZeroEpochOrSequenceIsMalformed) {
@@ -409,11 +409,11 @@ TEST(Session, AnyOctetOfAnAuthenticDatagramIsChecked) {
       changed[i] = static_cast<std::uint8_t>(value);
       ++epoch;
       for (std::size_t k = 0; k < 8; ++k) changed[24 + k] = static_cast<std::uint8_t>(epoch >> (56 - 8 * k));
-      const std::size_t before = pair.heard.reports.size();
+      const std::size_t before = pair.received.reports.size();
       const Failure failure = pair.give(sealed(changed));
       const bool other_kind = i == 56 || i == 57;  // a record of unknown kind is skipped
       const std::size_t expected = failure == Failure::none && (!other_kind || body[i] == changed[i]) ? 1 : 0;
-      ASSERT_EQ(pair.heard.reports.size() - before, expected) << i << " " << value;
+      ASSERT_EQ(pair.received.reports.size() - before, expected) << i << " " << value;
     }
   }
 }

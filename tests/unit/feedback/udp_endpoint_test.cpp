@@ -56,9 +56,9 @@ struct Net {
     UdpEndpointConfig at_proxy = endpoint(loopback(v6), {}, this_machine);
     at_proxy.most_learned = 4;
     at_proxy.clock = [this] { return ReceivedAt{now, 0}; };
-    proxy = std::make_unique<UdpEndpoint>(context, at_proxy, proxy_session, proxy_heard);
-    node_b =
-        std::make_unique<UdpEndpoint>(context, endpoint(loopback(v6), {proxy->local()}), node_b_session, node_b_heard);
+    proxy = std::make_unique<UdpEndpoint>(context, at_proxy, proxy_session, proxy_received);
+    node_b = std::make_unique<UdpEndpoint>(context, endpoint(loopback(v6), {proxy->local()}), node_b_session,
+                                           node_b_received);
     proxy->start();
     node_b->start();
   }
@@ -72,8 +72,8 @@ struct Net {
   Instant now{1h};  ///< at the proxy
   Session proxy_session{config(Role::proxy, 2002)};
   Session node_b_session{config(Role::node_b, 1001)};
-  Collector proxy_heard;
-  Collector node_b_heard;
+  Collector proxy_received;
+  Collector node_b_received;
   std::unique_ptr<UdpEndpoint> proxy;
   std::unique_ptr<UdpEndpoint> node_b;
   std::mt19937_64 random{1};
@@ -98,13 +98,13 @@ TEST_P(UdpEndpointFamilies, DatagramsPassInBothDirections) {
   Net net(GetParam());
   EXPECT_TRUE(net.proxy->destinations().empty());
   net.report(30);
-  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 30; }));
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_received.reports.size() == 30; }));
   ASSERT_EQ(net.proxy->destinations().size(), 1U) << "learned from an authenticated report";
   EXPECT_EQ(net.proxy->destinations()[0], net.node_b->local());
   const std::vector<BearerStatus> statuses{any_status(net.random)};
   net.proxy->send_statuses(statuses, 1s, 0s);
-  ASSERT_TRUE(run_until(net.context, [&] { return net.node_b_heard.statuses.size() == 1; }));
-  EXPECT_EQ(tie(net.node_b_heard.statuses[0].second), tie(statuses[0]));
+  ASSERT_TRUE(run_until(net.context, [&] { return net.node_b_received.statuses.size() == 1; }));
+  EXPECT_EQ(tie(net.node_b_received.statuses[0].second), tie(statuses[0]));
   EXPECT_EQ(net.node_b->counters().send_errors, 0U);
 }
 
@@ -113,9 +113,9 @@ INSTANTIATE_TEST_SUITE_P(Udp, UdpEndpointFamilies, testing::Values(false, true))
 TEST(UdpEndpoint, OneSocketServesBothFamilies) {
   Net net;
   UdpEndpointConfig both = endpoint(udp::endpoint(asio::ip::address_v6::any(), 0), {net.proxy->local()});
-  Collector heard;
+  Collector received;
   Session session(config(Role::node_b, 1003));
-  UdpEndpoint node_b(net.context, both, session, heard);
+  UdpEndpoint node_b(net.context, both, session, received);
   node_b.start();
   node_b.send_reports({}, 1s, 5ms);
   ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 1; }));
@@ -126,13 +126,13 @@ TEST(UdpEndpoint, OneSocketServesBothFamilies) {
 TEST(UdpEndpoint, AnIpv4SocketRefusesIpv6Peers) {
   Net net;
   UdpEndpointConfig wrong = endpoint(loopback(false), {loopback(true, 9)});
-  EXPECT_THROW(UdpEndpoint(net.context, wrong, net.proxy_session, net.proxy_heard), std::invalid_argument);
+  EXPECT_THROW(UdpEndpoint(net.context, wrong, net.proxy_session, net.proxy_received), std::invalid_argument);
 }
 
 TEST(UdpEndpoint, APortInUseIsAnError) {
   Net net;
   UdpEndpointConfig taken = endpoint(net.proxy->local(), {});
-  EXPECT_THROW(UdpEndpoint(net.context, taken, net.proxy_session, net.proxy_heard), boost::system::system_error);
+  EXPECT_THROW(UdpEndpoint(net.context, taken, net.proxy_session, net.proxy_received), boost::system::system_error);
 }
 
 TEST(UdpEndpoint, AFloodOfGarbageIsCountedAndPassedThrough) {
@@ -149,7 +149,7 @@ TEST(UdpEndpoint, AFloodOfGarbageIsCountedAndPassedThrough) {
     net.context.poll();  // leaves room in the socket's buffer
   }
   ASSERT_GT(flooded, 1000U);
-  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 20; }));
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_received.reports.size() == 20; }));
   const FailureCounters& counters = net.proxy_session.counters();
   EXPECT_EQ(counters[0], 20U);
   std::uint64_t refused = 0;
@@ -164,15 +164,15 @@ TEST(UdpEndpoint, OtherWorkRunsDuringAFlood) {
   // 100 datagrams wait. One wakeup reads at most 16 of them; then other work runs first.
   bool other_ran = false;
   std::size_t taken_before = 0;
-  ASSERT_TRUE(run_until(net.context, [&] { return !net.proxy_heard.reports.empty(); }));
-  EXPECT_LE(net.proxy_heard.reports.size(), 16U);
+  ASSERT_TRUE(run_until(net.context, [&] { return !net.proxy_received.reports.empty(); }));
+  EXPECT_LE(net.proxy_received.reports.size(), 16U);
   asio::post(net.context, [&] {
     other_ran = true;
-    taken_before = net.proxy_heard.reports.size();
+    taken_before = net.proxy_received.reports.size();
   });
   ASSERT_TRUE(run_until(net.context, [&] { return other_ran; }));
   EXPECT_LE(taken_before, 48U);
-  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 100; }));
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_received.reports.size() == 100; }));
 }
 
 // A holder of the key may claim any number of ids from any number of addresses, so the destinations must be bounded.
@@ -183,7 +183,7 @@ TEST(UdpEndpoint, StatusesGoOnceToABoundedNumberOfAddresses) {
   for (std::uint64_t sender = 1; sender <= 30; ++sender) {
     sessions.push_back(std::make_unique<Session>(config(Role::node_b, sender)));
     places.push_back(std::make_unique<UdpEndpoint>(net.context, endpoint(loopback(), {net.proxy->local()}),
-                                                   *sessions.back(), net.node_b_heard));
+                                                   *sessions.back(), net.node_b_received));
     places.back()->send_reports({}, 1s, 5ms);
   }
   ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 30; }));
@@ -215,24 +215,24 @@ TEST(UdpEndpoint, ManySendersAtOneAddressGetOneDatagram) {
 struct TwoProxies : Net {
   TwoProxies() {
     UdpEndpointConfig at_other = endpoint(loopback(), {}, this_machine);
-    other = std::make_unique<UdpEndpoint>(context, at_other, other_session, other_heard);
+    other = std::make_unique<UdpEndpoint>(context, at_other, other_session, other_received);
     other->start();
     node_b = std::make_unique<UdpEndpoint>(context, endpoint(loopback(), {proxy->local(), other->local()}),
-                                           node_b_session, node_b_heard);
+                                           node_b_session, node_b_received);
     node_b->start();
     node_b->send_reports({}, 1s, 5ms);
-    EXPECT_TRUE(run_until(context, [&] { return heard() == std::pair(1UL, 1UL); }));
+    EXPECT_TRUE(run_until(context, [&] { return received() == std::pair(1UL, 1UL); }));
     proxy->send_statuses({}, 1s, 0s);
     other->send_statuses({}, 1s, 0s);
     EXPECT_TRUE(run_until(context, [&] { return node_b_session.counters()[0] == 2; }));
   }
   /// Datagrams that each of the proxies has accepted.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> heard() const {
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> received() const {
     return {proxy_session.counters()[0], other_session.counters()[0]};
   }
 
   Session other_session{config(Role::proxy, 2003)};
-  Collector other_heard;
+  Collector other_received;
   std::unique_ptr<UdpEndpoint> other;
 };
 
@@ -241,15 +241,15 @@ TEST(UdpEndpoint, OneOfSeveralPeersCanBeSentToAlone) {
   const std::vector<BearerReport> reports{any_report(net.random)};
   EXPECT_EQ(net.node_b->send_reports_to(2003, reports, 1s, 5ms), 2U);
   net.node_b->send_reports(reports, 1s, 5ms);
-  ASSERT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 3UL); }));
-  EXPECT_EQ(net.proxy_heard.reports.front().first.sequence, 3U) << "that went to the other one alone";
+  ASSERT_TRUE(run_until(net.context, [&] { return net.received() == std::pair(2UL, 3UL); }));
+  EXPECT_EQ(net.proxy_received.reports.front().first.sequence, 3U) << "that went to the other one alone";
   EXPECT_EQ(net.node_b->counters().datagrams_sent, 5U);
 }
 
 TEST(UdpEndpoint, MessagesForAnUnknownSenderGoToAll) {
   TwoProxies net;
   net.node_b->send_reports_to(2004, {}, 1s, 5ms);
-  EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 2UL); }));
+  EXPECT_TRUE(run_until(net.context, [&] { return net.received() == std::pair(2UL, 2UL); }));
 }
 
 // A holder of the key may send as any sender from any address, so a second address is not learned.
@@ -259,7 +259,7 @@ TEST(UdpEndpoint, AnotherAddressOfAKnownSenderIsNotLearned) {
   Session(config(Role::proxy, 2003, 2)).send_statuses({}, 1s, 0s, false, stranger);
   ASSERT_TRUE(run_until(net.context, [&] { return net.node_b_session.counters()[0] == 3; }));
   net.node_b->send_reports_to(2003, {}, 1s, 5ms);
-  EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(1UL, 2UL); }));
+  EXPECT_TRUE(run_until(net.context, [&] { return net.received() == std::pair(1UL, 2UL); }));
 }
 
 // Ids cost a holder of the key nothing. Those beyond the bound are accepted, and datagrams for them go to all peers.
@@ -270,7 +270,7 @@ TEST(UdpEndpoint, TheNumberOfSenderAddressesIsBounded) {
   SessionConfig roomy = config(Role::node_b, 1001);
   roomy.max_senders = 2 * UdpEndpoint::most_places;
   Session session(roomy);
-  UdpEndpoint node_b(net.context, several, session, net.node_b_heard);
+  UdpEndpoint node_b(net.context, several, session, net.node_b_received);
   node_b.start();
   OneSocket place(net.context, node_b.local());
   const std::uint64_t first = 5000;
@@ -290,10 +290,10 @@ TEST(UdpEndpoint, AKeyIsAnsweredOnlyAtItsAllowedAddresses) {
   const UdpEndpointConfig elsewhere =
       endpoint(loopback(), {}, {IpPrefix::parse("192.0.2.0/24").value(), IpPrefix::parse("127.0.0.2/32").value()});
   Session session(config(Role::proxy, 2003));
-  Collector heard;
-  UdpEndpoint proxy(net.context, elsewhere, session, heard);
+  Collector received;
+  UdpEndpoint proxy(net.context, elsewhere, session, received);
   proxy.start();
-  UdpEndpoint node_b(net.context, endpoint(loopback(), {proxy.local()}), net.node_b_session, net.node_b_heard);
+  UdpEndpoint node_b(net.context, endpoint(loopback(), {proxy.local()}), net.node_b_session, net.node_b_received);
   node_b.send_reports({}, 1s, 5ms);
   ASSERT_TRUE(run_until(net.context, [&] { return session.counters()[0] == 1; })) << "what it says is heard";
   EXPECT_TRUE(proxy.destinations().empty());
@@ -309,17 +309,17 @@ TEST(UdpEndpoint, APeerMayGoDownAndReturn) {
     net.context.poll();
   }
   UdpEndpointConfig back = endpoint(address, {}, this_machine);
-  net.proxy = std::make_unique<UdpEndpoint>(net.context, back, net.proxy_session, net.proxy_heard);
+  net.proxy = std::make_unique<UdpEndpoint>(net.context, back, net.proxy_session, net.proxy_received);
   net.proxy->start();
   net.report();
-  EXPECT_TRUE(run_until(net.context, [&] { return !net.proxy_heard.reports.empty(); }));
+  EXPECT_TRUE(run_until(net.context, [&] { return !net.proxy_received.reports.empty(); }));
 }
 
 TEST(UdpEndpoint, AnUnreachablePeerIsCounted) {
   Net net;
   // 240.0.0.1 is reserved: the kernel refuses to send there.
   UdpEndpointConfig lost = endpoint(loopback(), {udp::endpoint(asio::ip::make_address("240.0.0.1"), 9)});
-  UdpEndpoint node_b(net.context, lost, net.node_b_session, net.node_b_heard);
+  UdpEndpoint node_b(net.context, lost, net.node_b_session, net.node_b_received);
   EXPECT_EQ(node_b.send_reports({}, 1s, 5ms), 1U);
   EXPECT_EQ(node_b.counters().send_errors, 1U);
   EXPECT_NE(node_b.counters().last_error, 0);
@@ -334,11 +334,11 @@ TEST(UdpEndpoint, StopsAndStartsAgain) {
   net.context.run_for(20ms);
   EXPECT_EQ(net.proxy->counters().datagrams_received, 0U);
   net.proxy->start();
-  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 1; }));
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_received.reports.size() == 1; }));
   net.proxy->stop();
   net.proxy->start();
   net.report();
-  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 2; }));
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_received.reports.size() == 2; }));
   EXPECT_EQ(net.proxy->counters().receive_errors, 0U) << "to be stopped is no error";
   net.node_b.reset();
   net.proxy.reset();

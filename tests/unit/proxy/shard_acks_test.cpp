@@ -418,7 +418,7 @@ TEST(AckClock, CorrectReportsOfAnAppLimitedUeAreTrusted) {
       news.delivered = Bytes(segment);
       news.round_trip = 20ms + i * on_air;
       news.in_flight = Bytes((burst - i) * segment);
-      clock.hear(news);
+      clock.on_ack(news);
       report.transmitted += static_cast<std::uint64_t>(segment);
       report.queue = news.in_flight;
       if (i != 1) continue;

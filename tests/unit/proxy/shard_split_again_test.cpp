@@ -125,12 +125,12 @@ TEST(SplitAgain, AcknowledgedBytesDoNotPreventTheSplitAfterANumberWrap) {
   for (std::uint32_t i = 1; i <= 3; ++i) {
     ack.ack = tcp::SeqNum(i << 30);
     connection.host(Side::radio).edge = ack.ack;
-    ASSERT_EQ(connection.track(Side::radio, ack), proxy::TrackedConnection::Heard::more);
+    ASSERT_EQ(connection.track(Side::radio, ack), proxy::TrackedConnection::Tracked::more);
   }
   tcp::Segment data = ack;
   data.seq = ack.ack;
   data.ack = tcp::SeqNum(0);
-  ASSERT_EQ(connection.track(Side::core, data), proxy::TrackedConnection::Heard::more) << "it speaks";
+  ASSERT_EQ(connection.track(Side::core, data), proxy::TrackedConnection::Tracked::more) << "it speaks";
   data.payload_len = 100;
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }

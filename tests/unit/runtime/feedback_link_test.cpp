@@ -64,10 +64,10 @@ class NodeB final : public feedback::RecordHandler {
   void poll() { endpoint_.send_reports({}, 1s, 5ms, true); }
   void on_message(const feedback::Header&) override { ++messages; }
   void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
-  void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { heard.push_back(status); }
+  void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { received.push_back(status); }
 
   int messages = 0;
-  std::vector<feedback::BearerStatus> heard;
+  std::vector<feedback::BearerStatus> received;
 
  private:
   static feedback::UdpEndpointConfig endpoint_config(const udp::endpoint& proxy) {
@@ -133,10 +133,10 @@ TEST_F(FeedbackLinkTest, StatusesOfAllShardsReachTheReportingNodeB) {
   ASSERT_TRUE(channels_[0]->statuses.push(status));
   status.ue = ue_odd;
   ASSERT_TRUE(channels_[1]->statuses.push(status));
-  run_until([&] { return node_b_.heard.size() == 2; });
-  EXPECT_EQ(node_b_.heard[0].ue, ue_even);
-  EXPECT_EQ(node_b_.heard[0].injected, 12345U);
-  EXPECT_EQ(node_b_.heard[1].ue, ue_odd);
+  run_until([&] { return node_b_.received.size() == 2; });
+  EXPECT_EQ(node_b_.received[0].ue, ue_even);
+  EXPECT_EQ(node_b_.received[0].injected, 12345U);
+  EXPECT_EQ(node_b_.received[1].ue, ue_odd);
 }
 
 /// A link that sends no statuses by itself.
@@ -157,14 +157,14 @@ TEST_F(QuietFeedbackLinkTest, APollIsAnsweredEvenWithoutStatuses) {
   run_until([&] { return node_b_.messages == 1; });
   for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
   EXPECT_EQ(woken_, (std::array{1, 1}));
-  EXPECT_TRUE(node_b_.heard.empty());
+  EXPECT_TRUE(node_b_.received.empty());
   feedback::BearerStatus status;
   status.ue = ue_odd;
   ASSERT_TRUE(channels_[1]->statuses.push(status));
   node_b_.poll();
   run_until([&] { return node_b_.messages == 2; });
-  ASSERT_EQ(node_b_.heard.size(), 1U);
-  EXPECT_EQ(node_b_.heard[0].ue, ue_odd);
+  ASSERT_EQ(node_b_.received.size(), 1U);
+  EXPECT_EQ(node_b_.received[0].ue, ue_odd);
 }
 
 TEST_F(FeedbackLinkTest, AShardThatReadsNoReportsLosesOnlyItsOwn) {

@@ -17,7 +17,7 @@ TEST(ReportWatch, SilenceAndItsEndAreReportedOnce) {
   EXPECT_EQ(watch.look(true, 0, start + 1s), Event::silent);
   EXPECT_EQ(watch.silence(), 1s);
   EXPECT_EQ(watch.look(true, 0, start + 2s), Event::none);
-  EXPECT_EQ(watch.look(true, 5, start + 3s), Event::heard_again);
+  EXPECT_EQ(watch.look(true, 5, start + 3s), Event::received_again);
   EXPECT_EQ(watch.silence(), 3s);
   EXPECT_EQ(watch.look(true, 9, start + 4s), Event::none);
   EXPECT_EQ(watch.look(true, 9, start + 5s), Event::silent);

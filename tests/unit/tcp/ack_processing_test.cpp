@@ -42,8 +42,8 @@ TEST(Sender, TheWindowOfThePeerIsObeyed) {
 }
 
 TEST(Sender, TheFastPathOfAPureAckEqualsTheSlowPath) {
-  Script heard, received;
-  for (Script* const s : {&heard, &received}) {
+  Script fast, slow;
+  for (Script* const s : {&fast, &slow}) {
     s->use_timestamps();
     s->open();
     s->write_segments(6);
@@ -53,15 +53,15 @@ TEST(Sender, TheFastPathOfAPureAckEqualsTheSlowPath) {
   }
   for (const std::uint32_t ack : {1U, 3U, 6U}) {
     tcp::AckNews news, other;
-    EXPECT_TRUE(heard.endpoint.hear(heard.segment(0, ack * mss), heard.now, &news));
-    received.endpoint.receive(received.segment(0, ack * mss), {}, received.now, &other);
+    EXPECT_TRUE(fast.endpoint.receive_pure_ack(fast.segment(0, ack * mss), fast.now, &news));
+    slow.endpoint.receive(slow.segment(0, ack * mss), {}, slow.now, &other);
     EXPECT_EQ(news.delivered, other.delivered);
     EXPECT_EQ(news.rtt, other.rtt);
-    EXPECT_EQ(heard.endpoint.snd_una(), received.endpoint.snd_una());
-    EXPECT_EQ(heard.endpoint.snd_window(), received.endpoint.snd_window());
-    EXPECT_EQ(heard.endpoint.cwnd(), received.endpoint.cwnd());
-    EXPECT_EQ(heard.endpoint.srtt(), received.endpoint.srtt());
-    EXPECT_EQ(heard.endpoint.next_deadline(), received.endpoint.next_deadline());
+    EXPECT_EQ(fast.endpoint.snd_una(), slow.endpoint.snd_una());
+    EXPECT_EQ(fast.endpoint.snd_window(), slow.endpoint.snd_window());
+    EXPECT_EQ(fast.endpoint.cwnd(), slow.endpoint.cwnd());
+    EXPECT_EQ(fast.endpoint.srtt(), slow.endpoint.srtt());
+    EXPECT_EQ(fast.endpoint.next_deadline(), slow.endpoint.next_deadline());
   }
 }
 
@@ -81,11 +81,11 @@ TEST(Sender, TheFastPathAcceptsOnlyPureAcks) {
       s.segment(0, mss, tcp::Flags::ack_bit | tcp::Flags::fin_bit),  // the peer's end
       selective};
   for (const tcp::Segment& other : others) {
-    EXPECT_FALSE(s.endpoint.hear(other, s.now));
+    EXPECT_FALSE(s.endpoint.receive_pure_ack(other, s.now));
     EXPECT_EQ(s.endpoint.snd_una(), s.our_base);
     EXPECT_TRUE(s.endpoint.on_fast_path());
   }
-  EXPECT_TRUE(s.endpoint.hear(s.segment(0, mss), s.now));
+  EXPECT_TRUE(s.endpoint.receive_pure_ack(s.segment(0, mss), s.now));
 }
 
 TEST(Sender, AnOldSegmentDoesNotChangeTheWindow) {

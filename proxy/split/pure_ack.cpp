@@ -1,4 +1,4 @@
-#include "proxy/split/hearing.hpp"
+#include "proxy/split/pure_ack.hpp"
 
 #include "proxy/split/short_flow.hpp"
 
@@ -33,7 +33,7 @@ inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::
 /// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of
 /// serving the flow is applied here; otherwise the flow is scheduled.
 template <Side in>
-inline void after_hearing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
+inline void after_pure_ack(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
   constexpr Side sender = opposite(in);
   if (!has_opened_window<in>(work, flow, bearer, acked, now)) {
     work.pending.schedule(flow, id, acked_by(in));
@@ -51,18 +51,18 @@ inline void after_hearing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer
 }  // namespace
 
 template <Side in>
-bool hearing::hear(SplitWork& work, packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id,
-                   Instant now) {
+bool pure_ack::receive(SplitWork& work, packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id,
+                       Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  const bool listening = in == Side::radio && bearer.lead().listens();
+  const bool feeds_controller = in == Side::radio && bearer.lead().listens();
   const tcp::SeqNum before = own.endpoint.snd_una();
   tcp::AckNews news;
-  if (!own.endpoint.hear(segment, now, listening ? &news : nullptr)) [[unlikely]]
+  if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &news : nullptr)) [[unlikely]]
     return false;
   packet.reset();
-  if (listening) work.acks.hear(flow, id, bearer, news, now);
+  if (feeds_controller) work.acks.on_ack(flow, id, bearer, news, now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   if (other.keepalive_passed) [[unlikely]] {
@@ -70,11 +70,11 @@ bool hearing::hear(SplitWork& work, packet::Packet& packet, const tcp::Segment& 
     other.endpoint.answer_keepalive();
   }
   relay::note_progress(flow, in, now);
-  after_hearing<in>(work, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
+  after_pure_ack<in>(work, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
   return true;
 }
 
-template bool hearing::hear<Side::radio>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
-template bool hearing::hear<Side::core>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
+template bool pure_ack::receive<Side::radio>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
+template bool pure_ack::receive<Side::core>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
 
 }  // namespace sluice::proxy
