@@ -40,6 +40,6 @@ class PeerClock {
   bool in_milliseconds_ = false;
   bool assumed_ = false;  ///< the least delay is, and no segment was less late
 };
-static_assert(sizeof(PeerClock) <= 80, "one for each connection of a bearer that listens");
+static_assert(sizeof(PeerClock) <= 80, "one for each connection of a bearer that uses ACK feedback");
 
 }  // namespace sluice::control

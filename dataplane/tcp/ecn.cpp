@@ -46,10 +46,10 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
 /// repair_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
 /// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
 bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
-  const bool steered = bits_.window_source == WindowSource::congestion_control;
+  const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= repair_.point) {
     bits_.reduced = false;
-    if (steered) congestion_.on_recovery_exit(path(event.now), true);
+    if (uses_cwnd) congestion_.on_recovery_exit(path(event.now), true);
   }
   const bool heard_of = snd_.una <= repair_.point;
   AccurateEcn* const accurate = accurate_ecn();
@@ -61,12 +61,12 @@ bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
     bits_.tail_out = false;
     repair_.point = snd_.nxt;
     if (of_last_flight) {
-      if (steered) reduce_at_once(event);
+      if (uses_cwnd) reduce_at_once(event);
       return true;
     }
     bits_.reduced = true;
     disturb().reduction.begin();
-    if (steered) congestion_.on_mark(path(event.now));
+    if (uses_cwnd) congestion_.on_mark(path(event.now));
   }
   if (bits_.reduced && bits_.use_sack) shape_reduction(event);
   return false;

@@ -119,8 +119,8 @@ bool Endpoint::may_try_larger(Instant now) const {
   const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, mtu_.full_mss);
   if (first <= mtu_.mss + least_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
   const std::uint32_t room = enough_behind * mtu_.mss + mtu_.full_mss;
-  const bool steered = bits_.window_source == WindowSource::congestion_control;
-  if (snd_.wnd < room || (steered && congestion_.cwnd() < room)) return false;
+  const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
+  if (snd_.wnd < room || (uses_cwnd && congestion_.cwnd() < room)) return false;
   std::uint32_t waiting = 0;
   for (packet::Cursor at = send_.unsent(); at && waiting < room; at = at.next()) waiting += at.note().payload_len;
   return waiting >= room;

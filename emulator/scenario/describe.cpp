@@ -280,7 +280,7 @@ std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
   treatment.mode = mode.mode;
   if (!mode.proxied) return std::nullopt;
   if (treatment.needs_reports()) return treatment.smvs.parameters.step;
-  if (!treatment.listens() || scenario.reports.period <= Duration::zero()) return std::nullopt;
+  if (!treatment.uses_ack_feedback() || scenario.reports.period <= Duration::zero()) return std::nullopt;
   return scenario.reports.period;
 }
 

@@ -18,7 +18,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
       ordinary_(ordinary),
       prioritizes_short_flows_(treatment.prioritizes_short_flows()),
       counts_(!ordinary && needs_feedback(treatment.mode)),
-      lead_(treatment, ordinary) {}
+      rate_control_(treatment, ordinary) {}
 
 Bearer::~Bearer() {
   sent_.drop(parts_->sent_of_late);
@@ -64,23 +64,23 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   own.step_watch = known.step_watch;
   own.variation = known.variation;
   own.law.seed(before.mean_rate());
-  if (lead_.listens()) ack_clock().seed(now, before.mean_rate());
-  if (!lead_.steerable()) {
+  if (rate_control_.uses_ack_feedback()) ack_clock().seed(now, before.mean_rate());
+  if (!rate_control_.can_be_controlled()) {
     own.fallback.remember(before.mean_rate());
     return;
   }
   const ReportArrival& last = own.reports.last();
-  if (before.lead_.steerable()) {
+  if (before.rate_control_.can_be_controlled()) {
     own.fallback = known.fallback;
     own.fallback.set_parameters(treatment_->smvs.fallback);
   } else {
     own.fallback.on_report(own.reports.last_at(), last.period, last.bearer.state, before.mean_rate());
     own.fallback.check(now);
   }
-  lead_.heed_reports(*treatment_, own.come_in_time());
+  rate_control_.set_timely_reports(*treatment_, own.come_in_time());
   const Bytes under_way = in_flight().on_report(now, last.bearer.arrived);
   queue().on_report(last.bearer, in_flight().total(), under_way, now);
-  own.bridge.expect(lead_.needs_reports() ? now + last.period : never);
+  own.bridge.expect(rate_control_.needs_reports() ? now + last.period : never);
   own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
 }
 
@@ -93,8 +93,8 @@ void Bearer::end_short_flow(Instant now) {
 }
 
 void Bearer::settle_ring() {
-  bool any = lead_.steerable();
-  for_each_sibling([&any](const Bearer& other) { any = any || other.lead_.steerable(); });
+  bool any = rate_control_.can_be_controlled();
+  for_each_sibling([&any](const Bearer& other) { any = any || other.rate_control_.can_be_controlled(); });
   counts_ = any;
   for_each_sibling([any](Bearer& other) { other.counts_ = any; });
 }
@@ -103,7 +103,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (reports().is_stale(report)) return Verdict::stale;
   Reported& own = make_reported();
   if (own.reports.changes_reporter(report)) change_reporter(report);
-  const bool trusted = !lead_.listens() || ack_clock().on_report(now, report.bearer);
+  const bool trusted = !rate_control_.uses_ack_feedback() || ack_clock().on_report(now, report.bearer);
   const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
   // because the late report itself grants that data.
@@ -114,16 +114,16 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   own.trusted = trusted;
   if (!trusted)
     return Verdict::distrusted;  // A distrusted report counts as missing, so report-driven senders fall back in time.
-  if (!lead_.steerable()) return Verdict::applied;
+  if (!rate_control_.can_be_controlled()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
     grant_by(report, under_way, in_advance, share, now);
   } else {
     queue().on_report(report.bearer, in_flight().total(), under_way, now);
   }
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
-  lead_.heed_reports(*treatment_, own.come_in_time());
+  rate_control_.set_timely_reports(*treatment_, own.come_in_time());
   settle_lead();
-  own.bridge.expect(lead_.led_by_reports() ? now + period + period / 2 : never);
+  own.bridge.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
   return Verdict::applied;
 }
 
@@ -138,7 +138,7 @@ void Bearer::rest(const LeavingSender& sender) {
 /// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and
 /// whether the Node-B is silent matters again only when spend() records bytes.
 bool Bearer::rests() const {
-  return reported_ && reported_->trusted && lead_.window_source() == tcp::WindowSource::allowance &&
+  return reported_ && reported_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
          !reported_->grant.touched() && load.backlog == Bytes{};
 }
 
@@ -166,10 +166,10 @@ void Bearer::change_reporter(const ReportArrival& report) {
 /// Compares the feedback delay of both inputs: 2·τp plus the report period against the controller's own estimate for
 /// ACKs. Reports are not selected while ACKs contradict them.
 void Bearer::settle_lead() {
-  if (lead_.needs_reports() || !lead_.listens()) return;
+  if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckClock& clock = ack_clock();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
-  lead_.compare(*treatment_, by_reports, clock.law().feedback_delay(), clock.doubts_reports());
+  rate_control_.compare(*treatment_, by_reports, clock.law().feedback_delay(), clock.doubts_reports());
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.
@@ -185,27 +185,27 @@ void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_adv
 }
 
 bool Bearer::on_deadline(Instant now) {
-  if (!lead_.steerable() || !lead_.heeds_reports()) return false;
+  if (!rate_control_.can_be_controlled() || !rate_control_.has_timely_reports()) return false;
   Reported& own = *reported_;
   if (own.fallback.check(now) == control::ControlSource::congestion_control) {
     own.bridge.expect(never);
-    lead_.heed_reports(*treatment_, false);
+    rate_control_.set_timely_reports(*treatment_, false);
     return true;
   }
-  if (now < own.bridge.at() || lead_.windowed()) return false;
+  if (now < own.bridge.at() || rate_control_.has_flow_windows()) return false;
   own.bridge_gap(mean_rate(), load.backlog > Bytes{});
   return true;
 }
 
 Instant Bearer::deadline(Instant now) const {
-  if (!lead_.has_feedback()) return never;
+  if (!rate_control_.has_feedback()) return never;
   const Instant late = reported_ ? reported_->fallback.deadline() : never;
-  if (lead_.clocked()) return std::min(ack_clock().room_at(now), late);
-  return lead_.windowed() || !reported_ ? late : std::min(reported_->bridge.at(), late);
+  if (rate_control_.is_ack_based()) return std::min(ack_clock().room_at(now), late);
+  return rate_control_.has_flow_windows() || !reported_ ? late : std::min(reported_->bridge.at(), late);
 }
 
 bool Bearer::spend(Bytes bytes, Instant now) {
-  if (lead_.window_source() != tcp::WindowSource::allowance || lead_.clocked()) return false;
+  if (rate_control_.window_source() != tcp::WindowSource::allowance || rate_control_.is_ack_based()) return false;
   return make_reported().spend(bytes, now);
 }
 

@@ -9,8 +9,8 @@
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/bearer/bearer_parts.hpp"
-#include "proxy/bearer/lead.hpp"
 #include "proxy/bearer/pooled_part.hpp"
+#include "proxy/bearer/rate_control_mode.hpp"
 #include "proxy/bearer/report_stream.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
@@ -77,11 +77,11 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] const SentToUe& sent() const { return sent_; }
 
   /// Returns which controller limits the radio leg at present.
-  [[nodiscard]] const Lead& lead() const { return lead_; }
+  [[nodiscard]] const RateControlMode& rate_control() const { return rate_control_; }
   /// Returns how many IP bytes the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
-    if (lead_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
-    if (lead_.clocked()) return ack_clock().room(now);
+    if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
+    if (rate_control_.is_ack_based()) return ack_clock().room(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a
@@ -117,7 +117,8 @@ class Bearer : public RingMember<Bearer> {
   /// holds the pointers.
   void prefetch_law() const;
 
-  /// Returns the ACK-based controller for changes and creates it on first use. Requires lead().listens().
+  /// Returns the ACK-based controller for changes and creates it on first use. Requires
+  /// rate_control().uses_ack_feedback().
   [[nodiscard]] AckClock& ack_clock() { return clock_ ? *clock_ : make_clock(); }
   /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
   /// until the next call for any bearer.
@@ -145,7 +146,7 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
   /// while unknown.
   [[nodiscard]] Rate mean_rate() const {
-    if (lead_.clocked()) return ack_clock().law().rate();
+    if (rate_control_.is_ack_based()) return ack_clock().law().rate();
     return reported_ ? reported_->mean_rate() : Rate();
   }
 
@@ -173,7 +174,7 @@ class Bearer : public RingMember<Bearer> {
   void count_sent(Instant now, Bytes bytes, Whose whose) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       count_first(now, bytes);
-    if (whose == Whose::others && lead_.listens()) count_others(bytes);
+    if (whose == Whose::others && rate_control_.uses_ack_feedback()) count_others(bytes);
   }
   /// Records bytes for a UE whose send history has no place in the pool yet.
   [[gnu::noinline]] void count_first(Instant now, Bytes bytes) { sent_.count_first(now, bytes, sent_place()); }
@@ -204,7 +205,7 @@ class Bearer : public RingMember<Bearer> {
   bool prioritizes_short_flows_ : 1;  ///< Treatment::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool counts_;                       ///< see counts()
-  Lead lead_;
+  RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
   std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before clock_ exists, saturating at UINT32_MAX
   SentToUe sent_;

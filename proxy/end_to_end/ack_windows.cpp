@@ -31,7 +31,7 @@ void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
 
 control::AckRelease AckWindows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
   if (!flow.governed) return control::AckRelease::all();
-  if (!bearer.lead().windowed()) return {Bytes(-1), per_ack_without_law};
+  if (!bearer.rate_control().has_flow_windows()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.governed->on_report(bearer, ack.now));
   return flow.governed->on_ack(bearer, ack);
 }
@@ -40,7 +40,7 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
                          Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
-  if (in != Side::radio || !flow.governed || !bearer.lead().windowed()) return;
+  if (in != Side::radio || !flow.governed || !bearer.rate_control().has_flow_windows()) return;
   const Bytes window = law_window(flow, bearer, in, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
@@ -57,7 +57,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   Bytes window = Bytes::max();
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
-  } else if (flow.governed && bearer.lead().windowed_both_ways()) {
+  } else if (flow.governed && bearer.rate_control().has_flow_windows_both_ways()) {
     window = law_window(flow, bearer, in, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
@@ -72,7 +72,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
 }
 
 bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
-  return ClockedAcks::watches(flow) || (flow.governed && bearer.lead().windowed());
+  return ClockedAcks::watches(flow) || (flow.governed && bearer.rate_control().has_flow_windows());
 }
 
 /// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is

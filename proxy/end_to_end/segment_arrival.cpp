@@ -99,7 +99,8 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   DataWay& way = flow.towards(in);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
-  if (in == Side::radio && !flow.governed && bearer.lead().windowed()) windows_.begin_law(flow, bearer, now);
+  if (in == Side::radio && !flow.governed && bearer.rate_control().has_flow_windows())
+    windows_.begin_law(flow, bearer, now);
   if (in == Side::radio && ClockedAcks::governs(bearer) && !flow.half_open()) [[unlikely]] {
     if (!ClockedAcks::watches(flow)) clocked_.begin(flow, bearer, now);
     const bool nothing_left = clocked_.on_ack(flow, bearer, segment, ack, now);

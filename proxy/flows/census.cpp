@@ -1,5 +1,5 @@
-// Counts connections by state and bearers by controller, a part of them in each call, for metrics and `sluicectl groups`.
-// Shard calls look() ten times a second. Each call visits a bounded number of flows and bearers.
+// Counts connections by state and bearers by controller, a part of them in each call, for metrics and `sluicectl
+// groups`. Shard calls look() ten times a second. Each call visits a bounded number of flows and bearers.
 #include "proxy/flows/census.hpp"
 
 #include <utility>
@@ -37,8 +37,8 @@ void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now
   for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
     if (!bearers.contains(next_bearer_)) continue;
     Bearer& bearer = bearers[next_bearer_];
-    ++(bearer.lead().steered() ? round_.governed : round_.ungoverned);
-    if (bearer.lead().clocked()) sample_queue(bearer, now);
+    ++(bearer.rate_control().is_rate_controlled() ? round_.governed : round_.ungoverned);
+    if (bearer.rate_control().is_ack_based()) sample_queue(bearer, now);
   }
   if (next_bearer_ < bearers.reach()) return;
   next_bearer_ = 0;

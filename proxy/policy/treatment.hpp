@@ -140,7 +140,7 @@ struct Treatment {
     return needs_feedback(mode) && !told_all;
   }
   /// True if the UEs' ACKs feed the ACK-based controller, which steers always or while reports are late.
-  [[nodiscard]] bool listens() const {
+  [[nodiscard]] bool uses_ack_feedback() const {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
   /// True if the controller lowers its queue target for short flows.

@@ -64,7 +64,7 @@ Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant no
   if (demand.is_fresh(now)) return demand.bytes();
   // Data for the UE is held until its ACK arrives, and the ACK may be delayed for long by an upload on the uplink.
   const Duration late =
-      in == Side::core && bearer.lead().clocked() ? bearer.ack_clock().law().greatest_late() : Duration{};
+      in == Side::core && bearer.rate_control().is_ack_based() ? bearer.ack_clock().law().greatest_late() : Duration{};
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
   return demand.bytes();
 }

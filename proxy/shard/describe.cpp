@@ -25,8 +25,8 @@ const char* name_of(FlowPhase phase) {
 }
 
 SteeredBy steered_by(const Bearer& bearer) {
-  if (!bearer.lead().steered()) return SteeredBy::congestion_control;
-  return bearer.lead().clocked() ? SteeredBy::acknowledgements : SteeredBy::feedback;
+  if (!bearer.rate_control().is_rate_controlled()) return SteeredBy::congestion_control;
+  return bearer.rate_control().is_ack_based() ? SteeredBy::acknowledgements : SteeredBy::feedback;
 }
 
 /// Adds up the windows and held bytes of the bearer's split connections.
@@ -113,13 +113,13 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.steered_by = steered_by(bearer);
     describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
-    if (bearer.lead().listens()) {
+    if (bearer.rate_control().uses_ack_feedback()) {
       const AckClock& clock = std::as_const(bearer).ack_clock();
       info.waiting = clock.waiting() + clock.passing.waiting;
       info.in_flight = clock.flight();
       info.queue_by_acks = clock.law().queued(clock.flight());
     }
-    const bool by_allowance = bearer.lead().steered() && !bearer.lead().windowed();
+    const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
     // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.
     info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
     info.injected = bearer.sent().total();

@@ -30,8 +30,8 @@ bool Appointments::may_be_put_off(const Flow& flow, Instant now) const {
 ///  - the server's window is closed or nearly closed, and may open because others have returned budget;
 ///  - no rate is known yet, so the window follows the server's demand per unit of time.
 bool Appointments::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
-  if (!bearer.lead().steered()) return false;
-  return !bearer.lead().clocked() || bearer.load.backlogged_flows != 0 || flow.share.shut ||
+  if (!bearer.rate_control().is_rate_controlled()) return false;
+  return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.shut ||
          ReceiveWindows::is_kept_going(flow, bearer, now) || bearer.mean_rate() <= Rate();
 }
 

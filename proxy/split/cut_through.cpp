@@ -43,9 +43,9 @@ inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const
 /// totals, and an armed timer. An ACK due to the server is scheduled here.
 inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   work.acks.note_passed(flow, id, bearer);
-  if (!bearer.lead().clocked() || bearer.load.backlogged_flows != 0) return false;
+  if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
-  if (ReceiveWindows::data_opens_if_clocked(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
+  if (ReceiveWindows::data_opens_if_ack_based(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;
@@ -65,7 +65,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
 template <Side in>
 void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;
-  const bool follows_later = bearer.lead().steered() || Exposure::waits(flow);
+  const bool follows_later = bearer.rate_control().is_rate_controlled() || Exposure::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
     work.appointments.keep(flow, id, now);
@@ -82,14 +82,16 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.lead().bounds()) return 0;
+  if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
+    return 0;
   if (work.shard.budget.tight() || !work.shard.config.cut_through) return 0;
   if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
   if (out == Side::radio) {
-    most = bearer.lead().clocked() ? work.acks.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
-                                   : bearer.allowance(now);
+    most = bearer.rate_control().is_ack_based()
+               ? work.acks.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
@@ -119,7 +121,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
     sending::count_to_radio(work, flow, bearer, output.passed(), now);
-    if (bearer.lead().listens() && rests_after_passing(work, flow, id, bearer, now)) return count;
+    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(work, flow, id, bearer, now)) return count;
   }
   after_passing<in>(work, flow, id, bearer, count > 1 && first_waits, now);
   return count;

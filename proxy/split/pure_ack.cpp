@@ -24,7 +24,7 @@ inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::
   if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
     return false;
   if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
-  if (in == Side::radio && bearer.lead().clocked()) return law_has_opened_window(work, flow, bearer, now);
+  if (in == Side::radio && bearer.rate_control().is_ack_based()) return law_has_opened_window(work, flow, bearer, now);
   sender.regained =
       sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) && sender.endpoint.regain_room(acked);
   return sender.regained;
@@ -56,7 +56,7 @@ bool pure_ack::receive(SplitWork& work, packet::Packet& packet, const tcp::Segme
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  const bool feeds_controller = in == Side::radio && bearer.lead().listens();
+  const bool feeds_controller = in == Side::radio && bearer.rate_control().uses_ack_feedback();
   const tcp::SeqNum before = own.endpoint.snd_una();
   tcp::AckNews news;
   if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &news : nullptr)) [[unlikely]]

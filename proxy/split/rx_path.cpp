@@ -27,7 +27,7 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
 /// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
 Bearer* bearer_fed_by_acks(const SplitWork& work, const Flow& flow) {
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  return bearer.lead().listens() ? &bearer : nullptr;
+  return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
 /// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the numbers are the host's own;

@@ -32,14 +32,15 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool short_fl
 }  // namespace
 
 bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
-  if (bearer.lead().bounds()) [[unlikely]]
+  if (bearer.rate_control().limits_inflight()) [[unlikely]]
     work.windows.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (to_server) emit(work, flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   const bool tells_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // Under the ACK-based controller the budget is not known yet, because it depends on updated bytes in flight.
-  emit(work, flow, bearer, Side::radio, bearer.lead().clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
+  emit(work, flow, bearer, Side::radio, bearer.rate_control().is_ack_based() ? Bytes::max() : bearer.allowance(now),
+       Part::own, now);
   return to_server || tells_ue;
 }
 
@@ -47,11 +48,11 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, work.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
-  if (side == Side::radio && bearer.lead().bounds()) [[unlikely]]
+  if (side == Side::radio && bearer.rate_control().limits_inflight()) [[unlikely]]
     most = work.windows.room(flow, bearer, now);
-  const bool feeds_controller = side == Side::radio && bearer.lead().listens();
+  const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? work.shard.registry.flows().index_of(flow) : no_id;
-  if (feeds_controller && bearer.lead().clocked()) [[unlikely]]
+  if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
     most = std::min(most, work.acks.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {

@@ -56,7 +56,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   if (work_.journal.keeps()) work_.journal.begin(id, flow, work_.shard.registry.key_of(id));
   begun_[id] = tcp::tick::fine(now);
   work_.exposure.hold(flow);
-  flow.leg(Side::radio).endpoint.set_window_source(bearer.lead().window_source(), Bytes{});
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
   work_.shard.registry.note_change(flow.bearer);
   bearer.use();
 }
@@ -78,7 +78,7 @@ template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
-  if (!bearer.lead().steered() && window_is_due<in>(flow, now)) {
+  if (!bearer.rate_control().is_rate_controlled() && window_is_due<in>(flow, now)) {
     if constexpr (in == Side::core) {
       work_.receive_windows.update_of_server(flow, bearer, now);
     } else {
@@ -105,28 +105,30 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
   // Received data uses window that its sender knows of. Without a controller, acknowledged data opens a window, and the
   // quota is read again when that window is advertised.
-  const bool steered = bearer.lead().steered();
+  const bool rate_controlled = bearer.rate_control().is_rate_controlled();
   bool opens = contains(events, StreamEvents::acked_by_radio);
   if (contains(events, StreamEvents::data_to_radio)) {
-    opens = opens || (steered ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
+    opens =
+        opens || (rate_controlled ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
     relay::pump_undisturbed(flow, Side::radio);
   }
   if (opens) work_.receive_windows.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
-  if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
+  if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
       (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
     work_.receive_windows.update_of_ue(flow, bearer, now);
   if (Exposure::waits(flow)) [[unlikely]]
     work_.exposure.allow(flow, bearer);
   work_.keep_journal(flow, id);
   // Without any of these conditions, held and advertised bytes have the same sum as before.
-  if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
+  if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
-  if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
+    sending::hand_on_room(work_, bearer, now);
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
@@ -137,7 +139,8 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
                                                                 : serve_repairing(flow, bearer, id, now);
   // The flow may be closed, and its bearer with it.
   if (!stays && !work_.shard.registry.bearers().contains(of)) return;
-  if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
+    sending::hand_on_room(work_, bearer, now);
 }
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
@@ -170,7 +173,7 @@ inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant 
     if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
     if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
   }
-  return !flow.share.shut && !Exposure::waits(flow) && !bearer.lead().bounds();
+  return !flow.share.shut && !Exposure::waits(flow) && !bearer.rate_control().limits_inflight();
 }
 
 /// Relays payload, FINs and windows, and lets both legs send.

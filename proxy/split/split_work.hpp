@@ -59,8 +59,9 @@ struct SplitWork {
 /// True if only the buffer quota limits this flow's windows: no controller steers it, its ACKs feed no estimator, no
 /// ACK is withheld, it is no short flow, and it has no unsent bytes.
 [[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
-  return !bearer.lead().steered() && !bearer.lead().bounds() && !bearer.lead().listens() && !Exposure::waits(flow) &&
-         !flow.share.short_flow && flow.share.backlog == 0;
+  return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
+         !bearer.rate_control().uses_ack_feedback() && !Exposure::waits(flow) && !flow.share.short_flow &&
+         flow.share.backlog == 0;
 }
 
 }  // namespace sluice::proxy

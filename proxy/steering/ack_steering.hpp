@@ -34,7 +34,8 @@ struct Contenders {
 };
 /// Returns the flows that compete for the bearer's window.
 [[nodiscard]] Contenders contenders_for(const Bearer& bearer);
-/// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires lead().listens().
+/// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires
+/// rate_control().uses_ack_feedback().
 [[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
 
 /// Returns by how much the peer's newest segment is late by its timestamps, negative while unknown, as

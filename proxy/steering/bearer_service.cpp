@@ -26,7 +26,7 @@ double share_of(const Bearer& bearer) {
 
 /// True if SMVS steers by reports, so that each report is a step of the law.
 bool takes_steps(const Bearer& bearer) {
-  return bearer.lead().window_source() == tcp::WindowSource::allowance && !bearer.lead().clocked();
+  return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
 /// Returns true if an applied report shows for the first time that the period is too long: the link empties the full
@@ -170,7 +170,7 @@ void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
 
 /// Returns false if the report is stale, which then holds for all bearers of the UE.
 bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
-  const bool before = bearer.lead().steered();
+  const bool before = bearer.rate_control().is_rate_controlled();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
   if (verdict == Bearer::Verdict::stale) {
     shard_.counters.add(Counter::reports_stale);
@@ -182,8 +182,8 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
     if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);
     if (steps_became_too_coarse(bearer)) shard_.counters.add(Counter::steps_too_coarse);
   }
-  if (bearer.lead().steered() != before) {
-    shard_.counters.add(bearer.lead().steered() ? Counter::recoveries : Counter::fallbacks);
+  if (bearer.rate_control().is_rate_controlled() != before) {
+    shard_.counters.add(bearer.rate_control().is_rate_controlled() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);
   }
   serve(bearer.id, now);
@@ -231,19 +231,19 @@ void BearerService::on_due(BearerId id, Instant now) {
     shard_.registry.close_bearer(id);
     return;
   }
-  const bool before = bearer.lead().steered();
+  const bool before = bearer.rate_control().is_rate_controlled();
   if (senders_.any() && bearer.reports().any()) {
     const LeavingSender* const sender = senders_.find(bearer.reports().last().sender);
     if (sender != nullptr) bearer.on_left_out(*sender);
   }
   if (bearer.on_deadline(now)) {
-    if (bearer.lead().steered() != before) {
+    if (bearer.rate_control().is_rate_controlled() != before) {
       shard_.counters.add(Counter::fallbacks);
       steer(bearer, now);
     }
     serve(id, now);
     end_to_end_.on_report(id, now);
-  } else if (bearer.lead().clocked()) {
+  } else if (bearer.rate_control().is_ack_based()) {
     flows_.use_room(bearer, now);
   }
   reschedule(id, now);
@@ -265,15 +265,15 @@ void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
-  endpoint.set_window_source(bearer.lead().window_source(), seed);
-  if (bearer.lead().bounds()) flows_.windows().begin(flow, bearer, now);
+  endpoint.set_window_source(bearer.rate_control().window_source(), seed);
+  if (bearer.rate_control().limits_inflight()) flows_.windows().begin(flow, bearer, now);
   flows_.schedule(flow, id, StreamEvents::all);
 }
 
 void BearerService::serve(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
-  if (bearer.lead().bounds()) {
-    serve_windowed(bearer, now);
+  if (bearer.rate_control().limits_inflight()) {
+    serve_flow_windows(bearer, now);
     return;
   }
   if (bearer.flow_count > 1 && bearer.treatment().smvs.short_flow > Bytes{}) {
@@ -306,11 +306,11 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
     }
     id = next;
   }
-  return sent_any && bearer.lead().window_source() == tcp::WindowSource::allowance;
+  return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
 }
 
 /// Serves every flow with unsent data, because a report may have opened per-flow windows.
-void BearerService::serve_windowed(Bearer& bearer, Instant now) {
+void BearerService::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
   });

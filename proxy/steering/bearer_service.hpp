@@ -56,7 +56,7 @@ class BearerService {
   /// Lets each flow send one round of its budget. Returns true if another round may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Serves all flows with unsent data, because per-flow windows may have opened.
-  void serve_windowed(Bearer& bearer, Instant now);
+  void serve_flow_windows(Bearer& bearer, Instant now);
   /// Schedules flows whose server has no window, because a report may open it.
   void serve_shut(Bearer& bearer, Instant now);
 

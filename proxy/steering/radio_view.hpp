@@ -20,7 +20,7 @@ struct RadioView {
 
 /// Returns the inputs of the second loop from reports or, under the ACK-based controller, from ACKs.
 [[nodiscard]] inline RadioView radio_view_of(const Bearer& bearer) {
-  if (!bearer.lead().clocked())
+  if (!bearer.rate_control().is_ack_based())
     return {control::OnWire(reported_error(bearer)), control::OnWire(bearer.mean_rate()), {}};
   const AckClock& clock = bearer.ack_clock();
   return {control::OnWire(clock.excess()), control::OnWire(clock.law().rate()),

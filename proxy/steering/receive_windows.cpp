@@ -41,7 +41,7 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
 /// Returns how large a window change must be to be advertised by itself. Larger steps cost nothing under the ACK-based
 /// controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, two segments 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
-  return bearer.lead().clocked() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
+  return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
 /// Changes the flow's mark that its server has no window.
@@ -73,8 +73,8 @@ bool holds_plenty(const Flow& flow, const Bearer& bearer) {
 Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
   const Treatment& treatment = bearer.treatment();
   const Bytes most = memory_.first_limit(bearer);
-  const bool steered = needs_feedback(treatment.mode) && from == Side::core;
-  return steered ? std::min(most, treatment.smvs.receive_window.initial) : most;
+  const bool rate_controlled = needs_feedback(treatment.mode) && from == Side::core;
+  return rate_controlled ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
 
 inline void ReceiveWindows::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
@@ -96,7 +96,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
-  if (!bearer.lead().steered()) {
+  if (!bearer.rate_control().is_rate_controlled()) {
     open_window_without_law(flow, Side::core, limit, held);
     note_shut(flow, bearer, false);
     return;
@@ -112,7 +112,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
   const Bytes wanted = !told     ? memory_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
-                                 : held + steered_room(flow, bearer, loop->balance);
+                                 : held + controlled_room(flow, bearer, loop->balance);
   const Bytes most = limit - held;
   const Bytes room = std::min(most, wanted - held);
   exposure_.open_window(flow, Side::core, keep_going(flow, bearer, *loop, room, most, now), updates_of(bearer));
@@ -147,7 +147,7 @@ ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer
 }
 
 /// Returns the window for the server by the balance of the second loop.
-Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
+Bytes ReceiveWindows::controlled_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);

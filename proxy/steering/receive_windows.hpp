@@ -30,17 +30,17 @@ class ReceiveWindows {
   ///  - without data towards the UE no ACK is to come;
   ///  - a law in time steps leaves flows without a window.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
-    return !bearer.lead().clocked() || data_opens_if_clocked(flow, bearer);
+    return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
   /// True if data from the server changes its window under the ACK-based controller.
-  [[nodiscard]] static bool data_opens_if_clocked(const Flow& flow, const Bearer& bearer) {
+  [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
   }
   /// True if the server has used up its window and may get two segments now and then. A server that cannot send for its
   /// retransmission timeout restarts with ten segments (RFC 5681 section 4.1), and the link idles while that window
   /// grows. Two segments are granted because rounding by the window scale may reduce one to none.
   [[nodiscard]] static bool is_kept_going(const Flow& flow, const Bearer& bearer, Instant now) {
-    return is_nearly_shut(flow) && bearer.lead().clocked() &&
+    return is_nearly_shut(flow) && bearer.rate_control().is_ack_based() &&
            relay::stalled_for(flow, Side::radio, now) <= kept_going_for;
   }
   /// True if less than two segments of the server's window are left, where the second loop sets it.
@@ -97,7 +97,7 @@ class ReceiveWindows {
   /// Returns the server's window by the sliding-mode law.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
   /// Returns the server's window by the balance of the second loop.
-  [[nodiscard]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
+  [[nodiscard]] Bytes controlled_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
   /// Runs one step of the balance and records it in the trace.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,
