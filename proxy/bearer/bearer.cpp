@@ -22,7 +22,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
 
 Bearer::~Bearer() {
   sent_.drop(parts_->sent_of_late);
-  clock_.drop(parts_->clocks);
+  ack_controller_.drop(parts_->ack_controllers);
   reported_.drop(parts_->reported);
   queue_.drop(parts_->queues);
 }
@@ -32,15 +32,15 @@ const ReportStream& Bearer::reports() const {
   return reported_ ? reported_->reports : none;
 }
 
-AckClock& Bearer::make_clock() {
-  AckClock& clock = clock_.make(parts_->clocks, treatment_->smvs.acks, &trace);
-  clock.add_others(Bytes(std::int64_t{std::exchange(others_, 0)}));
-  return clock;
+AckController& Bearer::make_ack_controller() {
+  AckController& controller = ack_controller_.make(parts_->ack_controllers, treatment_->smvs.acks, &trace);
+  controller.add_others(Bytes(std::int64_t{std::exchange(others_, 0)}));
+  return controller;
 }
 
 void Bearer::count_others(Bytes bytes) {
-  if (clock_) {
-    clock_->add_others(bytes);
+  if (ack_controller_) {
+    ack_controller_->add_others(bytes);
   } else {
     others_ = static_cast<std::uint32_t>(std::min(others_ + bytes.count(), std::int64_t{UINT32_MAX}));
   }
@@ -64,7 +64,7 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   own.step_watch = known.step_watch;
   own.variation = known.variation;
   own.law.seed(before.mean_rate());
-  if (rate_control_.uses_ack_feedback()) ack_clock().seed(now, before.mean_rate());
+  if (rate_control_.uses_ack_feedback()) ack_controller().seed(now, before.mean_rate());
   if (!rate_control_.can_be_controlled()) {
     own.fallback.remember(before.mean_rate());
     return;
@@ -103,7 +103,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (reports().is_stale(report)) return Verdict::stale;
   Reported& own = make_reported();
   if (own.reports.changes_reporter(report)) change_reporter(report);
-  const bool trusted = !rate_control_.uses_ack_feedback() || ack_clock().on_report(now, report.bearer);
+  const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer);
   const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
   // because the late report itself grants that data.
@@ -148,7 +148,7 @@ void Bearer::prefetch() const {
 
 void Bearer::prefetch_law() const {
   if (reported_) flow::prefetch_all(*reported_);
-  if (clock_) flow::prefetch_all(*clock_);
+  if (ack_controller_) flow::prefetch_all(*ack_controller_);
   if (queue_) flow::prefetch_all(*queue_);
   sent_.prefetch();
 }
@@ -160,16 +160,16 @@ void Bearer::change_reporter(const ReportArrival& report) {
   reported_->law.restart();
   if (queue_) queue_->restart(report.bearer.dropped);
   reported_->bridge.restart();
-  if (clock_) clock_->change_reporter();
+  if (ack_controller_) ack_controller_->change_reporter();
 }
 
 /// Compares the feedback delay of both inputs: 2·τp plus the report period against the controller's own estimate for
 /// ACKs. Reports are not selected while ACKs contradict them.
 void Bearer::settle_lead() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
-  const AckClock& clock = ack_clock();
+  const AckController& controller = ack_controller();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
-  rate_control_.compare(*treatment_, by_reports, clock.law().feedback_delay(), clock.doubts_reports());
+  rate_control_.compare(*treatment_, by_reports, controller.law().feedback_delay(), controller.doubts_reports());
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.
@@ -200,7 +200,7 @@ bool Bearer::on_deadline(Instant now) {
 Instant Bearer::deadline(Instant now) const {
   if (!rate_control_.has_feedback()) return never;
   const Instant late = reported_ ? reported_->fallback.deadline() : never;
-  if (rate_control_.is_ack_based()) return std::min(ack_clock().room_at(now), late);
+  if (rate_control_.is_ack_based()) return std::min(ack_controller().room_at(now), late);
   return rate_control_.has_flow_windows() || !reported_ ? late : std::min(reported_->bridge.at(), late);
 }
 

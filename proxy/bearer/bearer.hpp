@@ -81,7 +81,7 @@ class Bearer : public RingMember<Bearer> {
   /// Returns how many IP bytes the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
-    if (rate_control_.is_ack_based()) return ack_clock().room(now);
+    if (rate_control_.is_ack_based()) return ack_controller().room(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a
@@ -119,10 +119,12 @@ class Bearer : public RingMember<Bearer> {
 
   /// Returns the ACK-based controller for changes and creates it on first use. Requires
   /// rate_control().uses_ack_feedback().
-  [[nodiscard]] AckClock& ack_clock() { return clock_ ? *clock_ : make_clock(); }
+  [[nodiscard]] AckController& ack_controller() { return ack_controller_ ? *ack_controller_ : make_ack_controller(); }
   /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
   /// until the next call for any bearer.
-  [[nodiscard]] const AckClock& ack_clock() const { return clock_ ? *clock_ : parts_->fresh_clock(*treatment_); }
+  [[nodiscard]] const AckController& ack_controller() const {
+    return ack_controller_ ? *ack_controller_ : parts_->fresh_ack_controller(*treatment_);
+  }
   /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
 
@@ -146,7 +148,7 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
   /// while unknown.
   [[nodiscard]] Rate mean_rate() const {
-    if (rate_control_.is_ack_based()) return ack_clock().law().rate();
+    if (rate_control_.is_ack_based()) return ack_controller().law().rate();
     return reported_ ? reported_->mean_rate() : Rate();
   }
 
@@ -169,7 +171,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] Reported& make_reported() {
     return reported_ ? *reported_ : reported_.make(parts_->reported, *treatment_, &trace);
   }
-  [[gnu::cold, gnu::noinline]] AckClock& make_clock();
+  [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
   void count_sent(Instant now, Bytes bytes, Whose whose) {
     if (!sent_.count(now, bytes)) [[unlikely]]
@@ -207,9 +209,9 @@ class Bearer : public RingMember<Bearer> {
   bool counts_;                       ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
-  std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before clock_ exists, saturating at UINT32_MAX
+  std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
   SentToUe sent_;
-  PooledPart<AckClock> clock_;  ///< the ACK-based controller
+  PooledPart<AckController> ack_controller_;  ///< the ACK-based controller
   PooledPart<Reported> reported_;
   PooledPart<RadioQueue> queue_;
 };

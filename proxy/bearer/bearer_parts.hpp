@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "dataplane/flow/slab.hpp"
-#include "proxy/bearer/ack_clock.hpp"
+#include "proxy/bearer/ack_controller.hpp"
 #include "proxy/bearer/radio_queue.hpp"
 #include "proxy/bearer/reported.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
@@ -18,21 +18,21 @@ class BearerParts {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerParts(std::uint32_t bearers)
-      : reported(bearers), clocks(bearers), queues(bearers), sent_of_late(bearers) {}
+      : reported(bearers), ack_controllers(bearers), queues(bearers), sent_of_late(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
-  [[nodiscard]] const AckClock& fresh_clock(const Treatment& treatment) {
+  [[nodiscard]] const AckController& fresh_ack_controller(const Treatment& treatment) {
     if (!fresh_ || fresh_->law().parameters() != treatment.smvs.acks) fresh_.emplace(treatment.smvs.acks);
     return *fresh_;
   }
 
   flow::Slab<Reported> reported;
-  flow::Slab<AckClock> clocks;
+  flow::Slab<AckController> ack_controllers;
   flow::Slab<RadioQueue> queues;
   flow::Slab<SentOfLate> sent_of_late;
 
  private:
-  std::optional<AckClock> fresh_;
+  std::optional<AckController> fresh_;
 };
 
 }  // namespace sluice::proxy

@@ -41,20 +41,20 @@ Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const c
 void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.clocked = flows_.emplace(now, flow);
   const DataWay& way = flow.towards(Side::radio);
-  if (way.acked > Bytes{}) bearer.ack_clock().take_over(way.sent - way.acked);
+  if (way.acked > Bytes{}) bearer.ack_controller().take_over(way.sent - way.acked);
 }
 
 void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
   if (!watches(flow)) return;
-  count(flows_[flow.clocked], bearer.ack_clock(), Bytes{}, false, false);
+  count(flows_[flow.clocked], bearer.ack_controller(), Bytes{}, false, false);
   flows_.erase(flow.clocked);
   flow.clocked = no_id;
 }
 
-void ClockedAcks::count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool short_flow) {
-  clock.add_flight(flight - watched.counted);
-  clock.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
-  clock.passing.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
+void ClockedAcks::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
+  controller.add_flight(flight - watched.counted);
+  controller.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
+  controller.passing.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
   watched.counted = flight;
   watched.waits = waits;
   watched.short_flow = short_flow;
@@ -72,11 +72,11 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
     watched.payload = payload;
     watched.packet = data.ip_length;
   }
-  AckClock& clock = bearer.ack_clock();
-  clock.resume(now);
+  AckController& controller = bearer.ack_controller();
+  controller.resume(now);
   if (watched.counted <= Bytes{}) watched.last_rx = now;
   watched.passing.on_data(now, end);
-  count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.short_flow);
+  count(watched, controller, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.short_flow);
 }
 
 /// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
@@ -94,26 +94,26 @@ control::PassingFlow::Acked ClockedAcks::read_ack(Watched& watched, const EndToE
 bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                          Instant now) {
   Watched& watched = flows_[flow.clocked];
-  AckClock& clock = bearer.ack_clock();
+  AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
   const control::PassingFlow::Acked acked = read_ack(watched, flow, segment, ack, now);
   const bool waits = watched.passing.held_back();
-  count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_short_flow(flow, bearer));
+  count(watched, controller, watched.on_wire(watched.passing.in_flight()), waits, waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;
   control::Acknowledged news = news_of(bearer, now);
   news.delivered = watched.on_wire(acked.delivered);
   news.round_trip = acked.round_trip;
   if (segment.has_timestamps) {
-    news.late = watched.late(now, segment.ts_value, clock.law(), news.round_trip);
+    news.late = watched.late(now, segment.ts_value, controller.law(), news.round_trip);
   }
   news.further = watched.passing.further();
-  clock.on_ack(news);
+  controller.on_ack(news);
   return waits && watched.counted <= Bytes{};
 }
 
 Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.clocked];
-  const control::AckClockedWindow& law = bearer.ack_clock().law();
+  const control::AckClockedWindow& law = bearer.ack_controller().law();
   const bool short_flow = is_short_flow(flow, bearer);
   Contenders contenders = contenders_for(bearer);
   contenders.all += watched.waits ? 0U : 1U;
@@ -135,7 +135,7 @@ Instant ClockedAcks::due(const EndToEndFlow& flow) const {
 
 void ClockedAcks::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
   flows_[flow.clocked].passing.on_silence();
-  count(flows_[flow.clocked], bearer.ack_clock(), Bytes{}, false, false);
+  count(flows_[flow.clocked], bearer.ack_controller(), Bytes{}, false, false);
 }
 
 }  // namespace sluice::proxy

@@ -70,12 +70,12 @@ class ClockedAcks {
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the newest ACK
     bool timed = false;         ///< newest_ts holds a timestamp
-    bool waits = false;         ///< counted in AckClock::passing as waiting
-    bool short_flow = false;    ///< counted in AckClock::passing as a short flow
+    bool waits = false;         ///< counted in AckController::passing as waiting
+    bool short_flow = false;    ///< counted in AckController::passing as a short flow
   };
 
   /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
-  static void count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool short_flow);
+  static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
   /// Returns what a segment of the UE acknowledges for the first time.
   static control::PassingFlow::Acked read_ack(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
                                               Bytes ack, Instant now);

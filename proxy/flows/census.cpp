@@ -49,8 +49,8 @@ void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now
 void Census::sample_queue(Bearer& bearer, Instant now) {
   const Reported* const reported = bearer.reported();
   if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
-  if (std::as_const(bearer).ack_clock().flight() <= Bytes{}) return;
-  AckClock& clock = bearer.ack_clock();
+  if (std::as_const(bearer).ack_controller().flight() <= Bytes{}) return;
+  AckController& clock = bearer.ack_controller();
   GroupTotals& group = queues_[bearer.ordinary() ? 1 : 0];
   const Bytes queued = clock.law().queued(clock.flight());
   ++group.samples;

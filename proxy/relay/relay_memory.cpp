@@ -63,8 +63,9 @@ Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant no
   Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   if (demand.is_fresh(now)) return demand.bytes();
   // Data for the UE is held until its ACK arrives, and the ACK may be delayed for long by an upload on the uplink.
-  const Duration late =
-      in == Side::core && bearer.rate_control().is_ack_based() ? bearer.ack_clock().law().greatest_late() : Duration{};
+  const Duration late = in == Side::core && bearer.rate_control().is_ack_based()
+                            ? bearer.ack_controller().law().greatest_late()
+                            : Duration{};
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
   return demand.bytes();
 }

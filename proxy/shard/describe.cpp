@@ -114,10 +114,10 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
     if (bearer.rate_control().uses_ack_feedback()) {
-      const AckClock& clock = std::as_const(bearer).ack_clock();
-      info.waiting = clock.waiting() + clock.passing.waiting;
-      info.in_flight = clock.flight();
-      info.queue_by_acks = clock.law().queued(clock.flight());
+      const AckController& controller = std::as_const(bearer).ack_controller();
+      info.waiting = controller.waiting() + controller.passing.waiting;
+      info.in_flight = controller.flight();
+      info.queue_by_acks = controller.law().queued(controller.flight());
     }
     const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
     // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.

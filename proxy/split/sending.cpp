@@ -77,13 +77,13 @@ void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes 
 void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
-  const AckClock& clock = bearer.ack_clock();
-  const bool overlooked = clock.flight() <= Bytes{} && clock.waiting() > 0;
+  const AckController& controller = bearer.ack_controller();
+  const bool overlooked = controller.flight() <= Bytes{} && controller.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
-  if (clock.short_flows_waiting() > 0)
+  if (controller.short_flows_waiting() > 0)
     hand_to(work, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_to(work, bearer, count, false, now);
-  work.shard.registry.timers().schedule(bearer, clock.room_at(now));
+  work.shard.registry.timers().schedule(bearer, controller.room_at(now));
 }
 
 }  // namespace sluice::proxy

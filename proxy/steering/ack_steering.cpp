@@ -53,16 +53,16 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bo
 }
 
 Contenders contenders_for(const Bearer& bearer) {
-  const AckClock& clock = bearer.ack_clock();
-  return {bearer.load.backlogged_flows + clock.passing.waiting,
-          clock.short_flows_waiting() + clock.passing.short_flows};
+  const AckController& controller = bearer.ack_controller();
+  return {bearer.load.backlogged_flows + controller.passing.waiting,
+          controller.short_flows_waiting() + controller.passing.short_flows};
 }
 
 control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   const std::uint32_t contenders = contenders_for(bearer).all;
   control::Acknowledged news;
   news.now = now;
-  news.in_flight = bearer.ack_clock().flight();
+  news.in_flight = bearer.ack_controller().flight();
   news.flows = std::max(contenders, 1U);
   news.held_back = contenders > 0;
   news.reference_part = bearer.reference_part(now);
@@ -70,7 +70,7 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
 }
 
 /// Updates the flow's bytes in flight. Usually they have not changed.
-inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock& clock) {
+inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
   if (payload == share.payload && radio.endpoint.on_fast_path()) return;
@@ -78,17 +78,17 @@ inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock&
   const auto now = static_cast<std::uint32_t>(on_wire(radio, Bytes(payload)).count());
   const std::uint32_t before = share.flight;
   share.flight = now & most_flight;
-  clock.add_flight(Bytes(share.flight) - Bytes(before));
+  controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
 /// Updates whether the flow waits and is short. Usually that has not changed.
 inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
-                                      AckClock& clock) {
+                                      AckController& controller) {
   const bool short_flow_waits = waits && is_short_flow(flow, bearer);
   if (waits == (share.waits != 0) && short_flow_waits == (share.short_flow_waits != 0)) return;
-  clock.count_waiting(share.waits, waits);
+  controller.count_waiting(share.waits, waits);
   share.waits = waits;
-  clock.count_short_flows(share.short_flow_waits, short_flow_waits);
+  controller.count_short_flows(share.short_flow_waits, short_flow_waits);
   share.short_flow_waits = short_flow_waits;
 }
 
@@ -96,16 +96,16 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
 /// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
 /// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
 inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
-                                         const AckClock& clock) {
+                                         const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
     return Bytes::max();
-  return room_beside_others(share, flow, clock);
+  return room_beside_others(share, flow, controller);
 }
 
 /// Returns the same limit as room_elsewhere() for one of several flows.
-Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckClock& clock) {
+Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const control::AckClockedWindow& law = clock.law();
+  const control::AckClockedWindow& law = controller.law();
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.least_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
@@ -119,77 +119,78 @@ Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, cons
 }
 
 /// Returns room_elsewhere(). A flow without such room does not count as waiting for the window.
-inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
-  follow_flight(share, flow, clock);
-  const Bytes elsewhere = room_elsewhere(share, flow, bearer, clock);
+inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
+  follow_flight(share, flow, controller);
+  const Bytes elsewhere = room_elsewhere(share, flow, bearer, controller);
   const bool can_send = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now();
-  follow_waits(share, can_send && elsewhere > Bytes{}, flow, bearer, clock);
+  follow_waits(share, can_send && elsewhere > Bytes{}, flow, bearer, controller);
   return elsewhere;
 }
 
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
-  follow(shares_[id], flow, bearer, bearer.ack_clock());
+  follow(shares_[id], flow, bearer, bearer.ack_controller());
 }
 
 void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
-  AckClock& clock = bearer.ack_clock();
+  AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
-  follow(share, flow, bearer, clock);
+  follow(share, flow, bearer, controller);
   const Duration round_trip = greater(news.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const Duration late = endpoint.uses_timestamps()
-                            ? possible_lateness(share.clock, clock.law(), now, endpoint.newest_ts_value(), round_trip)
-                            : Duration(-1);
+  const Duration late = endpoint.uses_timestamps() ? possible_lateness(share.clock, controller.law(), now,
+                                                                       endpoint.newest_ts_value(), round_trip)
+                                                   : Duration(-1);
   control::Acknowledged sample = news_of(bearer, now);
   sample.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   sample.round_trip = round_trip;
   sample.late = late;
   if (endpoint.disturbed()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
-  clock.on_ack(sample);
+  controller.on_ack(sample);
 }
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
-  AckClock& clock = bearer.ack_clock();
+  AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
-  const Bytes elsewhere = follow(share, flow, bearer, clock);
-  clock.resume(now);
-  const Bytes room = lesser(elsewhere, clock.room(now));
+  const Bytes elsewhere = follow(share, flow, bearer, controller);
+  controller.resume(now);
+  const Bytes room = lesser(elsewhere, controller.room(now));
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
-  return part_of_room(share, room, contenders, waiting, flow, clock, now);
+  return part_of_room(share, room, contenders, waiting, flow, controller, now);
 }
 
 Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
-  AckClock& clock = bearer.ack_clock();
+  AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
-  follow_flight(share, flow, clock);
-  clock.resume(now);
-  const Bytes room = lesser(room_elsewhere(share, flow, bearer, clock), clock.room(now));
+  follow_flight(share, flow, controller);
+  controller.resume(now);
+  const Bytes room = lesser(room_elsewhere(share, flow, bearer, controller), controller.room(now));
   const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // The waiting state is updated only if the flow has to wait, because it is not read before.
   if (waiting <= 1 && room >= least) [[likely]]
     return room;
-  follow_waits(share, true, flow, bearer, clock);
+  follow_waits(share, true, flow, bearer, controller);
   if (waiting <= 1) return room;
-  return part_of_room(share, room, contenders_for(bearer), waiting, flow, clock, now);
+  return part_of_room(share, room, contenders_for(bearer), waiting, flow, controller, now);
 }
 
 void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
-  AckClock& clock = bearer.ack_clock();
-  follow_flight(shares_[id], flow, clock);
-  follow_waits(shares_[id], false, flow, bearer, clock);
+  AckController& controller = bearer.ack_controller();
+  follow_flight(shares_[id], flow, controller);
+  follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
 /// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
 /// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
 /// would then not be the path's.
 Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
-                                const Flow& flow, const AckClock& clock, Instant now) {
-  const bool in_pairs = clock.law().draining();
+                                const Flow& flow, const AckController& controller, Instant now) {
+  const bool in_pairs = controller.law().draining();
   const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
   if (in_pairs && share.flight == 0 && room < least) return Bytes{};
-  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.short_flows, share.short_flow_waits != 0);
+  const Bytes mine =
+      part_of(controller.law().window(now), waiting, contenders.short_flows, share.short_flow_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, room);
 }
@@ -197,9 +198,9 @@ Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders conte
 void AckSteering::forget(FlowId id, Bearer& bearer) {
   const Share share = std::exchange(shares_[id], Share{});
   if (share.flight == 0 && share.waits == 0 && share.short_flow_waits == 0) return;
-  bearer.ack_clock().add_flight(-Bytes(share.flight));
-  bearer.ack_clock().count_waiting(share.waits, false);
-  bearer.ack_clock().count_short_flows(share.short_flow_waits, false);
+  bearer.ack_controller().add_flight(-Bytes(share.flight));
+  bearer.ack_controller().count_waiting(share.waits, false);
+  bearer.ack_controller().count_short_flows(share.short_flow_waits, false);
 }
 
 }  // namespace sluice::proxy

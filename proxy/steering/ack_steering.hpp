@@ -9,7 +9,7 @@
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/bearer/ack_clock.hpp"
+#include "proxy/bearer/ack_controller.hpp"
 #include "proxy/flows/flow.hpp"
 
 namespace sluice::proxy {
@@ -77,26 +77,26 @@ class AckSteering {
   /// Contribution of one flow to its bearer's ACK-based controller.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
-    std::uint32_t waits : 1 = 0;             ///< counted in AckClock::waiting()
-    std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckClock::short_flows_waiting()
+    std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()
+    std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckController::short_flows_waiting()
     std::uint32_t payload = 0;               ///< payload bytes from which `flight` was computed
     control::PeerClock clock;
   };
   /// Updates the flow's bytes in flight.
-  static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
+  static void follow_flight(Share& share, const Flow& flow, AckController& controller);
   /// Updates whether the flow waits and whether it is short.
-  static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how much more the flow may have in flight if its bottleneck is not the radio; Bytes::max() if it is.
   [[nodiscard]] static Bytes room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
-                                            const AckClock& clock);
+                                            const AckController& controller);
   /// Computes room_elsewhere() for one of several flows.
   [[nodiscard, gnu::noinline]] static Bytes room_beside_others(const Share& share, const Flow& flow,
-                                                               const AckClock& clock);
+                                                               const AckController& controller);
   /// Updates bytes in flight and waiting state, and returns room_elsewhere().
-  static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how much of `room` the flow may send while it shares the window.
   [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
-                                          const Flow& flow, const AckClock& clock, Instant now);
+                                          const Flow& flow, const AckController& controller, Instant now);
   flow::LazyArray<Share> shares_;  ///< contributions by FlowId; no memory where no bearer uses ACKs
 };
 

@@ -22,9 +22,9 @@ struct RadioView {
 [[nodiscard]] inline RadioView radio_view_of(const Bearer& bearer) {
   if (!bearer.rate_control().is_ack_based())
     return {control::OnWire(reported_error(bearer)), control::OnWire(bearer.mean_rate()), {}};
-  const AckClock& clock = bearer.ack_clock();
-  return {control::OnWire(clock.excess()), control::OnWire(clock.law().rate()),
-          control::OnWire(clock.law().best_rate())};
+  const AckController& controller = bearer.ack_controller();
+  return {control::OnWire(controller.excess()), control::OnWire(controller.law().rate()),
+          control::OnWire(controller.law().best_rate())};
 }
 
 }  // namespace sluice::proxy

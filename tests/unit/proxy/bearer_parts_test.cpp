@@ -290,7 +290,7 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
       EXPECT_EQ(small.bearer->sent().total(), 60U * static_cast<unsigned>(i + 1));
     }
     EXPECT_EQ(small.parts.sent_of_late.size(), 0U);
-    EXPECT_EQ(small.parts.clocks.size(), 0U);
+    EXPECT_EQ(small.parts.ack_controllers.size(), 0U);
     EXPECT_EQ(small.parts.reported.size(), 0U);
     EXPECT_EQ(small.parts.queues.size(), 0U);
   }
@@ -301,13 +301,13 @@ TEST(BearerParts, ReturnToThePoolWithTheBearer) {
   const Instant now(100s);
   small.bearer->injected(now, Bytes(1500));
   small.bearer->injected(now + 1ms, Bytes(1500));
-  small.bearer->ack_clock().add_flight(Bytes(1500));
+  small.bearer->ack_controller().add_flight(Bytes(1500));
   EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
   static_cast<void>(small.bearer->queue());
-  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.clocks.size(), 2U);
+  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.ack_controllers.size(), 2U);
   EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 2U);
   small.bearer.reset();
-  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.clocks.size(), 0U);
+  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.ack_controllers.size(), 0U);
   EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 0U);
 }
 

@@ -403,26 +403,26 @@ proxy::ShardConfig proxy_then_acks() {
 
 /// Ten segments are sent each second over 1 Mb/s and 20 ms there and back. A report each second arrives when the first
 /// of them has left, so the reported queue exceeds what the source's mean rate explains.
-TEST(AckClock, CorrectReportsOfAnAppLimitedUeAreTrusted) {
+TEST(AckController, CorrectReportsOfAnAppLimitedUeAreTrusted) {
   constexpr std::int64_t segment = 1500;
   constexpr int burst = 10;
   constexpr Duration on_air = 12ms;
-  proxy::AckClock clock{control::AckClockedParameters{}};
+  proxy::AckController controller{control::AckClockedParameters{}};
   control::feedback::BearerReport report;
   for (int second = 1; second <= 60; ++second) {
     const Instant begin(1h + second * 1s);
-    clock.resume(begin);
+    controller.resume(begin);
     for (int i = 1; i <= burst; ++i) {
       control::Acknowledged news;
       news.now = begin + 20ms + i * on_air;
       news.delivered = Bytes(segment);
       news.round_trip = 20ms + i * on_air;
       news.in_flight = Bytes((burst - i) * segment);
-      clock.on_ack(news);
+      controller.on_ack(news);
       report.transmitted += static_cast<std::uint64_t>(segment);
       report.queue = news.in_flight;
       if (i != 1) continue;
-      EXPECT_TRUE(clock.on_report(news.now, report)) << "second " << second;
+      EXPECT_TRUE(controller.on_report(news.now, report)) << "second " << second;
     }
   }
 }

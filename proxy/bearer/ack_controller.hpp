@@ -19,14 +19,14 @@ namespace sluice::proxy {
 
 /// ACK-based controller of one UE bearer, which needs no report: the bytes that its split connections have in flight to
 /// the UE, and the window for them. Thread: the shard's.
-class AckClock {
+class AckController {
  public:
   /// Starts without samples. `trace` points to the owner's pointer to a trace receiver, which is mostly null.
-  explicit AckClock(const control::AckClockedParameters& parameters, control::LawTrace* const* trace = &nobody)
+  explicit AckController(const control::AckClockedParameters& parameters, control::LawTrace* const* trace = &nobody)
       : law_(parameters), trace_(trace) {}
-  ~AckClock();
-  AckClock(const AckClock&) = delete;
-  AckClock& operator=(const AckClock&) = delete;
+  ~AckController();
+  AckController(const AckController&) = delete;
+  AckController& operator=(const AckController&) = delete;
 
   /// Returns how many IP bytes may be sent now: the window less the bytes in flight.
   [[nodiscard]] Bytes room(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }

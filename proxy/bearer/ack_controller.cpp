@@ -1,4 +1,4 @@
-#include "proxy/bearer/ack_clock.hpp"
+#include "proxy/bearer/ack_controller.hpp"
 
 #include <utility>
 
@@ -12,34 +12,34 @@ using AcksCalls = control::TracedLaw<control::AckClockedWindow>;
 }  // namespace
 
 template <typename Call, typename... Arguments>
-void AckClock::ask(const Arguments&... arguments) {
+void AckController::ask(const Arguments&... arguments) {
   const auto identify = [this] { return control::LawIdentity{{(*trace_)->wanted().ue}, law_.parameters()}; };
   control::traced<Call>(*trace_, law_, identify, arguments...);
 }
 
-AckClock::~AckClock() {
+AckController::~AckController() {
   if (*trace_ != nullptr) (*trace_)->left(&law_);
 }
 
-void AckClock::tell_resumed(Instant now) {
+void AckController::tell_resumed(Instant now) {
   ask<AcksCalls::OnResumed>(now);
 }
 
-void AckClock::seed(Instant now, Rate rate) {
+void AckController::seed(Instant now, Rate rate) {
   ask<AcksCalls::Seed>(now, rate);
 }
 
-void AckClock::take_over(Bytes under_way) {
+void AckController::take_over(Bytes under_way) {
   ask<AcksCalls::TakeOver>(under_way);
 }
 
-void AckClock::on_ack(control::Acknowledged news) {
+void AckController::on_ack(control::Acknowledged news) {
   news.others = std::exchange(others_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
   ask<AcksCalls::OnAcknowledged>(news);
 }
 
-bool AckClock::on_report(Instant now, const control::feedback::BearerReport& report) {
+bool AckController::on_report(Instant now, const control::feedback::BearerReport& report) {
   check_.on_report(now, report.transmitted, law_.least_time_in_queue(report.queue));
   if (!check_.trusted()) return false;
   ask<AcksCalls::OnReport>(now, report.queue);
