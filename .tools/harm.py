@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Does the law by acknowledgements do harm anywhere, beside CUBIC, BBR and BBR 3 without a proxy?
+"""Does the ACK-based controller do harm anywhere, beside CUBIC, BBR and BBR 3 without a proxy?
 
     harm.py NODEB [--quick] [--kind KIND]... [--seeds N]         networks that are listed
     harm.py NODEB --fresh N [--seed S] [--seeds N]               N networks that are drawn, by the seeds S, S+1, …

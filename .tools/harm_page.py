@@ -94,8 +94,8 @@ def page(verdicts, measured):
              for each in ordered(verdicts)]
     bounds = "".join(f"<li>{html.escape(text)}</li>" for text in harm_judge.BOUNDS_IN_WORDS)
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Where the law by acknowledgements does harm</title><style>{STYLE}</style></head><body>
-<h1>Where the law by acknowledgements does harm</h1>
+<html lang="en"><head><meta charset="utf-8"><title>Where the ACK-based controller does harm</title><style>{STYLE}</style></head><body>
+<h1>Where the ACK-based controller does harm</h1>
 <p>Each network runs with CUBIC, BBR and BBR 3 without a proxy, and with the law on split connections and on connections that stay end to
 end. A ratio says how far the law is within a bound: 1 or more keeps it. {html.escape(measured)}.</p><ul>{bounds}</ul>
 <h2>Broken bounds, by kind of network</h2>{table_of(("kind", "law", "hold all", *harm_judge.BOUNDS), kinds)}

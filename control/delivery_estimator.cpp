@@ -1,6 +1,5 @@
-// Estimates the delivery rate of a UE's radio link from its ACKs. AckClockedWindow calls on_delivered() for each ACK
-// sample.
-// Invariant: an application-limited sample never lowers the mean, and constant state suffices.
+// Estimates the delivery rate of a UE's radio link from its ACKs. DelayBasedController calls on_delivered() for each
+// ACK sample. Invariant: an application-limited sample never lowers the mean, and constant state suffices.
 
 #include "control/delivery_estimator.hpp"
 

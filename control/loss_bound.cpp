@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-// AckClockedWindow calls on_acknowledged() for each acknowledgement and at() for each window. Invariant: the bound is
-// below the floor only during a trial, or where a trial loses more than random_loss() can be. Losses that no window of
-// this sender causes therefore do not starve a UE.
+// DelayBasedController calls on_acknowledged() for each acknowledgement and at() for each window. Invariant: the bound
+// is below the floor only during a trial, or where a trial loses more than random_loss() can be. Losses that no window
+// of this sender causes therefore do not starve a UE.
 
 namespace sluice::control {
 namespace {

@@ -83,6 +83,6 @@ class PassingFlow {
   bool waiting_ = false;
   bool held_back_ = false;
 };
-static_assert(sizeof(PassingFlow) <= 400, "beside each connection under a law by acknowledgements");
+static_assert(sizeof(PassingFlow) <= 400, "beside each connection under an ACK-based controller");
 
 }  // namespace sluice::control

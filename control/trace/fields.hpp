@@ -3,8 +3,8 @@
 #include <concepts>
 #include <type_traits>
 
-#include "control/ack_clocked_window.hpp"
 #include "control/ack_release.hpp"
+#include "control/delay_based_controller.hpp"
 #include "control/law_tables.hpp"
 #include "control/queue_view.hpp"
 #include "control/receive_window_loop.hpp"
@@ -73,7 +73,7 @@ void each_field(T& p, Visit& visit) {
   }
 }
 
-template <Either<AckClockedParameters> Self, typename Visit>
+template <Either<DelayBasedParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("reference", p.reference);
   visit("reference_share", p.reference_share);

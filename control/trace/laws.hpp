@@ -17,14 +17,14 @@ template <typename Law>
 struct TracedLaw;
 
 template <>
-struct TracedLaw<AckClockedWindow> {
-  using Origin = AckClockedParameters;
-  static AckClockedWindow make(const Origin& parameters) { return AckClockedWindow(parameters); }
+struct TracedLaw<DelayBasedController> {
+  using Origin = DelayBasedParameters;
+  static DelayBasedController make(const Origin& parameters) { return DelayBasedController(parameters); }
   static constexpr std::string_view name = "acks";
   static constexpr std::string_view word(const Origin&) { return name; }
 
   template <typename Visit>
-  static void outcome(const AckClockedWindow& law, Visit& visit) {
+  static void outcome(const DelayBasedController& law, Visit& visit) {
     visit("window", law.window());
     visit("rate", law.rate());
     visit("base_delay", law.base_delay());
@@ -37,31 +37,31 @@ struct TracedLaw<AckClockedWindow> {
     static constexpr std::string_view name = "acknowledged";
     static constexpr std::array<std::string_view, 1> names{"news"};
     using Arguments = std::tuple<Acknowledged>;
-    static void apply(AckClockedWindow& law, const Acknowledged& news) { law.on_acknowledged(news); }
+    static void apply(DelayBasedController& law, const Acknowledged& news) { law.on_acknowledged(news); }
   };
   struct OnReport {
     static constexpr std::string_view name = "report";
     static constexpr std::array<std::string_view, 2> names{"now", "queue"};
     using Arguments = std::tuple<Instant, Bytes>;
-    static void apply(AckClockedWindow& law, Instant now, Bytes queue) { law.on_report(now, queue); }
+    static void apply(DelayBasedController& law, Instant now, Bytes queue) { law.on_report(now, queue); }
   };
   struct OnResumed {
     static constexpr std::string_view name = "resumed";
     static constexpr std::array<std::string_view, 1> names{"now"};
     using Arguments = std::tuple<Instant>;
-    static void apply(AckClockedWindow& law, Instant now) { law.on_resumed(now); }
+    static void apply(DelayBasedController& law, Instant now) { law.on_resumed(now); }
   };
   struct Seed {
     static constexpr std::string_view name = "seed";
     static constexpr std::array<std::string_view, 2> names{"now", "rate"};
     using Arguments = std::tuple<Instant, Rate>;
-    static void apply(AckClockedWindow& law, Instant now, Rate rate) { law.seed(now, rate); }
+    static void apply(DelayBasedController& law, Instant now, Rate rate) { law.seed(now, rate); }
   };
   struct TakeOver {
     static constexpr std::string_view name = "take_over";
     static constexpr std::array<std::string_view, 1> names{"under_way"};
     using Arguments = std::tuple<Bytes>;
-    static void apply(AckClockedWindow& law, Bytes under_way) { law.take_over(under_way); }
+    static void apply(DelayBasedController& law, Bytes under_way) { law.take_over(under_way); }
   };
   using Calls = std::tuple<OnAcknowledged, OnReport, OnResumed, Seed, TakeOver>;
 };
@@ -235,6 +235,6 @@ struct TracedLaw<FlowLaw> {
 };
 
 /// All laws that can be traced.
-using TracedLaws = std::tuple<AckClockedWindow, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
+using TracedLaws = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
 
 }  // namespace sluice::control

@@ -46,7 +46,7 @@ void check(const FlowLawOrigin& origin) {
   refuse_errors(validate(origin.parameters.gwa));
   refuse_errors(validate(origin.parameters.fair_share));
 }
-void check(const AckClockedParameters& parameters) {
+void check(const DelayBasedParameters& parameters) {
   if (parameters.segment > Bytes(65'535)) FieldPlace{&top, "made_of.segment"}.refuse("at most 65535 bytes");
 }
 template <typename Origin>
@@ -170,7 +170,7 @@ void Replay::make(const Json& line) {
   const auto named = [&]<typename Kind>() {
     return TracedLaw<Kind>::name == word && begin.template operator()<Kind>();
   };
-  if (!named.operator()<AckClockedWindow>() && !named.operator()<Smvs>() && !named.operator()<NodeBAllowance>() &&
+  if (!named.operator()<DelayBasedController>() && !named.operator()<Smvs>() && !named.operator()<NodeBAllowance>() &&
       !named.operator()<ReceiveWindowLoop>())
     begin.operator()<FlowLaw>();
   if (seen_.insert(number).second) ++totals_.laws;

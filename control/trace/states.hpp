@@ -1,6 +1,6 @@
 #pragma once
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 #include "control/framing.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/smvs.hpp"
@@ -162,7 +162,7 @@ void UnexplainedDelay::fields(Self& self, Visit& visit) {
 // --- laws of a UE
 
 template <typename Self, typename Visit>
-void AckClockedWindow::fields(Self& self, Visit& visit) {
+void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
   visit("base", self.base_);
   visit("start", self.start_);

@@ -7,7 +7,7 @@
 namespace sluice::proxy {
 namespace {
 
-using AcksCalls = control::TracedLaw<control::AckClockedWindow>;
+using AcksCalls = control::TracedLaw<control::DelayBasedController>;
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 #include "control/feedback/report.hpp"
 #include "control/report_check.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -22,7 +22,7 @@ namespace sluice::proxy {
 class AckController {
  public:
   /// Starts without samples. `trace` points to the owner's pointer to a trace receiver, which is mostly null.
-  explicit AckController(const control::AckClockedParameters& parameters, control::LawTrace* const* trace = &nobody)
+  explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &nobody)
       : law_(parameters), trace_(trace) {}
   ~AckController();
   AckController(const AckController&) = delete;
@@ -71,7 +71,7 @@ class AckController {
   [[nodiscard]] bool doubts_reports() const { return check_.doubtful(); }
   /// Returns bytes in flight less the window; negative while there is budget left.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
-  [[nodiscard]] const control::AckClockedWindow& law() const { return law_; }
+  [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
   /// Returns the bytes that have left the radio queue since the last call, where `sent` have been
   /// sent in all: whatever is sent and not in flight. The first call returns zero.
   [[nodiscard]] Bytes take_arrived(Bytes sent) {
@@ -89,7 +89,7 @@ class AckController {
   /// Notifies the controller that sending resumes after everything was acknowledged or lost.
   void tell_resumed(Instant now);
 
-  control::AckClockedWindow law_;
+  control::DelayBasedController law_;
   control::ReportCheck check_;
   control::LawTrace* const* trace_;
   Bytes flight_;  ///< IP bytes in flight to the UE

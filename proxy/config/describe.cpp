@@ -67,7 +67,7 @@ constexpr Choice<LawPlace> law_places[] = {
 
 constexpr Choice<WithoutReports> without_reports[] = {
     {"congestion-control", WithoutReports::congestion_control, "the ordinary one of each connection"},
-    {"acks", WithoutReports::acks, "the law by acknowledgements"}};
+    {"acks", WithoutReports::acks, "the ACK-based controller"}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {
     {"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
     {"adaptive", dpdk::PollMode::adaptive,
@@ -279,7 +279,7 @@ void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   s.section("fallback", smvs.fallback, "when reports count as late");
   s.choice("without_reports", smvs.without_reports, without_reports, "what steers while they are late");
   s.when(used(ack_parameters), condition(ack_parameters),
-         [&] { s.section("acks", smvs.acks, "the law by acknowledgements"); });
+         [&] { s.section("acks", smvs.acks, "the ACK-based controller"); });
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "flows that have sent less go before the bearer's others: by reports first of all, by acknowledgements with "
           "four fifths of the window; 0B = no preference");

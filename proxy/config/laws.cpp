@@ -124,7 +124,7 @@ void describe(Section& s, FallbackParameters& p) {
           config::Scalar<Duration>::format(p.maximum));
 }
 
-void describe(Section& s, AckClockedParameters& p) {
+void describe(Section& s, DelayBasedParameters& p) {
   s.value("reference", p.reference, {1ms, 10s}, "what is to wait in the radio queue, as time at the mean rate");
   s.value("reference_share", p.reference_share, {0, 4}, "… but no less than this share of the base delay");
   s.value("gain", p.gain, {1, 4}, "of the window: what is sent beyond the rate seen, to find out more");

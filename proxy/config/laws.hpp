@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 #include "control/fallback.hpp"
 #include "control/reference.hpp"
 #include "control/second_loop.hpp"
@@ -37,7 +37,7 @@ void describe(config::Section& s, SmvsParameters& parameters, bool computed_here
 /// Declares the keys of the second loop; its sliding mode follows the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
-void describe(config::Section& s, AckClockedParameters& parameters);
+void describe(config::Section& s, DelayBasedParameters& parameters);
 /// Declare the keys of per-flow window controllers that have no describe() of their own.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);

@@ -29,7 +29,7 @@ Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
 }
 
 /// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
-Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
+Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                     Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
   if (overtaken) return Duration(-1);
@@ -113,7 +113,7 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
 
 Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.clocked];
-  const control::AckClockedWindow& law = bearer.ack_controller().law();
+  const control::DelayBasedController& law = bearer.ack_controller().law();
   const bool short_flow = is_short_flow(flow, bearer);
   Contenders contenders = contenders_for(bearer);
   contenders.all += watched.waits ? 0U : 1U;

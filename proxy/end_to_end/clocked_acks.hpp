@@ -58,7 +58,7 @@ class ClockedAcks {
     /// Returns the payload bytes of `wire` IP bytes in packets of the largest size seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
     /// Returns by how much the ACK with timestamp `ts_value` is late; negative if unknown.
-    [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
+    [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                 Duration round_trip);
 
     control::PassingFlow passing;

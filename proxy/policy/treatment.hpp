@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 #include "control/fallback.hpp"
 #include "control/second_loop.hpp"
 #include "control/smvs.hpp"
@@ -69,7 +69,7 @@ inline constexpr std::array mode_table = {
 enum class LawPlace : std::uint8_t {
   nodeb,  ///< the Node-B reports the allowance, as in the paper
   proxy,  ///< the Node-B reports measurements, and the proxy computes the allowance
-  acks    ///< ACK-based controller, which needs no report (control/ack_clocked_window.hpp)
+  acks    ///< ACK-based controller, which needs no report (control/delay_based_controller.hpp)
 };
 
 /// Properties that follow from the place of the law. AllowanceLaw implements the law itself.
@@ -94,7 +94,7 @@ struct SmvsMode {
   control::SecondLoopParameters receive_window;
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
-  control::AckClockedParameters acks;
+  control::DelayBasedParameters acks;
   /// Bytes up to which a flow is a short flow, which is served before the others of its bearer; 0 = no priority.
   Bytes short_flow{256 * 1024};
   /// Factor for the controller's queue target while a short flow is active beside downloads, 0 … 1.

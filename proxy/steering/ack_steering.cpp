@@ -35,7 +35,7 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
 
 }  // namespace
 
-Duration possible_lateness(control::PeerClock& clock, const control::AckClockedWindow& law, Instant now,
+Duration possible_lateness(control::PeerClock& clock, const control::DelayBasedController& law, Instant now,
                            std::uint32_t ticks, Duration round_trip) {
   const Duration most = law.most_late(round_trip);
   const Duration late = clock.late(now, ticks, law.late(), most);
@@ -105,7 +105,7 @@ inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, c
 /// Returns the same limit as room_elsewhere() for one of several flows.
 Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const control::AckClockedWindow& law = controller.law();
+  const control::DelayBasedController& law = controller.law();
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.least_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();

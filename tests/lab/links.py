@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""One setting of the law by acknowledgements for links nobody tuned on: a family of generated links and the recorded ones, in virtual time with
+"""One setting of the ACK-based controller for links nobody tuned on: a family of generated links and the recorded ones, in virtual time with
 TCP, beside an ideal sender over the same link. Each link is judged with the setting that is best on all others.
 
 The ideal sender (tests/bench/ideal_sender.hpp) follows a mean rate and hears only the same acknowledgements. Its setting is the best of a grid for

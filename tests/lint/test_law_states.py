@@ -18,7 +18,7 @@ MADE = {
     "UnexplainedDelay": set(),
     "UnmovedDelay": set(),
     "LossBound": {"segment_"},
-    "AckClockedWindow": {"parameters_"},
+    "DelayBasedController": {"parameters_"},
     "Smvs": {"parameters_", "delay_steps_"},
     "ReceiveWindowLoop": {"parameters_"},
     "ClampWindow": {"parameters_", "per_group_"},

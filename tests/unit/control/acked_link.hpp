@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 
 namespace sluice::control::test {
 
@@ -34,7 +34,7 @@ struct Rival {
 struct AckedLink {
   using Milliseconds = std::int64_t;
 
-  AckClockedParameters parameters;
+  DelayBasedParameters parameters;
   /// Bytes the link could carry in this millisecond.
   std::function<double(Milliseconds)> capacity;
   /// Bytes the source produces in this millisecond; greedy when unset.
@@ -98,10 +98,10 @@ struct AckedLink {
   void arrive(Milliseconds now);
   [[nodiscard]] bool enter(Milliseconds now, Packet coming);
   void compete(Milliseconds now);
-  void report(Milliseconds now, AckClockedWindow& law);
-  void ack(Milliseconds now, AckClockedWindow& law);
-  void tell(Milliseconds now, Acknowledged news, std::uint64_t newest, AckClockedWindow& law);
-  void send(Milliseconds now, AckClockedWindow& law);
+  void report(Milliseconds now, DelayBasedController& law);
+  void ack(Milliseconds now, DelayBasedController& law);
+  void tell(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law);
+  void send(Milliseconds now, DelayBasedController& law);
   void put(Milliseconds now, bool again);
 
   std::mt19937_64 random_;
@@ -120,7 +120,7 @@ struct AckedLink {
 };
 
 inline AckedLink::Result AckedLink::run(Milliseconds duration) {
-  AckClockedWindow law(parameters);
+  DelayBasedController law(parameters);
   random_.seed(seed);
   Result result;
   for (Milliseconds now = 0; now < duration; ++now) {
@@ -240,7 +240,7 @@ inline void AckedLink::compete(Milliseconds now) {
   }
 }
 
-inline void AckedLink::report(Milliseconds now, AckClockedWindow& law) {
+inline void AckedLink::report(Milliseconds now, DelayBasedController& law) {
   if (report_period <= 0) return;
   if (now % report_period == 0) reports_.emplace_back(now + 10, queued_);
   for (; !reports_.empty() && reports_.front().first <= now; reports_.pop_front())
@@ -249,7 +249,7 @@ inline void AckedLink::report(Milliseconds now, AckClockedWindow& law) {
 
 /// What the sender makes of what has come back, one acknowledgement after the other: packets that were overtaken are
 /// lost, and after a second without any news so is everything.
-inline void AckedLink::ack(Milliseconds now, AckClockedWindow& law) {
+inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
   std::uint64_t newest = 0;
   Acknowledged news;
   for (std::size_t i = 0; i < returning_.size();) {
@@ -282,7 +282,7 @@ inline void AckedLink::ack(Milliseconds now, AckClockedWindow& law) {
   }
 }
 
-inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t newest, AckClockedWindow& law) {
+inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law) {
   while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
     outstanding_.pop_front();
     in_flight_ -= static_cast<double>(packet.count());
@@ -298,7 +298,7 @@ inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t n
   law.on_acknowledged(news);
 }
 
-inline void AckedLink::send(Milliseconds now, AckClockedWindow& law) {
+inline void AckedLink::send(Milliseconds now, DelayBasedController& law) {
   const auto size = static_cast<double>(packet.count());
   const auto waits = [&] { return lost_ > 0 || !demand || backlog_ >= size; };
   if (in_flight_ <= 0 && waits()) {

@@ -35,13 +35,13 @@ template <typename Law>
 struct Driver;
 
 template <>
-struct Driver<AckClockedWindow> {
-  using Laws = TracedLaw<AckClockedWindow>;
-  static AckClockedParameters origin() { return {}; }
+struct Driver<DelayBasedController> {
+  using Laws = TracedLaw<DelayBasedController>;
+  static DelayBasedParameters origin() { return {}; }
   Bytes in_flight;
   Duration trip = 30ms;
 
-  void step(LawTrace* trace, AckClockedWindow& law, const auto& identify, Dice& dice) {
+  void step(LawTrace* trace, DelayBasedController& law, const auto& identify, Dice& dice) {
     if (dice.once_in(300)) trip = milliseconds(dice.between(10, 400));
     if (dice.once_in(200)) traced<Laws::TakeOver>(trace, law, identify, Bytes(dice.between(0, 200'000)));
     if (dice.once_in(100)) traced<Laws::OnReport>(trace, law, identify, dice.now(), Bytes(dice.between(0, 100'000)));
@@ -207,7 +207,7 @@ std::uint64_t decided_otherwise(const typename TracedLaw<Law>::Origin& origin, a
 }
 
 TEST(LawTrace, AnAckBasedControllerIsReplayedFromItsFirstState) {
-  using Law = AckClockedWindow;
+  using Law = DelayBasedController;
   expect_the_same_again<Law>({}, Driver<Law>());
   EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.4"), 0U);
   EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "reference", "\"30ms\""), 0U);
@@ -250,15 +250,15 @@ TEST(LawTrace, AParameterOfAPerFlowWindowControllerCanBeChanged) {
 }
 
 TEST(LawTrace, TracingDoesNotChangeDecisions) {
-  AckClockedWindow plain;
-  AckClockedWindow followed;
+  DelayBasedController plain;
+  DelayBasedController followed;
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
+  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
   Dice for_plain(7);
   Dice for_followed(7);
-  Driver<AckClockedWindow> one;
-  Driver<AckClockedWindow> other;
+  Driver<DelayBasedController> one;
+  Driver<DelayBasedController> other;
   for (int i = 0; i < 1000; ++i) {
     one.step(nullptr, plain, identify, for_plain);
     other.step(&trace, followed, identify, for_followed);
@@ -267,14 +267,14 @@ TEST(LawTrace, TracingDoesNotChangeDecisions) {
 }
 
 TEST(LawTrace, ResumesFromANewStateAfterLostLines) {
-  AckClockedWindow law;
+  DelayBasedController law;
   Recorded recorded;
   Dice rooms(3);
   recorded.takes = [&] { return !rooms.once_in(20); };
   LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
+  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
   Dice dice(4);
-  Driver<AckClockedWindow> driver;
+  Driver<DelayBasedController> driver;
   for (int i = 0; i < 2000; ++i) driver.step(&trace, law, identify, dice);
 
   const ReplayTotals totals = replayed(recorded.lines);
@@ -320,12 +320,12 @@ TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
 TEST(LawTrace, AControllerThatReplacesAnotherGetsANewNumber) {
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
-  using Laws = TracedLaw<AckClockedWindow>;
-  AckClockedWindow law;
+  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
+  using Laws = TracedLaw<DelayBasedController>;
+  DelayBasedController law;
   traced<Laws::TakeOver>(&trace, law, identify, Bytes(100'000));
   trace.left(&law);
-  law = AckClockedWindow();
+  law = DelayBasedController();
   traced<Laws::TakeOver>(&trace, law, identify, Bytes(50'000));
 
   const ReplayTotals totals = replayed(recorded.lines);

@@ -76,7 +76,7 @@ auto resting(double mean_bps, Milliseconds shortest, Milliseconds longest, std::
 
 // What waits at the reference is over in 10 to 15 ms of a burst. If the window did not grow in rests, it would be 17 to
 // 97 %.
-TEST(AckClockedLink, ABurstyLinkIsUsedInItsBursts) {
+TEST(DelayBasedLink, ABurstyLinkIsUsedInItsBursts) {
   for (const double bps : {4e6, 16e6, 64e6}) {
     for (const Milliseconds rest : {30, 40, 60}) {
       for (const Milliseconds way : {5, 10}) {
@@ -92,7 +92,7 @@ TEST(AckClockedLink, ABurstyLinkIsUsedInItsBursts) {
   }
 }
 
-TEST(AckClockedLink, OneSettingServesFrom300KilobitsTo300Megabits) {
+TEST(DelayBasedLink, OneSettingServesFrom300KilobitsTo300Megabits) {
   for (const double bps : {0.3e6, 1e6, 3e6, 10e6, 30e6, 100e6, 300e6}) {
     for (const Milliseconds way : {5, 10, 25, 75}) {
       for (const bool scheduled : {false, true}) {
@@ -111,7 +111,7 @@ TEST(AckClockedLink, OneSettingServesFrom300KilobitsTo300Megabits) {
   }
 }
 
-TEST(AckClockedLink, ACellularLinkIsUsedAtLowDelay) {
+TEST(DelayBasedLink, ACellularLinkIsUsedAtLowDelay) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     AckedLink link;
     link.capacity = cellular(6e6, seed);
@@ -128,7 +128,7 @@ TEST(AckClockedLink, ACellularLinkIsUsedAtLowDelay) {
 }
 
 // Bytes in flight beyond rate · base delay are the queue: on average over a second, the estimate is within a fifth.
-TEST(AckClockedLink, TheQueueEstimateIsWithinAFifthOfTheQueue) {
+TEST(DelayBasedLink, TheQueueEstimateIsWithinAFifthOfTheQueue) {
   AckedLink link;
   link.capacity = constant(10e6);
   const auto result = link.run(20'000);
@@ -143,7 +143,7 @@ TEST(AckClockedLink, TheQueueEstimateIsWithinAFifthOfTheQueue) {
 }
 
 // A queue that always stands must not become part of the base delay.
-TEST(AckClockedLink, TheBaseDelayDoesNotRiseOverMinutes) {
+TEST(DelayBasedLink, TheBaseDelayDoesNotRiseOverMinutes) {
   AckedLink link;
   link.capacity = constant(5e6);
   scheduled_uplink(link);
@@ -154,7 +154,7 @@ TEST(AckClockedLink, TheBaseDelayDoesNotRiseOverMinutes) {
   EXPECT_LE(result.delay_p95_ms, 50);
 }
 
-TEST(AckClockedLink, ALongerPathIsDetectedSoon) {
+TEST(DelayBasedLink, ALongerPathIsDetectedSoon) {
   for (const Milliseconds after : {20, 40, 75}) {
     AckedLink link;
     link.capacity = constant(10e6);
@@ -169,7 +169,7 @@ TEST(AckClockedLink, ALongerPathIsDetectedSoon) {
 
 // The bytes in flight stand in the queue after the change, so no packet measures the new delay before a drain. Reports
 // of the queue distinguish it from a longer path, so frequent reports make the drain unnecessary.
-TEST(AckClockedLink, ReportsRevealALongerPathWithoutADrain) {
+TEST(DelayBasedLink, ReportsRevealALongerPathWithoutADrain) {
   for (const Milliseconds period : {5, 50, 250, 1000}) {
     SCOPED_TRACE(period);
     AckedLink link;
@@ -187,7 +187,7 @@ TEST(AckClockedLink, ReportsRevealALongerPathWithoutADrain) {
 }
 
 // Reports of the queue save a drain and have no other effect.
-TEST(AckClockedLink, ReportsOfTheQueueLowerNeitherUseNorRaiseDelay) {
+TEST(DelayBasedLink, ReportsOfTheQueueLowerNeitherUseNorRaiseDelay) {
   for (const Milliseconds way : {10, 50}) {
     for (const Milliseconds period : {1, 10, 50, 100, 1000, 5000}) {
       SCOPED_TRACE(std::to_string(way) + " ms each way, a report every " + std::to_string(period) + " ms");
@@ -207,7 +207,7 @@ TEST(AckClockedLink, ReportsOfTheQueueLowerNeitherUseNorRaiseDelay) {
 
 // What little comes during a drain is the window's doing. The rate is known after it as before, and what that allows
 // does not come to the empty queue at once.
-TEST(AckClockedLink, TheRateEstimateSurvivesADrainAndThePathRefillsGradually) {
+TEST(DelayBasedLink, TheRateEstimateSurvivesADrainAndThePathRefillsGradually) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds) { return 50; };
@@ -218,7 +218,7 @@ TEST(AckClockedLink, TheRateEstimateSurvivesADrainAndThePathRefillsGradually) {
   EXPECT_GE(result.served_in(5'000, 40'000), 0.97 * 35'000 * 1250);
 }
 
-TEST(AckClockedLink, AShorterPathIsDetectedInSeconds) {
+TEST(DelayBasedLink, AShorterPathIsDetectedInSeconds) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds now) { return now < 10'000 ? 50 : 10; };
@@ -228,7 +228,7 @@ TEST(AckClockedLink, AShorterPathIsDetectedInSeconds) {
 }
 
 // A drain that only confirms leaves most of the way filled, and one that finds something is followed by others.
-TEST(AckClockedLink, DrainsOfAConfirmedPathCostLessThroughput) {
+TEST(DelayBasedLink, DrainsOfAConfirmedPathCostLessThroughput) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds now) { return now < 100'000 ? 50 : 10; };
@@ -238,7 +238,7 @@ TEST(AckClockedLink, DrainsOfAConfirmedPathCostLessThroughput) {
   EXPECT_LE(*std::max_element(result.queue.begin() + 107'000, result.queue.end()), 1250 * 40);
 }
 
-TEST(AckClockedLink, APathOf600MillisecondsIsUsed) {
+TEST(DelayBasedLink, APathOf600MillisecondsIsUsed) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.down = link.up = [](Milliseconds) { return Milliseconds(300); };
@@ -247,7 +247,7 @@ TEST(AckClockedLink, APathOf600MillisecondsIsUsed) {
   EXPECT_GT(run.served_in(10'000, 30'000), 0.9 * 20 * 20e6 / 8);
 }
 
-TEST(AckClockedLink, ALinkIsUsedAgainAfterAnOutage) {
+TEST(DelayBasedLink, ALinkIsUsedAgainAfterAnOutage) {
   for (const Milliseconds outage : {100, 1'000, 3'000, 30'000}) {
     AckedLink link;
     link.capacity = [=](Milliseconds now) { return now >= 5'000 && now < 5'000 + outage ? 0.0 : 1250.0; };
@@ -260,7 +260,7 @@ TEST(AckClockedLink, ALinkIsUsedAgainAfterAnOutage) {
   }
 }
 
-TEST(AckClockedLink, ATenfoldFallOfTheRateDrainsAndARiseIsUsed) {
+TEST(DelayBasedLink, ATenfoldFallOfTheRateDrainsAndARiseIsUsed) {
   AckedLink link;
   link.capacity = [](Milliseconds now) { return now < 5'000 || now >= 15'000 ? 1250.0 : 125.0; };
   const auto result = link.run(20'000);
@@ -268,7 +268,7 @@ TEST(AckClockedLink, ATenfoldFallOfTheRateDrainsAndARiseIsUsed) {
   EXPECT_GE(result.served_in(16'000, 20'000), 0.95 * 4'000 * 1250);
 }
 
-TEST(AckClockedLink, BurstsAfterAPauseStartAtTheKnownRate) {
+TEST(DelayBasedLink, BurstsAfterAPauseStartAtTheKnownRate) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.demand = [](Milliseconds now) { return now % 2'000 == 0 ? 100'500.0 : 0.0; };
@@ -277,7 +277,7 @@ TEST(AckClockedLink, BurstsAfterAPauseStartAtTheKnownRate) {
   EXPECT_GE(result.served_in(18'000, 18'100), 100'000);
 }
 
-TEST(AckClockedLink, AnAppLimitedSourceIsNotMistakenForASlowLink) {
+TEST(DelayBasedLink, AnAppLimitedSourceIsNotMistakenForASlowLink) {
   AckedLink link;
   link.capacity = constant(20e6);
   link.demand = [](Milliseconds now) { return now < 5'000 || now >= 10'000 ? 2600.0 : 125.0; };
@@ -286,7 +286,7 @@ TEST(AckClockedLink, AnAppLimitedSourceIsNotMistakenForASlowLink) {
   EXPECT_GE(result.served_in(10'030, 10'500), 0.95 * 470 * 2500);
 }
 
-TEST(AckClockedLink, LossCostsLittle) {
+TEST(DelayBasedLink, LossCostsLittle) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.packet_loss = 0.01;
@@ -296,7 +296,7 @@ TEST(AckClockedLink, LossCostsLittle) {
   EXPECT_LE(result.delay_p95_ms, 50);
 }
 
-TEST(AckClockedLink, AStalledUplinkIsNotMistakenForAQueue) {
+TEST(DelayBasedLink, AStalledUplinkIsNotMistakenForAQueue) {
   AckedLink link;
   link.capacity = constant(10e6);
   link.uplink_speaks = [](Milliseconds now) { return now % 3'000 >= 200; };
@@ -307,7 +307,7 @@ TEST(AckClockedLink, AStalledUplinkIsNotMistakenForAQueue) {
   EXPECT_LE(result.base_ms.back(), 25);
 }
 
-TEST(AckClockedLink, CrossTrafficThatFillsTheQueueDoesNotStarveIt) {
+TEST(DelayBasedLink, CrossTrafficThatFillsTheQueueDoesNotStarveIt) {
   AckedLink link;
   link.capacity = constant(10e6);
   // Cross traffic holds 60 ms of the queue for half a minute, so half of the link belongs to it.
@@ -319,7 +319,7 @@ TEST(AckClockedLink, CrossTrafficThatFillsTheQueueDoesNotStarveIt) {
 }
 
 // A packet never waits for as long as would end the start-up: what does not fit is lost.
-TEST(AckClockedLink, AShortBufferEndsSlowStart) {
+TEST(DelayBasedLink, AShortBufferEndsSlowStart) {
   for (const Milliseconds way : {10, 25, 35}) {
     SCOPED_TRACE(way);
     AckedLink link;
@@ -342,7 +342,7 @@ AckedLink beside_a_rival(double bps) {
   return link;
 }
 
-TEST(AckClockedLink, ACompetitorThatFillsTheBufferLeavesItAShare) {
+TEST(DelayBasedLink, ACompetitorThatFillsTheBufferLeavesItAShare) {
   for (const double bps : {2e6, 10e6, 100e6}) {
     SCOPED_TRACE(bps);
     const auto result = beside_a_rival(bps).run(60'000);
@@ -352,7 +352,7 @@ TEST(AckClockedLink, ACompetitorThatFillsTheBufferLeavesItAShare) {
   }
 }
 
-TEST(AckClockedLink, TheReferenceFallsBackWhenACompetitorLeaves) {
+TEST(DelayBasedLink, TheReferenceFallsBackWhenACompetitorLeaves) {
   for (const double bps : {2e6, 10e6, 100e6}) {
     SCOPED_TRACE(bps);
     const auto result = beside_a_rival(bps).run(60'000);
@@ -362,7 +362,7 @@ TEST(AckClockedLink, TheReferenceFallsBackWhenACompetitorLeaves) {
   }
 }
 
-TEST(AckClockedLink, TheSameSeedGivesTheSameRun) {
+TEST(DelayBasedLink, TheSameSeedGivesTheSameRun) {
   const auto run = [] {
     AckedLink link;
     link.capacity = cellular(6e6, 9);

@@ -1,8 +1,8 @@
-// What a silence makes of the window that is clocked by acknowledgements.
+// What a silence makes of the delay-based controller.
 
 #include <algorithm>
 
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 
 namespace sluice::control {
 namespace {
@@ -28,25 +28,25 @@ constexpr Duration overdue_look = milliseconds(10);
 
 /// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
 /// the window of a connection that stays end to end goes in acknowledgements.
-bool AckClockedWindow::extrapolates() const {
+bool DelayBasedController::extrapolates() const {
   return lateness_.is_notable() && further_ <= Duration::zero();
 }
 
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
 /// must be able to use it.
-void AckClockedWindow::note_rests() {
+void DelayBasedController::note_rests() {
   rests_ = delivery_.has_rests() && further_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
 }
 
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
-bool AckClockedWindow::grows_in_silence() const {
+bool DelayBasedController::grows_in_silence() const {
   return (extrapolates() || rests_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
 }
 
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
 /// is about a rest: what it sends in a burst is then under way before the burst begins.
-AckClockedWindow::Silence AckClockedWindow::silence() const {
+DelayBasedController::Silence DelayBasedController::silence() const {
   if (extrapolates()) {
     const Duration until = lateness_.usual() + unusual_late - lateness_.newest();
     return {Duration::zero(), std::max(until, Duration::zero())};
@@ -55,7 +55,7 @@ AckClockedWindow::Silence AckClockedWindow::silence() const {
   return {from, from + delivery_.rest()};
 }
 
-Bytes AckClockedWindow::grown(Duration lasted) const {
+Bytes DelayBasedController::grown(Duration lasted) const {
   if (!grows_in_silence()) return Bytes{};
   const auto [from, until] = silence();
   return (delivery_.rate() * silence_gain).in(std::clamp(lasted, from, until) - from);
@@ -63,24 +63,24 @@ Bytes AckClockedWindow::grown(Duration lasted) const {
 
 /// After so long a silence all that was under way should have come and been acknowledged: the round trip twice, what
 /// was under way at the rate of late, and what acknowledgements were late.
-Duration AckClockedWindow::overdue_after() const {
+Duration DelayBasedController::overdue_after() const {
   if (!base_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
   return std::max(least_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
 }
 
-Bytes AckClockedWindow::window(Instant now) const {
+Bytes DelayBasedController::window(Instant now) const {
   const Duration silence = now - last_ack_;
   const Bytes window = window_ + grown(silence);
   if (silence < least_overdue || silence < overdue_after()) return window;
   return std::max(window, left_) + parameters_.segment;
 }
 
-Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
+Instant DelayBasedController::room_at(Instant now, Bytes under_way) const {
   return std::min(grows_at(now, under_way), asks_at(now, under_way));
 }
 
-Instant AckClockedWindow::grows_at(Instant now, Bytes under_way) const {
+Instant DelayBasedController::grows_at(Instant now, Bytes under_way) const {
   if (!grows_in_silence() || !delivery_.known()) return never;
   const Bytes lacks = under_way + parameters_.segment - window_;
   if (lacks > grown(Duration::max())) return never;
@@ -88,7 +88,7 @@ Instant AckClockedWindow::grows_at(Instant now, Bytes under_way) const {
 }
 
 /// Once it has asked, more is under way than this.
-Instant AckClockedWindow::asks_at(Instant now, Bytes under_way) const {
+Instant DelayBasedController::asks_at(Instant now, Bytes under_way) const {
   const Duration after = overdue_after();
   if (after == Duration::max() || under_way > std::max(window_ + grown(Duration::max()), left_)) return never;
   const Instant asks = last_ack_ + after;

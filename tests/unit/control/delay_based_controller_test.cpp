@@ -1,6 +1,6 @@
 // Tests of the ACK-based window with scripted ACK samples: slow start, ACK gaps, ACK delay, drains and probes.
 // Expected values are computed by hand.
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ Instant at(Duration since) {
   return Instant(100s + since);
 }
 
-TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
-  AckClockedWindow law;
+TEST(DelayBasedController, BeginsWithTheInitialWindowAndDoubles) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   EXPECT_EQ(law.window(), Bytes(14600));
   law.on_acknowledged(
@@ -29,8 +29,8 @@ TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
   EXPECT_EQ(law.base_delay(), 20ms);
 }
 
-TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
-  AckClockedWindow law;
+TEST(DelayBasedController, DoesNotGrowForASourceThatHasNothingToSend) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   for (int i = 1; i < 50; ++i)
     law.on_acknowledged({.now = at(i * 20ms), .delivered = Bytes(1500), .round_trip = 20ms, .in_flight = Bytes(1500)});
@@ -38,10 +38,10 @@ TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
 }
 
 // By hand: 1.25 · 1.25 MB/s · (20 + 10) ms + 3000 = 49 875.
-TEST(AckClockedWindow, EqualsRateTimesDelayPlusReference) {
-  AckClockedParameters parameters;
+TEST(DelayBasedController, EqualsRateTimesDelayPlusReference) {
+  DelayBasedParameters parameters;
   parameters.clumps = 0;
-  AckClockedWindow law(parameters);
+  DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     const Duration took = i < 10 ? 20ms : 36ms;  // 16 ms of queue
     law.on_acknowledged({.now = at(i * 1200us),
@@ -64,10 +64,10 @@ TEST(AckClockedWindow, EqualsRateTimesDelayPlusReference) {
 
 // Half of the reference gives 1.25 · 1.25 MB/s · (20 + 5) ms + 3000 = 42 062. The next acknowledgement restores all of
 // it.
-TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
-  AckClockedParameters parameters;
+TEST(DelayBasedController, AShortFlowLowersTheShareOfTheReference) {
+  DelayBasedParameters parameters;
   parameters.clumps = 0;
-  AckClockedWindow law(parameters);
+  DelayBasedController law(parameters);
   const auto ack = [&](int i, Duration took, double part) {
     Acknowledged news{.now = at(i * 1200us),
                       .delivered = Bytes(1500),
@@ -87,8 +87,8 @@ TEST(AckClockedWindow, AShortFlowLowersTheShareOfTheReference) {
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
 }
 
-TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
-  AckClockedWindow law;
+TEST(DelayBasedController, IsNeverLessThanTwoSegments) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   for (int i = 1; i < 20; ++i) {
     law.on_acknowledged(
@@ -97,8 +97,8 @@ TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
   EXPECT_GE(law.window(), Bytes(3000));
 }
 
-TEST(AckClockedWindow, OnlyAProbeIsSentWhileNoAckArrives) {
-  AckClockedWindow law;
+TEST(DelayBasedController, OnlyAProbeIsSentWhileNoAckArrives) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   for (int i = 1; i <= 1000; ++i) {
     law.on_acknowledged({.now = at(i * 1ms),
@@ -118,8 +118,8 @@ TEST(AckClockedWindow, OnlyAProbeIsSentWhileNoAckArrives) {
   EXPECT_EQ(law.base_delay(), 20ms);
 }
 
-TEST(AckClockedWindow, ForgetsTheLinkAfterALongPause) {
-  AckClockedWindow law;
+TEST(DelayBasedController, ForgetsTheLinkAfterALongPause) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   for (int i = 1; i <= 1000; ++i) {
     law.on_acknowledged({.now = at(i * 1ms),
@@ -138,9 +138,9 @@ TEST(AckClockedWindow, ForgetsTheLinkAfterALongPause) {
 }
 
 // All ACKs of the last second are delayed by the uplink alone, so the rate stays as before.
-TEST(AckClockedWindow, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
+TEST(DelayBasedController, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
   const auto window_when = [](Duration late) {
-    AckClockedWindow law;
+    DelayBasedController law;
     for (int i = 1; i < 300; ++i) {
       const Duration by = i < 200 ? 0ms : std::max(late, Duration(0ms));
       const Bytes under_way(50'000 + by / 1ms * 1250);
@@ -163,9 +163,9 @@ TEST(AckClockedWindow, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
 }
 
 // An outage delays the uplink and the link. The data that arrived meanwhile is at most what was in flight.
-TEST(AckClockedWindow, AckDelayAddsAtMostTheBytesInFlight) {
+TEST(DelayBasedController, AckDelayAddsAtMostTheBytesInFlight) {
   const auto window_after = [](Duration late) {
-    AckClockedWindow law;
+    DelayBasedController law;
     for (int i = 1; i < 300; ++i) {
       law.on_acknowledged({.now = at(i * 10ms),
                            .delivered = Bytes(12500),
@@ -186,8 +186,8 @@ TEST(AckClockedWindow, AckDelayAddsAtMostTheBytesInFlight) {
 }
 
 // A burst of the port or a TTI of the uplink brings several at the same time of day.
-TEST(AckClockedWindow, AcksOfOneInstantAreAllCounted) {
-  AckClockedWindow law;
+TEST(DelayBasedController, AcksOfOneInstantAreAllCounted) {
+  DelayBasedController law;
   for (int i = 1; i <= 3000; ++i) {
     for (int n = 0; n < 4; ++n) {
       law.on_acknowledged({.now = at(i * 1ms),
@@ -201,9 +201,9 @@ TEST(AckClockedWindow, AcksOfOneInstantAreAllCounted) {
 }
 
 // Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
-TEST(AckClockedWindow, AddsTheBytesOfOneAck) {
+TEST(DelayBasedController, AddsTheBytesOfOneAck) {
   const auto window_when = [](std::int64_t segments, std::uint32_t flows, Duration further = 0ms) {
-    AckClockedWindow law;
+    DelayBasedController law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
     for (Duration now = apart; now <= 3s; now += apart) {
       Acknowledged news{.now = at(now),
@@ -225,8 +225,8 @@ TEST(AckClockedWindow, AddsTheBytesOfOneAck) {
 
 /// Returns a window after 10 Mb/s over a path of 40 ms. An ACK arrives every 10 ms, delayed by `late`; `change` alters
 /// the ACKs of the last 1.2 s.
-AckClockedWindow after_late_acknowledgements(Duration late, const std::function<void(Acknowledged&)>& change = {}) {
-  AckClockedWindow law;
+DelayBasedController after_late_acknowledgements(Duration late, const std::function<void(Acknowledged&)>& change = {}) {
+  DelayBasedController law;
   for (int i = 1; i < 500; ++i) {
     const Duration waited = late + (i < 10 ? 0ms : 30ms);
     Acknowledged news{.now = at(i * 10ms),
@@ -242,8 +242,8 @@ AckClockedWindow after_late_acknowledgements(Duration late, const std::function<
 }
 
 // By hand: 0.9 · 1.25 MB/s in the silence, up to 10 ms that are usual and 15 ms, less the 10 ms of the newest.
-TEST(AckClockedWindow, GrowsInAnAckGapUntilTheNextAckIsOverdue) {
-  const AckClockedWindow law = after_late_acknowledgements(10ms);
+TEST(DelayBasedController, GrowsInAnAckGapUntilTheNextAckIsOverdue) {
+  const DelayBasedController law = after_late_acknowledgements(10ms);
   const Instant last = at(4990ms);
   EXPECT_EQ(law.window(last), law.window());
   EXPECT_NEAR(static_cast<double>((law.window(last + 8ms) - law.window()).count()), 0.9 * 1250 * 8, 50);
@@ -251,8 +251,8 @@ TEST(AckClockedWindow, GrowsInAnAckGapUntilTheNextAckIsOverdue) {
   EXPECT_EQ(law.window(last + 16ms), law.window(last + 190ms)) << "the link may stand still";
 }
 
-TEST(AckClockedWindow, ReportsWhenAnAckGapAllowsASegment) {
-  const AckClockedWindow law = after_late_acknowledgements(10ms);
+TEST(DelayBasedController, ReportsWhenAnAckGapAllowsASegment) {
+  const DelayBasedController law = after_late_acknowledgements(10ms);
   const Instant last = at(4990ms);
   const Instant room = law.room_at(last, law.window());
   EXPECT_NEAR(to_seconds(room - last), 1500 / (0.9 * 1.25e6), 1e-4);
@@ -263,23 +263,24 @@ TEST(AckClockedWindow, ReportsWhenAnAckGapAllowsASegment) {
   EXPECT_EQ(law.room_at(last, Bytes(std::int64_t{1} << 62)), never) << "however much is said to be under way";
 }
 
-TEST(AckClockedWindow, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
+TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   const Instant later = at(5s);
-  const AckClockedWindow punctual = after_late_acknowledgements(0ms);
+  const DelayBasedController punctual = after_late_acknowledgements(0ms);
   EXPECT_EQ(punctual.window(later), punctual.window());
   EXPECT_GE(punctual.room_at(later, Bytes(0)), later + 190ms) << "not before news is overdue";
-  const AckClockedWindow unknown = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.late = -1ms; });
+  const DelayBasedController unknown = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.late = -1ms; });
   EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
-  const AckClockedWindow passing = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.further = 60ms; });
+  const DelayBasedController passing =
+      after_late_acknowledgements(10ms, [](Acknowledged& news) { news.further = 60ms; });
   EXPECT_EQ(passing.window(later), passing.window()) << "it goes in acknowledgements, of which there are none";
-  const AckClockedWindow over = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.in_flight = {}; });
+  const DelayBasedController over = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.in_flight = {}; });
   EXPECT_EQ(over.window(later), over.window()) << "nobody has anything to say";
 }
 
 // At 12 Mb/s over 40 ms, nothing is in flight after 200 ms that would still be acknowledged by itself.
-TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
+TEST(DelayBasedController, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
   const auto law_with = [](Bytes under_way) {
-    AckClockedWindow law;
+    DelayBasedController law;
     for (int i = 1; i < 3000; ++i) {
       law.on_acknowledged({.now = at(i * 1ms),
                            .delivered = Bytes(1500),
@@ -292,7 +293,7 @@ TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
     return law;
   };
   const Bytes beyond(300'000);
-  const AckClockedWindow law = law_with(beyond);
+  const DelayBasedController law = law_with(beyond);
   ASSERT_GT(beyond, law.window()) << "as an outage leaves it, and no room is made";
   const Instant last = at(3s);
   const Instant asks = law.room_at(last, beyond);
@@ -302,18 +303,18 @@ TEST(AckClockedWindow, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
   EXPECT_EQ(law.window(asks), beyond + Bytes(1500));
   EXPECT_EQ(law.room_at(asks, beyond), asks + 10ms) << "whoever could not use it is looked at again";
   EXPECT_EQ(law.room_at(asks, beyond + Bytes(1500)), never) << "it has asked";
-  const AckClockedWindow over = law_with(Bytes(0));
+  const DelayBasedController over = law_with(Bytes(0));
   EXPECT_EQ(over.window(last + 10s), over.window()) << "nothing is to be heard of";
   EXPECT_EQ(over.room_at(last, Bytes(0)), never);
-  AckClockedWindow lost = law_with(beyond);
+  DelayBasedController lost = law_with(beyond);
   lost.on_resumed(last + 3s);
   EXPECT_EQ(lost.window(last + 10s), lost.window()) << "a timeout has asked";
 }
 
 // The connection whose clock measured the delay has ended; the clocks of the others give no measurement.
-TEST(AckClockedWindow, ForgetsAnAckDelayThatIsNoLongerKnown) {
+TEST(DelayBasedController, ForgetsAnAckDelayThatIsNoLongerKnown) {
   const auto window_after = [](Duration late) {
-    AckClockedWindow law;
+    DelayBasedController law;
     for (int i = 1; i < 600; ++i) {
       const Duration by = i < 200 ? late : Duration::zero();
       law.on_acknowledged({.now = at(i * 10ms + by),
@@ -329,8 +330,8 @@ TEST(AckClockedWindow, ForgetsAnAckDelayThatIsNoLongerKnown) {
 }
 
 // Acknowledgements of 100 ms wait for an upload and come at once. By the UE's clock they came evenly.
-TEST(AckClockedWindow, AckDelayDoesNotChangeTheRate) {
-  AckClockedWindow law;
+TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
+  DelayBasedController law;
   for (int i = 1; i < 500; ++i) {
     const Duration by = 10ms * (9 - i % 10);
     law.on_acknowledged({.now = at(i * 10ms + by),
@@ -345,10 +346,10 @@ TEST(AckClockedWindow, AckDelayDoesNotChangeTheRate) {
 }
 
 /// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
-AckClockedWindow settled(Duration further) {
-  AckClockedParameters parameters;
+DelayBasedController settled(Duration further) {
+  DelayBasedParameters parameters;
   parameters.clumps = 0;
-  AckClockedWindow law(parameters);
+  DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     Acknowledged news{.now = at(i * 1200us),
                       .delivered = Bytes(1500),
@@ -369,19 +370,19 @@ AckClockedWindow settled(Duration further) {
 }
 
 // By hand: the reference is 0.35 · (20 + 60) = 28 ms; 1.25 · 1.25 MB/s · (20 + 28) ms + 3000 = 78 000.
-TEST(AckClockedWindow, ALongerControlLoopHasALargerReference) {
+TEST(DelayBasedController, ALongerControlLoopHasALargerReference) {
   EXPECT_NEAR(static_cast<double>(settled(0ms).window().count()), 49'875, 600);
   EXPECT_NEAR(static_cast<double>(settled(60ms).window().count()), 78'000, 900);
 }
 
-TEST(AckClockedWindow, AheadEqualsWhatTheLinkCarriesMeanwhile) {
+TEST(DelayBasedController, AheadEqualsWhatTheLinkCarriesMeanwhile) {
   EXPECT_NEAR(static_cast<double>(settled(60ms).ahead(60ms).count()), 75'000, 900);
   EXPECT_EQ(settled(60ms).ahead(0ms), Bytes{});
 }
 
 // Behind a used-up window nothing is in flight until the ACK arrives, so this gap is no pause of the source.
-TEST(AckClockedWindow, ALongerControlLoopIsNotTakenForAPause) {
-  AckClockedWindow law = settled(60ms);
+TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
+  DelayBasedController law = settled(60ms);
   for (int i = 1; i <= 6000 && !law.draining(); ++i) {
     Acknowledged news{.now = at(2500ms + i * 1200us),
                       .delivered = Bytes(1500),
@@ -402,8 +403,8 @@ TEST(AckClockedWindow, ALongerControlLoopIsNotTakenForAPause) {
   EXPECT_FALSE(law.draining());
 }
 
-TEST(AckClockedWindow, AnInheritedWindowIsNotReducedDuringStartUp) {
-  AckClockedWindow law;
+TEST(DelayBasedController, AnInheritedWindowIsNotReducedDuringStartUp) {
+  DelayBasedController law;
   law.take_over(Bytes(80'000));
   EXPECT_EQ(law.window(), Bytes(80'000));
   law.take_over(Bytes(8'000));
@@ -411,8 +412,8 @@ TEST(AckClockedWindow, AnInheritedWindowIsNotReducedDuringStartUp) {
 }
 
 // 10 Mb/s of four connections. Of the lateness of one 20 ms are not known.
-TEST(AckClockedWindow, TheRateCombinesConnectionsWithDifferentAckDelays) {
-  AckClockedWindow law;
+TEST(DelayBasedController, TheRateCombinesConnectionsWithDifferentAckDelays) {
+  DelayBasedController law;
   for (int i = 1; i < 2000; ++i) {
     const Duration late = i < 200 ? 0ms : 300ms;
     const Duration known = i >= 200 && i % 4 == 0 ? late - 20ms : late;
@@ -430,8 +431,8 @@ TEST(AckClockedWindow, TheRateCombinesConnectionsWithDifferentAckDelays) {
 }
 
 // Half of what is acknowledged is of connections whose clocks are not known yet.
-TEST(AckClockedWindow, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
-  AckClockedWindow law;
+TEST(DelayBasedController, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
+  DelayBasedController law;
   for (int i = 1; i < 500; ++i) {
     const Duration late = i < 100 ? 0ms : 300ms;
     const Duration known = i >= 100 && i % 2 == 1 ? -1ms : late;
@@ -449,8 +450,8 @@ TEST(AckClockedWindow, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
 }
 
 /// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
-TEST(AckClockedWindow, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
-  AckClockedWindow law;
+TEST(DelayBasedController, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
+  DelayBasedController law;
   law.on_resumed(at(0s));
   Duration now = 2s;
   Bytes in_flight;
@@ -484,7 +485,7 @@ TEST(AckClockedWindow, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
 
 /// A start-up with an acknowledgement for two segments at a time, each pair behind the one before. True when it is
 /// followed by a drain.
-bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair) {
+bool drains_after_start_up(DelayBasedController& law, Duration first, Duration pair) {
   law.on_resumed(at(0s));
   Duration now = first;
   for (int i = 0; law.starting(); ++i, now += pair) {
@@ -502,8 +503,8 @@ bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair)
 
 /// At 400 kb/s over a base delay of 20 ms, the first acknowledgement includes the time to send two segments. That time
 /// is not base delay.
-TEST(AckClockedWindow, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
-  AckClockedWindow law;
+TEST(DelayBasedController, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
+  DelayBasedController law;
   ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
   EXPECT_EQ(law.base_delay(), 80ms);
   EXPECT_EQ(law.window(), Bytes(3000));
@@ -518,16 +519,16 @@ TEST(AckClockedWindow, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
 }
 
 /// The first window takes 12 ms at 10 Mb/s and 146 ms at 800 kb/s. The base delay of 170 ms is longer than both.
-TEST(AckClockedWindow, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
-  AckClockedWindow fast;
+TEST(DelayBasedController, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
+  DelayBasedController fast;
   EXPECT_FALSE(drains_after_start_up(fast, 10ms, 2400us));
-  AckClockedWindow far;
+  DelayBasedController far;
   EXPECT_FALSE(drains_after_start_up(far, 170ms, 30ms));
 }
 
 /// Four end-to-end connections have two segments each in flight, whatever the window is.
-TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
-  AckClockedWindow law;
+TEST(DelayBasedController, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
+  DelayBasedController law;
   const auto ack = [&law](Duration now, Duration took, Bytes in_flight) {
     Acknowledged news{.now = at(now),
                       .delivered = Bytes(3000),
@@ -550,21 +551,21 @@ TEST(AckClockedWindow, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   }
 }
 
-TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
-  EXPECT_TRUE(validate(AckClockedParameters()).empty());
+TEST(DelayBasedController, ParametersOutOfRangeAreRefused) {
+  EXPECT_TRUE(validate(DelayBasedParameters()).empty());
   const auto refused = [](auto change) {
-    AckClockedParameters parameters;
+    DelayBasedParameters parameters;
     change(parameters);
-    EXPECT_THROW(AckClockedWindow law(parameters), std::invalid_argument);
+    EXPECT_THROW(DelayBasedController law(parameters), std::invalid_argument);
   };
-  refused([](AckClockedParameters& p) { p.reference = 0s; });
-  refused([](AckClockedParameters& p) { p.reference_share = -1; });
-  refused([](AckClockedParameters& p) { p.gain = 0.9; });
-  refused([](AckClockedParameters& p) { p.memory = 0s; });
-  refused([](AckClockedParameters& p) { p.clumps = 3; });
-  refused([](AckClockedParameters& p) { p.segment = Bytes(0); });
-  refused([](AckClockedParameters& p) { p.initial = Bytes(1500); });
-  refused([](AckClockedParameters& p) { p.forget_after = 0s; });
+  refused([](DelayBasedParameters& p) { p.reference = 0s; });
+  refused([](DelayBasedParameters& p) { p.reference_share = -1; });
+  refused([](DelayBasedParameters& p) { p.gain = 0.9; });
+  refused([](DelayBasedParameters& p) { p.memory = 0s; });
+  refused([](DelayBasedParameters& p) { p.clumps = 3; });
+  refused([](DelayBasedParameters& p) { p.segment = Bytes(0); });
+  refused([](DelayBasedParameters& p) { p.initial = Bytes(1500); });
+  refused([](DelayBasedParameters& p) { p.forget_after = 0s; });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "control/ack_clocked_window.hpp"
+#include "control/delay_based_controller.hpp"
 
 #include <algorithm>
 
@@ -52,7 +52,7 @@ bool may_have_waited(Duration base, Duration first_window) {
 
 }  // namespace
 
-std::vector<Violation> validate(const AckClockedParameters& p) {
+std::vector<Violation> validate(const DelayBasedParameters& p) {
   RuleChecker check;
   using Severity = Violation::Severity;
   check.require(p.reference, p.reference > Duration::zero(), Severity::error, "reference > 0",
@@ -73,7 +73,7 @@ std::vector<Violation> validate(const AckClockedParameters& p) {
   return check.take();
 }
 
-AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
+DelayBasedController::DelayBasedController(const DelayBasedParameters& parameters)
     : parameters_(parameters),
       delivery_(parameters.memory),
       start_(static_cast<double>(parameters.initial.count())),
@@ -82,7 +82,7 @@ AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
   set_window();
 }
 
-void AckClockedWindow::on_resumed(Instant now) {
+void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * further_) return;  // a round has ended, no pause begins
   base_.give_up_drain();                                 // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
@@ -98,19 +98,19 @@ void AckClockedWindow::on_resumed(Instant now) {
   set_window();
 }
 
-void AckClockedWindow::take_over(Bytes under_way) {
+void DelayBasedController::take_over(Bytes under_way) {
   start_.let_have(under_way);
   set_window();
 }
 
 /// Of the time since the last news, what may speak for another base delay: a long silence does not.
-Duration AckClockedWindow::listened_until(Instant now) const {
+Duration DelayBasedController::listened_until(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration silence = now - last_ack_;
   return silence <= longest_listening ? silence : std::min(silence, std::max(base_delay() + wait(), longest_listening));
 }
 
-void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
+void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
   news.round_trip = lateness_.take_out(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(news.now);
@@ -144,14 +144,14 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
 
 /// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
 /// queue. A drain gives it little.
-bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
+bool DelayBasedController::tells_rate(const Acknowledged& news) const {
   if (base_.probing()) return false;
   if (news.held_back && lateness_.newest() <= base_delay() && !start_.refilling()) return true;
   const Duration waited = base_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
 
-void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
+void DelayBasedController::note_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
   if (!base_.known()) base_.confirm(news.now);
   base_.note(news.round_trip);
@@ -176,22 +176,22 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
 }
 
 /// What packets that come at once make of a round trip.
-Duration AckClockedWindow::margin() const {
+Duration DelayBasedController::margin() const {
   if (!delivery_.known()) return Duration::zero();
   const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * least_segments), longest_margin);
   return std::max(pair, std::min(delivery_.peak().time_for(delivery_.clump()), longest_clump));
 }
 
-Duration AckClockedWindow::time_in_queue(Bytes queue) const {
+Duration DelayBasedController::time_in_queue(Bytes queue) const {
   return time_for(queue, sharers_.all());
 }
 
-Duration AckClockedWindow::least_time_in_queue(Bytes queue) const {
+Duration DelayBasedController::least_time_in_queue(Bytes queue) const {
   if (!delivery_.known()) return Duration::zero();
   return time_for(queue, std::max(sharers_.all(), delivery_.rate().bytes_per_second()));
 }
 
-Duration AckClockedWindow::feedback_delay() const {
+Duration DelayBasedController::feedback_delay() const {
   if (!base_.known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
   return base_delay() + std::max(clump, lateness_.usual());
@@ -199,11 +199,11 @@ Duration AckClockedWindow::feedback_delay() const {
 
 /// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
 /// is needed then.
-bool AckClockedWindow::is_reported(Instant now) const {
+bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= longest_listening;
 }
 
-void AckClockedWindow::on_report(Instant now, Bytes queue) {
+void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
   const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
   if (!base_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
@@ -223,7 +223,7 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
-void AckClockedWindow::start_up(const Acknowledged& news) {
+void DelayBasedController::start_up(const Acknowledged& news) {
   if (news.held_back) start_.on_delivered(news.delivered);
   if (!base_.known()) return;
   const double took = to_seconds(news.round_trip);
@@ -237,7 +237,7 @@ void AckClockedWindow::start_up(const Acknowledged& news) {
   }
 }
 
-void AckClockedWindow::end_start_up() {
+void DelayBasedController::end_start_up() {
   start_.end();
   if (!base_.was_lengthened()) {
     base_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
@@ -252,7 +252,7 @@ void AckClockedWindow::end_start_up() {
 /// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
 /// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
 /// what has come and is not acknowledged because the uplink is late.
-double AckClockedWindow::drained() const {
+double DelayBasedController::drained() const {
   const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * least_segments * apart).count());
   if (base_.is_unproven()) return least;
@@ -263,7 +263,7 @@ double AckClockedWindow::drained() const {
 
 /// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
 /// one, it may have delayed that (RFC 9293 section 3.8.6.3).
-BaseDelay::Probe AckClockedWindow::probe_of(const Acknowledged& news) const {
+BaseDelay::Probe DelayBasedController::probe_of(const Acknowledged& news) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.stretch().count()) > prompt_stretch * segment;
   const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_stretch * segment;
@@ -271,7 +271,7 @@ BaseDelay::Probe AckClockedWindow::probe_of(const Acknowledged& news) const {
 }
 
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
-void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
+void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
     if (const auto least = base_.beyond_hope()) return lengthen(*least);
   }
@@ -289,12 +289,12 @@ void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
   }
 }
 
-void AckClockedWindow::begin_drain(const Acknowledged& news) {
+void DelayBasedController::begin_drain(const Acknowledged& news) {
   const Duration usual = usual_trip();
   base_.begin_drain(news.now, news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual);
 }
 
-void AckClockedWindow::end_drain(Instant now) {
+void DelayBasedController::end_drain(Instant now) {
   start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
@@ -315,27 +315,27 @@ void AckClockedWindow::end_drain(Instant now) {
 
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
 /// goes out as comes back until it is under way.
-void AckClockedWindow::refill(const Acknowledged& news) {
+void DelayBasedController::refill(const Acknowledged& news) {
   if (!start_.refilling()) return;
   start_.on_delivered(news.delivered);
   if (start_.window() >= model()) start_.end();
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
-void AckClockedWindow::lengthen(Duration base) {
+void DelayBasedController::lengthen(Duration base) {
   start_.search(model());
   unmoved_.forget();
   base_.lengthen(base);
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
-Duration AckClockedWindow::wait() const {
+Duration DelayBasedController::wait() const {
   return std::max(parameters_.reference,
                   from_seconds(parameters_.reference_share * to_seconds(base_delay() + further_)));
 }
 
 /// A link that is being found loses what its buffer does not hold: the search is over.
-void AckClockedWindow::see_to_losses(const Acknowledged& news) {
+void DelayBasedController::see_to_losses(const Acknowledged& news) {
   const LossBound::Sample sample{.now = news.now,
                                  .delivered = static_cast<double>(news.delivered.count()),
                                  .lost = static_cast<double>(news.lost.count()),
@@ -347,11 +347,11 @@ void AckClockedWindow::see_to_losses(const Acknowledged& news) {
 
 /// What must be in flight beyond rate times base delay while losses bound the window. A late uplink is credited with
 /// half of rate times delay at most: behind a queue that others fill, lateness is no measure of the uplink.
-double AckClockedWindow::beside_the_bound() const {
+double DelayBasedController::beside_the_bound() const {
   return beside_the_way(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
-double AckClockedWindow::model() const {
+double DelayBasedController::model() const {
   const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
@@ -361,7 +361,7 @@ double AckClockedWindow::model() const {
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
 /// `most_late` bytes.
-double AckClockedWindow::beside_the_way(double most_late) const {
+double DelayBasedController::beside_the_way(double most_late) const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
@@ -384,7 +384,7 @@ double AckClockedWindow::beside_the_way(double most_late) const {
   return segments + delayed + waiting;
 }
 
-void AckClockedWindow::set_window() {
+void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   double window = starting() ? std::max(start_.window(), model()) : model();
   const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
@@ -398,15 +398,15 @@ void AckClockedWindow::set_window() {
   window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
 }
 
-Bytes AckClockedWindow::queued(Bytes in_flight) const {
+Bytes DelayBasedController::queued(Bytes in_flight) const {
   return std::max(Bytes{}, in_flight - delivery_.rate().in(base_delay()));
 }
 
-Bytes AckClockedWindow::reference() const {
+Bytes DelayBasedController::reference() const {
   return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
 }
 
-Bytes AckClockedWindow::ahead(Duration way) const {
+Bytes DelayBasedController::ahead(Duration way) const {
   if (draining() && base_.is_unproven()) return Bytes{};
   return delivery_.rate().in(draining() ? way / 2 : way);
 }

@@ -20,9 +20,9 @@
 
 namespace sluice::control {
 
-/// Parameters of the window that is clocked by acknowledgements. One setting for all links: what must scale with the
+/// Parameters of the delay-based controller. One setting for all links: what must scale with the
 /// link does so by itself. tests/bench/figures/acks.md says what they were chosen on.
-struct AckClockedParameters {
+struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: what is to wait in the radio queue, > 0
   double reference_share = 0.35;                       ///< … but no less than this share of the base delay
   double gain = 1.25;                                  ///< ≥ 1: what is sent beyond the rate seen, to find out more
@@ -32,10 +32,10 @@ struct AckClockedParameters {
   Bytes initial{14600};  ///< the window while nothing is known (RFC 6928), ≥ 2 segments
   Duration forget_after = std::chrono::seconds(10);  ///< after so long a pause the link is found anew, > 0
 
-  bool operator==(const AckClockedParameters&) const = default;
+  bool operator==(const DelayBasedParameters&) const = default;
 };
 
-[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckClockedParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
 /// no report of the Node-B (law: acks). The window is
@@ -80,10 +80,10 @@ struct AckClockedParameters {
 /// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
 /// queue stands without others. While others fill the queue it is not drained, since a drain would measure theirs.
 /// State and work are constant. The class reads no clock; thread: its owner's.
-class AckClockedWindow {
+class DelayBasedController {
  public:
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
-  explicit AckClockedWindow(const AckClockedParameters& parameters = {});
+  explicit DelayBasedController(const DelayBasedParameters& parameters = {});
 
   void on_acknowledged(const Acknowledged& news);
   /// A Node-B has reported how much waits in the UE's queue, of whomever; at any period. It settles what
@@ -145,7 +145,7 @@ class AckClockedWindow {
   /// How often the queue was drained to measure the base delay.
   [[nodiscard]] std::uint32_t drains() const { return base_.drains(); }
 
-  [[nodiscard]] const AckClockedParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }
   /// Its state, for a trace (control/trace/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
@@ -186,7 +186,7 @@ class AckClockedWindow {
   [[nodiscard]] Duration listened_until(Instant now) const;
   void set_window();
 
-  AckClockedParameters parameters_;
+  DelayBasedParameters parameters_;
   DeliveryEstimator delivery_;
   BaseDelay base_;
   SlowStart start_;
@@ -209,6 +209,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 752, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
 
 }  // namespace sluice::control
