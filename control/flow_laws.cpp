@@ -1,6 +1,6 @@
-// Adapters that give the per-flow window controllers of the papers one interface (LawHooks). FlowLaw holds one of them
-// per flow and calls its hooks.
-// Invariant: a flow's share of the buffer is at least two segments, the smallest with which ACKs keep arriving.
+// Adapters that give the per-flow window controllers of the papers one interface (LawHooks). FlowController holds one
+// of them per flow and calls its hooks. Invariant: a flow's share of the buffer is at least two segments, the smallest
+// with which ACKs keep arriving.
 
 #include "control/flow_laws.hpp"
 

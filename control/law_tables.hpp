@@ -18,7 +18,7 @@
 /// and `regulate` state in which interceptions it works.
 /// A new controller is one class with the hooks it needs (LawHooks) and one line here. The modes of proxy and emulator
 /// and their help are generated from it.
-#define SLUICE_WINDOW_LAWS(X)                                                                                   \
+#define SLUICE_FLOW_CONTROLLERS(X)                                                                              \
   X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")           \
   X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B") \
   X(wrd, "wrd", RegulatorLaw<WindowRegulation::dynamic>, true, true,                                            \

@@ -5,12 +5,12 @@
 
 #include "control/ack_release.hpp"
 #include "control/delay_based_controller.hpp"
+#include "control/flow_controller.hpp"
 #include "control/law_tables.hpp"
 #include "control/queue_view.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/smvs.hpp"
 #include "control/trace/values.hpp"
-#include "control/window_laws.hpp"
 
 /// Fields of a trace: parameters of the control laws, their inputs and their results, in one list per type. A parameter
 /// has the name that it has in the configuration.
@@ -28,10 +28,10 @@ struct EnumWords<EmptyQueue> {
   static constexpr std::array<std::string_view, 2> words{"hold", "follow"};
 };
 template <>
-struct EnumWords<WindowLaw> {
+struct EnumWords<FlowControllerKind> {
   static constexpr auto words = [] {
-    std::array<std::string_view, window_law_table.size()> all;
-    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) = window_law_table.at(i).word;
+    std::array<std::string_view, flow_controller_table.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) = flow_controller_table.at(i).word;
     return all;
   }();
 };

@@ -161,8 +161,8 @@ struct TracedLaw<ReceiveWindowLoop> {
 };
 
 /// Parameters from which the per-flow window controller of a connection is constructed.
-struct FlowLawOrigin {
-  WindowLaw law = WindowLaw::clamp;
+struct FlowControllerOrigin {
+  FlowControllerKind law = FlowControllerKind::clamp;
   Bytes segment = LawStart().segment;
   LawParameters parameters;
 
@@ -175,29 +175,29 @@ struct FlowLawOrigin {
 };
 
 template <>
-struct TracedLaw<FlowLaw> {
-  using Origin = FlowLawOrigin;
-  static FlowLaw make(const Origin& origin) {
+struct TracedLaw<FlowController> {
+  using Origin = FlowControllerOrigin;
+  static FlowController make(const Origin& origin) {
     return {origin.law, origin.parameters, LawStart{Duration::zero(), origin.segment}};
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
   /// Visits nothing, because the result of a call contains all that such a law decides.
   template <typename Visit>
-  static void outcome(const FlowLaw&, Visit& /*visit*/) {}
+  static void outcome(const FlowController&, Visit& /*visit*/) {}
 
   struct OnData {
     static constexpr std::string_view name = "data";
     static constexpr std::array<std::string_view, 1> names{"end"};
     using Arguments = std::tuple<Bytes>;
-    static void apply(FlowLaw& law, Bytes end) { law.on_data(end); }
+    static void apply(FlowController& law, Bytes end) { law.on_data(end); }
   };
   struct OnQueue {
     static constexpr std::string_view name = "queue";
     static constexpr std::array<std::string_view, 2> names{"queue", "flow"};
     static constexpr std::string_view result = "release";
     using Arguments = std::tuple<QueueView, FlowView>;
-    static AckRelease apply(FlowLaw& law, const QueueView& queue, const FlowView& flow) {
+    static AckRelease apply(FlowController& law, const QueueView& queue, const FlowView& flow) {
       return law.on_queue(queue, flow);
     }
   };
@@ -206,7 +206,7 @@ struct TracedLaw<FlowLaw> {
     static constexpr std::array<std::string_view, 3> names{"ack", "queue", "flow"};
     static constexpr std::string_view result = "release";
     using Arguments = std::tuple<AckView, QueueView, FlowView>;
-    static AckRelease apply(FlowLaw& law, const AckView& ack, const QueueView& queue, const FlowView& flow) {
+    static AckRelease apply(FlowController& law, const AckView& ack, const QueueView& queue, const FlowView& flow) {
       return law.on_ack(ack, queue, flow);
     }
   };
@@ -214,14 +214,14 @@ struct TracedLaw<FlowLaw> {
     static constexpr std::string_view name = "released";
     static constexpr std::array<std::string_view, 2> names{"ack", "window"};
     using Arguments = std::tuple<Bytes, Bytes>;
-    static void apply(FlowLaw& law, Bytes ack, Bytes window) { law.on_released(ack, window); }
+    static void apply(FlowController& law, Bytes ack, Bytes window) { law.on_released(ack, window); }
   };
   struct Window {
     static constexpr std::string_view name = "window";
     static constexpr std::array<std::string_view, 3> names{"ack", "queue", "flow"};
     static constexpr std::string_view result = "window";
     using Arguments = std::tuple<Bytes, QueueView, FlowView>;
-    static Bytes apply(FlowLaw& law, Bytes ack, const QueueView& queue, const FlowView& flow) {
+    static Bytes apply(FlowController& law, Bytes ack, const QueueView& queue, const FlowView& flow) {
       return law.window(ack, queue, flow);
     }
   };
@@ -229,12 +229,12 @@ struct TracedLaw<FlowLaw> {
     static constexpr std::string_view name = "seed";
     static constexpr std::array<std::string_view, 2> names{"window", "queue"};
     using Arguments = std::tuple<Bytes, QueueView>;
-    static void apply(FlowLaw& law, Bytes window, const QueueView& queue) { law.seed(window, queue); }
+    static void apply(FlowController& law, Bytes window, const QueueView& queue) { law.seed(window, queue); }
   };
   using Calls = std::tuple<OnData, OnQueue, OnAck, OnReleased, Window, Seed>;
 };
 
 /// All laws that can be traced.
-using TracedLaws = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
+using TracedLaws = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
 
 }  // namespace sluice::control

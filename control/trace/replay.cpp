@@ -36,7 +36,7 @@ std::string text_of(const Json& line, std::string_view name) {
 }
 
 /// Checks the parameters that the constructors of laws do not check themselves.
-void check(const FlowLawOrigin& origin) {
+void check(const FlowControllerOrigin& origin) {
   if (origin.segment < Bytes(1) || origin.segment > Bytes(65'535))
     FieldPlace{&top, "made_of.segment"}.refuse("1 to 65535 bytes");
   ClampWindowParameters clamp = origin.parameters.clamp;
@@ -172,7 +172,7 @@ void Replay::make(const Json& line) {
   };
   if (!named.operator()<DelayBasedController>() && !named.operator()<Smvs>() && !named.operator()<NodeBAllowance>() &&
       !named.operator()<ReceiveWindowLoop>())
-    begin.operator()<FlowLaw>();
+    begin.operator()<FlowController>();
   if (seen_.insert(number).second) ++totals_.laws;
 }
 

@@ -58,7 +58,7 @@ class Replay {
   [[nodiscard]] std::vector<std::string> unused_changes() const;
 
  private:
-  using Law = std::variant<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
+  using Law = std::variant<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
 
   void take_line(const nlohmann::json& line);
   void check_beginning(const nlohmann::json& line) const;

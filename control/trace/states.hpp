@@ -1,11 +1,11 @@
 #pragma once
 
 #include "control/delay_based_controller.hpp"
+#include "control/flow_controller.hpp"
 #include "control/framing.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/smvs.hpp"
 #include "control/trace/fields.hpp"
-#include "control/window_laws.hpp"
 
 /// State of each law: every member that changes after construction. tests/lint reports a member that is missing here.
 namespace sluice::control {
@@ -274,7 +274,7 @@ void AckTimingLaw::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void FlowLaw::fields(Self& self, Visit& visit) {
+void FlowController::fields(Self& self, Visit& visit) {
   std::visit([&](auto& law) { std::remove_cvref_t<decltype(law)>::fields(law, visit); }, self.law_);
 }
 

@@ -61,7 +61,7 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
       SLUICE_OWN_MODES(X)
 #undef X
 #define X(name, key, type, split, regulate, text) std::string_view(key "/regulate"),
-          SLUICE_WINDOW_LAWS(X)
+          SLUICE_FLOW_CONTROLLERS(X)
 #undef X
   };
   if (!mode.proxied) return "none";

@@ -24,9 +24,9 @@ namespace sluice::proxy {
 
 /// State of one UE bearer: all connections of one UE under one policy, which share one radio queue. SMVS and the
 /// ACK-based controller run per bearer, and their send budget belongs to all its flows. A per-flow window controller
-/// runs in each flow (GovernedFlow) instead, and the bearer only supplies its view of the queue. A UE whose connections
-/// match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives every report of
-/// the UE and counts every byte sent to it, because they share its queue.
+/// runs in each flow (ControlledFlow) instead, and the bearer only supplies its view of the queue. A UE whose
+/// connections match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives every
+/// report of the UE and counts every byte sent to it, because they share its queue.
 ///
 /// The object is small because there is one for each UE. Pools hold the state of reports, of the ACK-based controller,
 /// of the queue view and of bytes in flight. Each part is created on first use. Until then the bearer behaves as if the

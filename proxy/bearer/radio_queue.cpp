@@ -8,7 +8,7 @@ namespace {
 /// Returns the parameters by which the number of active flows N is counted.
 control::GwaParameters counting_of(const Treatment& treatment) {
   control::GwaParameters parameters;
-  const std::optional<control::WindowLaw> law = window_law_of(treatment.law());
+  const std::optional<control::FlowControllerKind> law = flow_controller_of(treatment.law());
   const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
   parameters.decay = how.decay;
   parameters.interval = how.interval;

@@ -27,7 +27,7 @@ void RateControlMode::settle(const Treatment& treatment) {
   has_feedback_ = can_be_controlled_ && (!needs_reports_ || uses_ack_feedback_ || is_report_based_);
   is_rate_controlled_ = has_feedback_ && !treatment.observes();
   is_ack_based_ = uses_ack_feedback_ && !is_report_based_;
-  const auto law = window_law_of(treatment.law());
+  const auto law = flow_controller_of(treatment.law());
   has_flow_windows_ = has_feedback_ && law.has_value();
   has_flow_windows_both_ways_ = has_flow_windows_ && control::text_of(*law).both_ways;
   limits_inflight_ = has_flow_windows_ && !treatment.observes();

@@ -56,7 +56,8 @@ constexpr Choice<Intercept> intercepts[] = {
     {"auto", Intercept::automatic, "`split` where the mode can be, else `regulate`"},
     {"split", Intercept::split, "two connections, one on each side"},
     {"regulate", Intercept::regulate,
-     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows, "
+     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a per-flow window "
+     "controller, "
      "or "
      "smvs by acknowledgements (smvs.law: acks)"}};
 constexpr Choice<LawPlace> law_places[] = {

@@ -6,10 +6,10 @@
 
 #include "control/delay_based_controller.hpp"
 #include "control/fallback.hpp"
+#include "control/flow_controller.hpp"
 #include "control/reference.hpp"
 #include "control/second_loop.hpp"
 #include "control/smvs.hpp"
-#include "control/window_laws.hpp"
 #include "proxy/yaml/yaml.hpp"
 
 // Keys of the controllers' parameters, which the proxy's and the Node-B's configuration share.

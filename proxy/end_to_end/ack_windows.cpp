@@ -18,32 +18,32 @@ constexpr std::size_t per_ack_without_law = 2;
 
 void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   const DataWay& way = flow.towards(Side::radio);
-  flow.governed.emplace(bearer, flow.key, control::LawStart{flow.round_trip, Bytes(flow.segment)});
+  flow.controller.emplace(bearer, flow.key, control::LawStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
   if (running && flow.round_trip > Duration::zero()) {
     const control::QueueView& queue = bearer.queue().view(now);
     const auto window = static_cast<double>(bearer.seed_window(flow.round_trip).count());
-    flow.governed->seed(bearer, Bytes(window / queue.flows), queue);
+    flow.controller->seed(bearer, Bytes(window / queue.flows), queue);
   }
-  flow.governed->on_released(bearer, way.acked, way.window.edge() - way.acked);
-  flow.governed->on_sent(bearer, way.sent);
+  flow.controller->on_released(bearer, way.acked, way.window.edge() - way.acked);
+  flow.controller->on_sent(bearer, way.sent);
 }
 
 control::AckRelease AckWindows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
-  if (!flow.governed) return control::AckRelease::all();
+  if (!flow.controller) return control::AckRelease::all();
   if (!bearer.rate_control().has_flow_windows()) return {Bytes(-1), per_ack_without_law};
-  static_cast<void>(flow.governed->on_report(bearer, ack.now));
-  return flow.governed->on_ack(bearer, ack);
+  static_cast<void>(flow.controller->on_report(bearer, ack.now));
+  return flow.controller->on_ack(bearer, ack);
 }
 
 void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
                          Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
-  if (in != Side::radio || !flow.governed || !bearer.rate_control().has_flow_windows()) return;
+  if (in != Side::radio || !flow.controller || !bearer.rate_control().has_flow_windows()) return;
   const Bytes window = law_window(flow, bearer, in, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
-  flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
+  flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
 }
 
 void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
@@ -57,11 +57,11 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   Bytes window = Bytes::max();
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
-  } else if (flow.governed && bearer.rate_control().has_flow_windows_both_ways()) {
+  } else if (flow.controller && bearer.rate_control().has_flow_windows_both_ways()) {
     window = law_window(flow, bearer, in, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
-  if (in == Side::radio && flow.governed) flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
+  if (in == Side::radio && flow.controller) flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
   if (in == Side::radio && ClockedAcks::watches(flow)) clocked_.on_window(flow, way.window.edge(), now);
   if (field == offered) return;
   const std::uint16_t before = packet::load16(header + window_at);
@@ -72,7 +72,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
 }
 
 bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
-  return ClockedAcks::watches(flow) || (flow.governed && bearer.rate_control().has_flow_windows());
+  return ClockedAcks::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
 /// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is
@@ -80,7 +80,7 @@ bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments);
   const bool clocked = ClockedAcks::watches(flow);
-  return std::max(clocked ? clocked_.window(flow, bearer) : flow.governed->window(bearer, ack, now), least);
+  return std::max(clocked ? clocked_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
 /// Returns the controller's window. Without a controller, or shortly after it has started, the window only opens with
@@ -88,7 +88,7 @@ Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes 
 Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
-  if (!law && flow.governed && flow.opening == Opening::no) {
+  if (!law && flow.controller && flow.opening == Opening::no) {
     flow.begin_opening(Opening::reports_late, ack, bearer.seed_window(flow.round_trip));
   }
   const Bytes window = law ? law_window(flow, bearer, Side::radio, ack, now) : Bytes::max();

@@ -10,7 +10,7 @@
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/steering/governed_flow.hpp"
+#include "proxy/steering/controlled_flow.hpp"
 
 namespace sluice::proxy {
 
@@ -70,12 +70,12 @@ struct KnownConnection {
 /// dropped at any time, because no window was advertised beyond what the hosts offer.
 struct EndToEndFlow {
   flow::FlowKey key;
-  std::array<DataWay, 2> ways;           ///< data state by the Side that the data goes to
-  std::array<SynNote, 2> syns;           ///< SYNs by the Side of the sending host
-  std::optional<GovernedFlow> governed;  ///< per-flow window controller, if the bearer uses one
-  Bytes opening_at;                      ///< position acknowledged when the gradual opening started
-  Bytes opening_window;                  ///< window when the gradual opening started
-  packet::Queue held;                    ///< delayed ACKs of the UE, oldest first
+  std::array<DataWay, 2> ways;               ///< data state by the Side that the data goes to
+  std::array<SynNote, 2> syns;               ///< SYNs by the Side of the sending host
+  std::optional<ControlledFlow> controller;  ///< per-flow window controller, if the bearer uses one
+  Bytes opening_at;                          ///< position acknowledged when the gradual opening started
+  Bytes opening_window;                      ///< window when the gradual opening started
+  packet::Queue held;                        ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
   Instant handshake{};    ///< during the handshake: when its newest segment passed
   Duration round_trip{};  ///< round trip of the handshake; zero while unknown

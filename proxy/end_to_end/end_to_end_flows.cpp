@@ -111,7 +111,7 @@ void EndToEndFlows::close(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
-  if (flow.governed) flow.governed->leave(bearer);
+  if (flow.controller) flow.controller->leave(bearer);
   clocked_.forget(flow, bearer);
   parts_.registry.drop_end_to_end(flow.bearer, now);
   if (flow.successor) {
@@ -128,8 +128,8 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   flows_.for_each([&](EndToEndId id, EndToEndFlow& flow) {
     held_.release(flow, id, control::AckRelease::all(), now);
     Bearer& before = parts_.registry.bearer(flow.bearer);
-    if (flow.governed) flow.governed->leave(before);
-    flow.governed.reset();
+    if (flow.controller) flow.controller->leave(before);
+    flow.controller.reset();
     clocked_.forget(flow, before);
     flow.running = flow.running || flow.towards(Side::radio).acked > Bytes{};
     if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});

@@ -86,8 +86,8 @@ void HeldAcks::on_report(Bearer& bearer, Instant now) {
     const EndToEndId holding = next;
     EndToEndFlow& flow = flows_[holding];
     next = flow.holding_next;
-    if (flow.governed && bearer.rate_control().has_flow_windows())
-      release(flow, holding, flow.governed->on_report(bearer, now), now);
+    if (flow.controller && bearer.rate_control().has_flow_windows())
+      release(flow, holding, flow.controller->on_report(bearer, now), now);
   }
 }
 

@@ -80,10 +80,10 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, con
   if (end <= way.sent) return;
   static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
-  if (!flow.governed) return;
+  if (!flow.controller) return;
   // Both directions count, because the payload share of packets is the same for uploads and downloads.
-  flow.governed->carried(payload, Bytes(parsed.ip_length));
-  if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
+  flow.controller->carried(payload, Bytes(parsed.ip_length));
+  if (in == Side::core) flow.controller->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
 void EndToEndFlows::watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
@@ -99,7 +99,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   DataWay& way = flow.towards(in);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
-  if (in == Side::radio && !flow.governed && bearer.rate_control().has_flow_windows())
+  if (in == Side::radio && !flow.controller && bearer.rate_control().has_flow_windows())
     windows_.begin_law(flow, bearer, now);
   if (in == Side::radio && ClockedAcks::governs(bearer) && !flow.half_open()) [[unlikely]] {
     if (!ClockedAcks::watches(flow)) clocked_.begin(flow, bearer, now);

@@ -125,7 +125,7 @@ struct Flow {
   bool waits_out : 1 = false;                              ///< TIME-WAIT: both hosts have closed it (WaitingOut)
   std::uint8_t unsplittable_seen : 4 = 0;  ///< releases because of segments that cannot be split (Released)
   std::uint32_t window_loop = no_id;       ///< index of the controller of the server's window, if any
-  std::uint32_t governed = no_id;          ///< index of its per-flow window controller, if any
+  std::uint32_t controller = no_id;        ///< index of its per-flow window controller, if any
   EndToEndId successor = no_id;            ///< end-to-end connection that takes over when the handback is complete
   FlowShare share;                         ///< contribution to the bearer's sums
   std::uint32_t demands = no_id;           ///< index of its demand record, if it carries much

@@ -8,15 +8,15 @@
 
 #include "control/delay_based_controller.hpp"
 #include "control/fallback.hpp"
+#include "control/flow_controller.hpp"
 #include "control/second_loop.hpp"
 #include "control/smvs.hpp"
-#include "control/window_laws.hpp"
 #include "dataplane/units/bytes.hpp"
 
 namespace sluice::proxy {
 
 /// The proxy's own modes: configuration name and text from one line. The other modes are the per-flow window
-/// controllers of control/window_laws.hpp.
+/// controllers of control/flow_controller.hpp.
 #define SLUICE_OWN_MODES(X)                                                         \
   X(bypass, "bypass", "forward untouched")                                          \
   X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
@@ -29,7 +29,7 @@ enum class Mode : std::uint8_t {
   SLUICE_OWN_MODES(X)
 #undef X
 #define X(name, key, type, split, regulate, text) name,
-      SLUICE_WINDOW_LAWS(X)
+      SLUICE_FLOW_CONTROLLERS(X)
 #undef X
 };
 
@@ -45,7 +45,7 @@ inline constexpr std::array mode_table = {
     SLUICE_OWN_MODES(X)
 #undef X
 #define X(name, key, type, split, regulate, text) ModeText{Mode::name, key, text},
-        SLUICE_WINDOW_LAWS(X)
+        SLUICE_FLOW_CONTROLLERS(X)
 #undef X
 };
 /// Returns the configuration name of a mode.
@@ -54,15 +54,15 @@ inline constexpr std::array mode_table = {
 }
 
 /// Returns the per-flow window controller of a mode; nothing for a mode without one.
-[[nodiscard]] constexpr std::optional<control::WindowLaw> window_law_of(Mode mode) {
-  constexpr std::size_t own = mode_table.size() - control::window_law_table.size();
+[[nodiscard]] constexpr std::optional<control::FlowControllerKind> flow_controller_of(Mode mode) {
+  constexpr std::size_t own = mode_table.size() - control::flow_controller_table.size();
   const auto number = static_cast<std::size_t>(mode);
   if (number < own) return std::nullopt;
-  return static_cast<control::WindowLaw>(number - own);
+  return static_cast<control::FlowControllerKind>(number - own);
 }
 /// True if the mode uses feedback: Node-B reports or the UE's ACKs.
 [[nodiscard]] constexpr bool needs_feedback(Mode mode) {
-  return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
+  return mode == Mode::smvs || mode == Mode::observe || flow_controller_of(mode).has_value();
 }
 
 /// Where the SMVS law is computed, and from what.
@@ -109,13 +109,13 @@ enum class Intercept : std::uint8_t {
 };
 /// True if the mode can be applied to split connections.
 [[nodiscard]] constexpr bool can_split(Mode mode) {
-  const auto law = window_law_of(mode);
+  const auto law = flow_controller_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
 /// True if the mode can be applied to end-to-end connections. SMVS can only with the ACK-based controller, because an
 /// allowance cannot be advertised to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
-  const auto law = window_law_of(mode);
+  const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
 }
 
@@ -135,8 +135,9 @@ struct Treatment {
   /// none.
   [[nodiscard]] bool needs_reports() const {
     if (mode == Mode::smvs) return traits_of(smvs.law).needs_reports;
-    const auto window_law = window_law_of(mode);
-    const bool told_all = window_law && control::text_of(*window_law).needs_buffer_only && laws.buffer > Bytes{};
+    const auto flow_controller = flow_controller_of(mode);
+    const bool told_all =
+        flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
   /// True if the UEs' ACKs feed the ACK-based controller, which steers always or while reports are late.

@@ -3,7 +3,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/steering/governed_flow.hpp"
+#include "proxy/steering/controlled_flow.hpp"
 
 namespace sluice::proxy {
 
@@ -12,7 +12,7 @@ namespace sluice::proxy {
 class FlowWindows {
  public:
   /// Reserves places for `max_flows` controllers. `registry` outlives it.
-  FlowWindows(const Registry& registry, std::uint32_t max_flows) : registry_(registry), laws_(max_flows) {}
+  FlowWindows(const Registry& registry, std::uint32_t max_flows) : registry_(registry), controllers_(max_flows) {}
 
   /// Feeds the flow's controller with what the UE has acknowledged and the Node-B has reported since the last service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
@@ -20,7 +20,7 @@ class FlowWindows {
   [[nodiscard, gnu::noinline]] Bytes room(Flow& flow, Bearer& bearer, Instant now);
   /// Records `bytes` IP bytes of segments sent to the UE; no effect if the flow has no controller.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
-    if (flow.governed != no_id) [[unlikely]]
+    if (flow.controller != no_id) [[unlikely]]
       note_sent(flow, bearer, bytes);
   }
   /// Starts the controller of a flow that already carries data, from the flow's part of the measured path capacity.
@@ -30,11 +30,11 @@ class FlowWindows {
 
  private:
   /// Returns the flow's controller and creates it on first use; null if there is no place.
-  [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
+  [[nodiscard]] ControlledFlow* controller_of(Flow& flow, Bearer& bearer);
   [[gnu::noinline]] void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 
   const Registry& registry_;
-  flow::Slab<GovernedFlow> laws_;
+  flow::Slab<ControlledFlow> controllers_;
 };
 
 }  // namespace sluice::proxy

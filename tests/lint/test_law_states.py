@@ -29,7 +29,7 @@ MADE = {
     "ClampLaw": {"segment_", "target_", "slope_", "frame_"},
     "RegulatorLaw": {"segment_"},
     "AckTimingLaw": {"segment_"},
-    "FlowLaw": {"segment_"},
+    "FlowController": {"segment_"},
 }
 # Of these the state is that of the parts named, one by one.
 BY_PARTS = {"WindowRegulator": {"parameters_": "parameters_.buffer"}, "AckRegulator": {"parameters_": "parameters_.buffer"}}

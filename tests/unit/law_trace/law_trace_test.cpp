@@ -128,8 +128,8 @@ struct Driver<NodeBAllowance> {
 };
 
 template <>
-struct Driver<FlowLaw> {
-  using Laws = TracedLaw<FlowLaw>;
+struct Driver<FlowController> {
+  using Laws = TracedLaw<FlowController>;
   Bytes sent;
   Bytes left;
   Bytes acked;
@@ -149,7 +149,7 @@ struct Driver<FlowLaw> {
   }
   FlowView flow() const { return {left, left + (sent - left) / 2, sent, 40ms}; }
 
-  void step(LawTrace* trace, FlowLaw& law, const auto& identify, Dice& dice) {
+  void step(LawTrace* trace, FlowController& law, const auto& identify, Dice& dice) {
     if (dice.once_in(400)) traced<Laws::Seed>(trace, law, identify, Bytes(dice.between(0, 90'000)), queue(dice));
     sent += Bytes(dice.between(0, 3000));
     traced<Laws::OnData>(trace, law, identify, sent);
@@ -233,20 +233,20 @@ TEST(LawTrace, TheWindowForTheServerIsReplayed) {
 }
 
 TEST(LawTrace, EveryPerFlowWindowControllerIsReplayed) {
-  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
-    SCOPED_TRACE(window_law_table.at(i).word);
-    FlowLawOrigin origin;
-    origin.law = static_cast<WindowLaw>(i);
-    expect_the_same_again<FlowLaw>(origin, Driver<FlowLaw>());
+  for (std::size_t i = 0; i < flow_controller_table.size(); ++i) {
+    SCOPED_TRACE(flow_controller_table.at(i).word);
+    FlowControllerOrigin origin;
+    origin.law = static_cast<FlowControllerKind>(i);
+    expect_the_same_again<FlowController>(origin, Driver<FlowController>());
   }
 }
 
 TEST(LawTrace, AParameterOfAPerFlowWindowControllerCanBeChanged) {
-  FlowLawOrigin origin;
-  origin.law = WindowLaw::clamp;
-  EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "clamp.gain", "2000"), 0U);
-  origin.law = WindowLaw::fair_share;
-  EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "fair_share.packet", "700"), 0U);
+  FlowControllerOrigin origin;
+  origin.law = FlowControllerKind::clamp;
+  EXPECT_GT(decided_otherwise<FlowController>(origin, Driver<FlowController>(), "clamp.gain", "2000"), 0U);
+  origin.law = FlowControllerKind::fair_share;
+  EXPECT_GT(decided_otherwise<FlowController>(origin, Driver<FlowController>(), "fair_share.packet", "700"), 0U);
 }
 
 TEST(LawTrace, TracingDoesNotChangeDecisions) {

@@ -1,6 +1,6 @@
 // The table of laws: every line makes a law that answers, from what the same reports say.
 
-#include "control/window_laws.hpp"
+#include "control/flow_controller.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,58 +31,58 @@ FlowView flow() {
   return view;
 }
 
-Bytes window_of(WindowLaw which) {
-  FlowLaw law(which, {}, {40ms, 1000_B});
+Bytes window_of(FlowControllerKind which) {
+  FlowController law(which, {}, {40ms, 1000_B});
   law.on_data(30'000_B);
   static_cast<void>(law.on_queue(queue(), flow()));
   return law.window(10'000_B, queue(), flow());
 }
 
-TEST(WindowLaws, EveryNameIsUnique) {
+TEST(FlowControllers, EveryNameIsUnique) {
   std::set<std::string_view> words;
-  for (const WindowLawText& text : window_law_table) {
+  for (const FlowControllerText& text : flow_controller_table) {
     EXPECT_TRUE(words.insert(text.word).second) << text.word;
     EXPECT_TRUE(text.split || text.regulate) << text.word;
   }
-  EXPECT_EQ(text_of(WindowLaw::gwa_fcfs).word, "gwa-fcfs");
-  EXPECT_FALSE(text_of(WindowLaw::ack_regulator).split);
+  EXPECT_EQ(text_of(FlowControllerKind::gwa_fcfs).word, "gwa-fcfs");
+  EXPECT_FALSE(text_of(FlowControllerKind::ack_regulator).split);
 }
 
-TEST(WindowLaws, EachTableRowCreatesItsController) {
-  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
-    const auto which = static_cast<WindowLaw>(i);
-    EXPECT_EQ(FlowLaw(which, {}, {}).which(), which);
+TEST(FlowControllers, EachTableRowCreatesItsController) {
+  for (std::size_t i = 0; i < flow_controller_table.size(); ++i) {
+    const auto which = static_cast<FlowControllerKind>(i);
+    EXPECT_EQ(FlowController(which, {}, {}).which(), which);
   }
 }
 
-TEST(WindowLaws, EachControllerComputesItsWindowFromOneReport) {
-  EXPECT_EQ(window_of(WindowLaw::wrs), 30'000_B) << "B/n";
-  EXPECT_EQ(window_of(WindowLaw::wrd), 35'000_B) << "B/n and the 5 kB on the air";
-  EXPECT_EQ(window_of(WindowLaw::wrb), 35'000_B);
-  EXPECT_EQ(window_of(WindowLaw::gwa_rr), 18'000_B) << "B/N less the 12 kB of the flow in the queue";
-  EXPECT_EQ(window_of(WindowLaw::gwa_fcfs), 20'000_B) << "half of the 40 kB that are free";
-  EXPECT_EQ(window_of(WindowLaw::ba), 20'000_B) << "half of 1 MB/s for 40 ms";
-  EXPECT_EQ(window_of(WindowLaw::fair_share), 30'000_B) << "20 of the 40 packets of 1500 bytes";
-  EXPECT_EQ(window_of(WindowLaw::ack_regulator), Bytes::max()) << "it rewrites nothing";
+TEST(FlowControllers, EachControllerComputesItsWindowFromOneReport) {
+  EXPECT_EQ(window_of(FlowControllerKind::wrs), 30'000_B) << "B/n";
+  EXPECT_EQ(window_of(FlowControllerKind::wrd), 35'000_B) << "B/n and the 5 kB on the air";
+  EXPECT_EQ(window_of(FlowControllerKind::wrb), 35'000_B);
+  EXPECT_EQ(window_of(FlowControllerKind::gwa_rr), 18'000_B) << "B/N less the 12 kB of the flow in the queue";
+  EXPECT_EQ(window_of(FlowControllerKind::gwa_fcfs), 20'000_B) << "half of the 40 kB that are free";
+  EXPECT_EQ(window_of(FlowControllerKind::ba), 20'000_B) << "half of 1 MB/s for 40 ms";
+  EXPECT_EQ(window_of(FlowControllerKind::fair_share), 30'000_B) << "20 of the 40 packets of 1500 bytes";
+  EXPECT_EQ(window_of(FlowControllerKind::ack_regulator), Bytes::max()) << "it rewrites nothing";
 }
 
-TEST(WindowLaws, OnlyTheFairShareLimitsBothDirectionsAndNeedsOnlyTheBuffer) {
-  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
-    const bool fair_share = static_cast<WindowLaw>(i) == WindowLaw::fair_share;
-    EXPECT_EQ(window_law_table[i].both_ways, fair_share) << window_law_table[i].word;
-    EXPECT_EQ(window_law_table[i].needs_buffer_only, fair_share) << window_law_table[i].word;
+TEST(FlowControllers, OnlyTheFairShareLimitsBothDirectionsAndNeedsOnlyTheBuffer) {
+  for (std::size_t i = 0; i < flow_controller_table.size(); ++i) {
+    const bool fair_share = static_cast<FlowControllerKind>(i) == FlowControllerKind::fair_share;
+    EXPECT_EQ(flow_controller_table[i].both_ways, fair_share) << flow_controller_table[i].word;
+    EXPECT_EQ(flow_controller_table[i].needs_buffer_only, fair_share) << flow_controller_table[i].word;
   }
 }
 
-TEST(WindowLaws, WhatTheNodeBAdvertisesIsAnUpperBound) {
+TEST(FlowControllers, WhatTheNodeBAdvertisesIsAnUpperBound) {
   QueueView view = queue();
   view.advertised = 7'000_B;
-  const FlowLaw law(WindowLaw::gwa_fcfs, {}, {});
+  const FlowController law(FlowControllerKind::gwa_fcfs, {}, {});
   EXPECT_EQ(law.window(0_B, view, flow()), 7'000_B);
 }
 
-TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
-  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+TEST(FlowControllers, ClampFollowsThePriceFromAckToAck) {
+  FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   AckView ack{
       .now = Instant(1s), .ack = 0_B, .newly = 2'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
@@ -102,8 +102,8 @@ TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
   EXPECT_LT(law.window(ack.ack, view, flow()), without_price / 2);
 }
 
-TEST(WindowLaws, AnUnusedWindowDoesNotGrow) {
-  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+TEST(FlowControllers, AnUnusedWindowDoesNotGrow) {
+  FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
   law.seed(30'000_B, queue());
   AckView ack{
       .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = false, .in_loss = false};
@@ -115,8 +115,8 @@ TEST(WindowLaws, AnUnusedWindowDoesNotGrow) {
 }
 
 /// A new controller gets prices of the former controller's queue for some seconds.
-TEST(WindowLaws, ClampIgnoresThePriceOfADrainedQueueAfterASwitch) {
-  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+TEST(FlowControllers, ClampIgnoresThePriceOfADrainedQueueAfterASwitch) {
+  FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.flows = 1;
   view.queue = 60'000_B;
@@ -142,8 +142,8 @@ TEST(WindowLaws, ClampIgnoresThePriceOfADrainedQueueAfterASwitch) {
   EXPECT_LT(pass(50), opened) << "a queue that is there closes it";
 }
 
-TEST(WindowLaws, AQueueThatStopsDrainingReducesTheNewWindow) {
-  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+TEST(FlowControllers, AQueueThatStopsDrainingReducesTheNewWindow) {
+  FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.queue = 60'000_B;
   view.price = 50ms;
@@ -157,8 +157,8 @@ TEST(WindowLaws, AQueueThatStopsDrainingReducesTheNewWindow) {
   EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
-TEST(WindowLaws, AQueueThatNeverDrainsReducesTheNewWindow) {
-  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+TEST(FlowControllers, AQueueThatNeverDrainsReducesTheNewWindow) {
+  FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
   QueueView view = queue();
   view.price = 50ms;
   law.seed(40'000_B, view);
@@ -173,13 +173,13 @@ TEST(WindowLaws, AQueueThatNeverDrainsReducesTheNewWindow) {
   EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
-TEST(WindowLaws, FlowsAreCountedLikeInTheirPaper) {
+TEST(FlowControllers, FlowsAreCountedLikeInTheirPaper) {
   LawParameters parameters;
   parameters.gwa.decay = 0.8;
   parameters.fair_share.idle = 7s;
-  EXPECT_EQ(counting(WindowLaw::gwa_rr, parameters).decay, 0.8);
-  EXPECT_EQ(counting(WindowLaw::fair_share, parameters).interval, 7s);
-  EXPECT_EQ(counting(WindowLaw::fair_share, parameters).decay, 0);
+  EXPECT_EQ(counting(FlowControllerKind::gwa_rr, parameters).decay, 0.8);
+  EXPECT_EQ(counting(FlowControllerKind::fair_share, parameters).interval, 7s);
+  EXPECT_EQ(counting(FlowControllerKind::fair_share, parameters).decay, 0);
 }
 
 }  // namespace

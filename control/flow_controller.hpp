@@ -10,13 +10,13 @@
 
 namespace sluice::control {
 
-enum class WindowLaw : std::uint8_t {
+enum class FlowControllerKind : std::uint8_t {
 #define X(name, word, type, split, regulate, text) name,
-  SLUICE_WINDOW_LAWS(X)
+  SLUICE_FLOW_CONTROLLERS(X)
 #undef X
 };
 
-struct WindowLawText {
+struct FlowControllerText {
   std::string_view word;
   bool split = false;
   bool regulate = false;
@@ -24,26 +24,26 @@ struct WindowLawText {
   bool both_ways = false;          ///< LawHooks::both_ways
   bool needs_buffer_only = false;  ///< LawHooks::needs_buffer_only
 };
-inline constexpr std::array window_law_table = {
+inline constexpr std::array flow_controller_table = {
 #define X(name, word, type, split, regulate, text) \
-  WindowLawText{word, split, regulate, text, type::both_ways, type::needs_buffer_only},
-    SLUICE_WINDOW_LAWS(X)
+  FlowControllerText{word, split, regulate, text, type::both_ways, type::needs_buffer_only},
+    SLUICE_FLOW_CONTROLLERS(X)
 #undef X
 };
-[[nodiscard]] constexpr const WindowLawText& text_of(WindowLaw law) {
-  return window_law_table[static_cast<std::size_t>(law)];
+[[nodiscard]] constexpr const FlowControllerText& text_of(FlowControllerKind law) {
+  return flow_controller_table[static_cast<std::size_t>(law)];
 }
 
 /// Returns how a controller counts the flows that share a queue.
-[[nodiscard]] FlowCounting counting(WindowLaw law, const LawParameters& parameters);
+[[nodiscard]] FlowCounting counting(FlowControllerKind law, const LawParameters& parameters);
 
 /// Controller of one flow, held by value, of any type in the table: calls its LawHooks. Thread: its flow's.
-class FlowLaw {
+class FlowController {
  public:
   /// Makes the controller `law` with `parameters` that pass validate(). Allocates nothing.
-  FlowLaw(WindowLaw law, const LawParameters& parameters, const LawStart& start);
+  FlowController(FlowControllerKind law, const LawParameters& parameters, const LawStart& start);
 
-  [[nodiscard]] WindowLaw which() const { return static_cast<WindowLaw>(law_.index()); }
+  [[nodiscard]] FlowControllerKind which() const { return static_cast<FlowControllerKind>(law_.index()); }
   void on_data(Bytes end) {
     std::visit([&](auto& law) { law.on_data(end); }, law_);
   }
@@ -72,14 +72,14 @@ class FlowLaw {
  private:
   using Any = std::variant<
 #define X(name, word, type, split, regulate, text) type,
-      SLUICE_WINDOW_LAWS(X)
+      SLUICE_FLOW_CONTROLLERS(X)
 #undef X
           LawHooks>;
-  static Any make(WindowLaw law, const LawParameters& parameters, const LawStart& start);
+  static Any make(FlowControllerKind law, const LawParameters& parameters, const LawStart& start);
 
   Any law_;
   Bytes segment_;
 };
-static_assert(sizeof(FlowLaw) <= 448, "there is one for every connection");
+static_assert(sizeof(FlowController) <= 448, "there is one for every connection");
 
 }  // namespace sluice::control

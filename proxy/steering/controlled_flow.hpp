@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "control/active_flows.hpp"
+#include "control/flow_controller.hpp"
 #include "control/queue_marks.hpp"
-#include "control/window_laws.hpp"
 #include "dataplane/flow/flow_key.hpp"
 #include "proxy/bearer/bearer.hpp"
 
@@ -17,10 +17,10 @@ inline constexpr std::int64_t least_window_segments = 2;
 /// the controller. The owner decides what a position counts. End to end it is a byte of the stream
 /// (control::StreamPosition). For a split connection it is an IP byte sent, retransmissions included, and
 /// "acknowledged" means no longer in flight. Thread: its shard's.
-class GovernedFlow {
+class ControlledFlow {
  public:
   /// Creates the controller from `start`. Position 0 is the next byte to be sent.
-  GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
+  ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
   /// Records data up to position `end`, which was just sent to the UE and is counted in bearer.sent().
   void on_sent(const Bearer& bearer, Bytes end);
@@ -48,7 +48,7 @@ class GovernedFlow {
   /// Returns the position up to which data was sent.
   [[nodiscard]] Bytes sent() const { return sent_; }
   /// Returns which controller this is.
-  [[nodiscard]] control::WindowLaw law() const { return law_.which(); }
+  [[nodiscard]] control::FlowControllerKind law() const { return law_.which(); }
 
  private:
   /// Returns the flow's positions in the radio queue.
@@ -60,7 +60,7 @@ class GovernedFlow {
   template <typename Call, typename... Arguments>
   auto ask(const Bearer& bearer, const Arguments&... arguments);
 
-  control::FlowLaw law_;
+  control::FlowController law_;
   flow::FlowKey whose_;               ///< key of the connection
   control::QueueMarks marks_;         ///< maps totals of bytes sent to the UE to positions of this flow
   control::GwaFlowCount::Mark mark_;  ///< entry of this flow in the count of active flows
@@ -71,6 +71,6 @@ class GovernedFlow {
   Bytes packet_{1};            ///< IP bytes of the largest packet
   std::uint32_t reports_ = 0;  ///< number of the bearer's reports that were processed
 };
-static_assert(sizeof(GovernedFlow) <= 672, "beside each connection under a law of windows");
+static_assert(sizeof(ControlledFlow) <= 672, "beside each connection under a per-flow window controller");
 
 }  // namespace sluice::proxy
