@@ -36,7 +36,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
     if (fin_can_go()) emit_fin(now, output);
     if (bits_.ack_now) emit_ack(now, output);
     if (bits_.timer == Timer::none && must_guard_window()) arm(Timer::persist, now + rto());
-    settle();
+    update_fast_path();
     return allowance - left;
   }
   return emit_troubled(now, output, allowance);
@@ -65,7 +65,7 @@ Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
   if (bits_.ack_now) emit_ack(now, output);
   if (must_guard_window()) arm(Timer::persist, now + rto());
   if (must_guard_refused()) arm(Timer::retransmit, now + rto());
-  settle();
+  update_fast_path();
   return sent;
 }
 
@@ -79,9 +79,9 @@ bool Endpoint::wants_to_send(Instant now) const {
 /// Recomputes the fast-path flag of an open connection and releases recovery state that is no longer needed. The fast
 /// paths of receive() and emit() require that no recovery, reordering, probe, urgent data, ECN reduction or FIN is in
 /// progress.
-void Endpoint::settle_open() {
+void Endpoint::update_fast_path_open() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
-    settle_urgent();
+    update_fast_path_urgent();
   if (disturbed() && bits_.recovery == Recovery::none && !bits_.reduced) calm_down();
   bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none && is_calm() &&
                        repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.fin_known && !bits_.fin_wanted &&

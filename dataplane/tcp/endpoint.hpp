@@ -460,7 +460,7 @@ class Endpoint {
   // --- defined in urgent.cpp ---
   void take_urgent_pointer(const Segment& segment);
   [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
-  void settle_urgent();
+  void update_fast_path_urgent();
 
   // --- defined in accurate_ecn.cpp ---
   /// Returns the counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
@@ -525,11 +525,12 @@ class Endpoint {
   /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
   /// starts such a condition clears bits_.on_fast_path itself. The fast paths never apply to a connection that is not
   /// established.
-  void settle() {
+  void update_fast_path() {
     bits_.on_fast_path = false;
-    if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out) settle_open();
+    if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out)
+      update_fast_path_open();
   }
-  void settle_open();
+  void update_fast_path_open();
   /// True if no negotiated option and no configuration excludes the fast paths.
   [[nodiscard]] bool may_go_fast() const { return !bits_.small_path && !paced() && !uses_accurate_ecn(); }
   [[nodiscard]] Segment header(SeqNum seq);

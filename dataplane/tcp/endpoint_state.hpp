@@ -76,7 +76,7 @@ struct EndpointBits {
   // Connection and negotiated options.
   State state : 4 = State::closed;
   Timer timer : 3 = Timer::none;
-  bool on_fast_path : 1 = false;  ///< the fast paths apply, see settle()
+  bool on_fast_path : 1 = false;  ///< the fast paths apply, see update_fast_path()
   bool use_timestamps : 1 = false;
   bool use_sack : 1 = false;
   bool use_scale : 1 = false;

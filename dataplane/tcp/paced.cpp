@@ -1,5 +1,6 @@
 // Pacing of an endpoint: delivery-rate samples, bursts at a rate and, if configured, the model that sets rate and
-// window. Called by emit.cpp and ack_processing.cpp. A paced connection never uses the fast paths, see settle().
+// window. Called by emit.cpp and ack_processing.cpp. A paced connection never uses the fast paths, see
+// update_fast_path().
 
 #include <algorithm>
 

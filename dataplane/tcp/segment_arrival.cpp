@@ -20,7 +20,7 @@ constexpr std::uint32_t least_repeated = 1U << 20;
 }  // namespace
 
 /// True if the fast path can process the segment: it carries the next data in order, or acknowledges new data, on a
-/// connection where settle() found the fast paths applicable.
+/// connection where update_fast_path() found the fast paths applicable.
 inline bool Endpoint::is_expected(const Segment& segment) const {
   if (!bits_.on_fast_path) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
@@ -111,7 +111,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
     if (segment.flags.urg()) take_urgent_pointer(segment);
     if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
   }
-  settle();
+  update_fast_path();
   return plausible;
 }
 

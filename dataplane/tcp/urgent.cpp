@@ -36,7 +36,7 @@ void Endpoint::mark_urgent(Segment& segment) const {
 }
 
 /// Clears the urgent flags: received data that was read, or sent data that was acknowledged, is not urgent any more.
-void Endpoint::settle_urgent() {
+void Endpoint::update_fast_path_urgent() {
   if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
   if (bits_.urgent_out && disturbance().snd_up <= snd_.una) bits_.urgent_out = false;
 }

@@ -92,7 +92,7 @@ void Bearer::end_short_flow(Instant now) {
   for_each_sibling([now](Bearer& other) { other.short_flow_timer_.end(now); });
 }
 
-void Bearer::settle_ring() {
+void Bearer::recompute_counting() {
   bool any = rate_control_.can_be_controlled();
   for_each_sibling([&any](const Bearer& other) { any = any || other.rate_control_.can_be_controlled(); });
   counts_ = any;
@@ -122,7 +122,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   }
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
   rate_control_.set_timely_reports(*treatment_, own.come_in_time());
-  settle_lead();
+  select_controller();
   own.bridge.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
   return Verdict::applied;
 }
@@ -165,7 +165,7 @@ void Bearer::change_reporter(const ReportArrival& report) {
 
 /// Compares the feedback delay of both inputs: 2·τp plus the report period against the controller's own estimate for
 /// ACKs. Reports are not selected while ACKs contradict them.
-void Bearer::settle_lead() {
+void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;

@@ -51,7 +51,7 @@ class Bearer : public RingMember<Bearer> {
   void inherit(const Bearer& before, Instant now);
   /// Recomputes for all bearers of the UE whether sent bytes are counted: true if feedback may steer any of them. Call
   /// it after a bearer was added to the ring or removed from it.
-  void settle_ring();
+  void recompute_counting();
   /// True if the UE belongs to the control group.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
@@ -198,7 +198,7 @@ class Bearer : public RingMember<Bearer> {
   /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
   [[nodiscard]] bool rests() const;
   /// Selects reports or ACKs as the controller's input by their feedback delay.
-  void settle_lead();
+  void select_controller();
 
   const Treatment* treatment_;
   BearerParts* parts_;

@@ -55,7 +55,7 @@ class RateControlMode {
 
  private:
   /// Recomputes the derived flags from the inputs.
-  void settle(const Treatment& treatment);
+  void update(const Treatment& treatment);
 
   bool can_be_controlled_ : 1;
   bool needs_reports_ : 1;

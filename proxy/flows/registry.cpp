@@ -144,7 +144,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
   bearer.join_ring(bearers_[entry]);
-  bearer.settle_ring();
+  bearer.recompute_counting();
   return id;
 }
 
@@ -152,7 +152,7 @@ void Registry::close_bearer(BearerId id) {
   Bearer& bearer = bearers_[id];
   Bearer& other = bearer.sibling();
   bearer.leave_ring();
-  other.settle_ring();
+  other.recompute_counting();
   if (find_bearer(bearer.ue()) == id) {
     if (&other != &bearer) {
       entry_table_.reassign(entry_key(bearer.ue()), other.id);

@@ -123,7 +123,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   // Without any of these conditions, held and advertised bytes have the same sum as before.
   if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
-    settle(flow, bearer, events);
+    update_accounting(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
@@ -147,7 +147,7 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
 bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (is_said(flow, bearer, now)) {
     work_.keep_journal(flow, id);
-    settle(flow, bearer, StreamEvents::all);
+    update_accounting(flow, bearer, StreamEvents::all);
   } else {
     relay_ends(flow, id, bearer, now);
   }
@@ -218,7 +218,7 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
   sending::emit(work_, flow, bearer, now);
   if (relay::has_news_of_end(flow)) [[unlikely]]
     pass_news_of_end(flow, bearer, now);
-  settle(flow, bearer, StreamEvents::all);
+  update_accounting(flow, bearer, StreamEvents::all);
 }
 
 void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
@@ -233,7 +233,7 @@ void SplitFlows::use_room(Bearer& bearer, Instant now) {
 }
 
 /// Updates the flow's share in the bearer's sums and in the memory budget.
-void SplitFlows::settle(Flow& flow, Bearer& bearer, StreamEvents events) {
+void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
   bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), work_.memory.note(flow, events),

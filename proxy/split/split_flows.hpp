@@ -110,7 +110,7 @@ class SplitFlows {
   /// Forwards the abnormal end of one leg to the other one and sends its RST.
   [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
   /// Updates the flow's share in the bearer's sums and its quota in the memory budget.
-  void settle(Flow& flow, Bearer& bearer, StreamEvents events);
+  void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
   bool wait_out(Flow& flow, FlowId id, Instant now);
   /// Puts the flow into TIME-WAIT and closes the oldest one if there are too many.
