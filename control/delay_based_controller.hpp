@@ -114,7 +114,7 @@ class DelayBasedController {
   [[nodiscard]] Bytes window(Instant now) const;
   /// With so much under way: when there is room for a segment more if nothing is heard until then; `never` when a
   /// silence does not make room. After `now`, by a millisecond at least.
-  [[nodiscard]] Instant room_at(Instant now, Bytes under_way) const;
+  [[nodiscard]] Instant budget_available_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// The highest that it was in the last five to ten seconds; zero while unknown.
   [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }

@@ -76,7 +76,7 @@ Bytes DelayBasedController::window(Instant now) const {
   return std::max(window, left_) + parameters_.segment;
 }
 
-Instant DelayBasedController::room_at(Instant now, Bytes under_way) const {
+Instant DelayBasedController::budget_available_at(Instant now, Bytes under_way) const {
   return std::min(grows_at(now, under_way), asks_at(now, under_way));
 }
 

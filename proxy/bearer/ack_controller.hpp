@@ -29,9 +29,11 @@ class AckController {
   AckController& operator=(const AckController&) = delete;
 
   /// Returns how many IP bytes may be sent now: the window less the bytes in flight.
-  [[nodiscard]] Bytes room(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
+  [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
   /// Returns when the window opens for waiting flows without a further ACK; `never` if none waits or it does not open.
-  [[nodiscard]] Instant room_at(Instant now) const { return waiting_ > 0 ? law_.room_at(now, flight_) : never; }
+  [[nodiscard]] Instant budget_available_at(Instant now) const {
+    return waiting_ > 0 ? law_.budget_available_at(now, flight_) : never;
+  }
   /// Returns the IP bytes that all flows of the bearer have in flight to the UE.
   [[nodiscard]] Bytes flight() const { return flight_; }
   /// Adds `change` to the bytes in flight; negative when bytes are acknowledged or lost.

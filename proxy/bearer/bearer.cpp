@@ -200,7 +200,7 @@ bool Bearer::on_deadline(Instant now) {
 Instant Bearer::deadline(Instant now) const {
   if (!rate_control_.has_feedback()) return never;
   const Instant late = reported_ ? reported_->fallback.deadline() : never;
-  if (rate_control_.is_ack_based()) return std::min(ack_controller().room_at(now), late);
+  if (rate_control_.is_ack_based()) return std::min(ack_controller().budget_available_at(now), late);
   return rate_control_.has_flow_windows() || !reported_ ? late : std::min(reported_->bridge.at(), late);
 }
 

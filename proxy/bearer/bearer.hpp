@@ -81,7 +81,7 @@ class Bearer : public RingMember<Bearer> {
   /// Returns how many IP bytes the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
-    if (rate_control_.is_ack_based()) return ack_controller().room(now);
+    if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a

@@ -90,7 +90,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
   Bytes most = Bytes::max();
   if (out == Side::radio) {
     most = bearer.rate_control().is_ack_based()
-               ? work.acks.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               ? work.acks.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
                : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;

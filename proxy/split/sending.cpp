@@ -49,11 +49,11 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, work.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.rate_control().limits_inflight()) [[unlikely]]
-    most = work.windows.room(flow, bearer, now);
+    most = work.windows.send_budget(flow, bearer, now);
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? work.shard.registry.flows().index_of(flow) : no_id;
   if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
-    most = std::min(most, work.acks.room(flow, id, bearer, part == Part::all, now));
+    most = std::min(most, work.acks.budget(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     count_to_radio(work, flow, bearer, sent, now);
@@ -74,7 +74,7 @@ void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes 
 
 /// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
 /// further ACK would trigger a call.
-void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
+void sending::distribute_budget(SplitWork& work, Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
   const AckController& controller = bearer.ack_controller();
@@ -83,7 +83,7 @@ void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
   if (controller.short_flows_waiting() > 0)
     hand_to(work, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_to(work, bearer, count, false, now);
-  work.shard.registry.timers().schedule(bearer, controller.room_at(now));
+  work.shard.registry.timers().schedule(bearer, controller.budget_available_at(now));
 }
 
 }  // namespace sluice::proxy

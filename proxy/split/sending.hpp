@@ -20,6 +20,6 @@ void emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Pa
 void count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
 /// Distributes unused budget of the ACK-based window to a few flows per call, in round-robin order. Their sends, or the
 /// ACKs for data in flight, trigger the next call.
-[[gnu::noinline]] void hand_on_room(SplitWork& work, Bearer& bearer, Instant now);
+[[gnu::noinline]] void distribute_budget(SplitWork& work, Bearer& bearer, Instant now);
 
 }  // namespace sluice::proxy::sending

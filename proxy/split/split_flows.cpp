@@ -128,7 +128,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     short_flow::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::hand_on_room(work_, bearer, now);
+    sending::distribute_budget(work_, bearer, now);
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
@@ -140,7 +140,7 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
   // The flow may be closed, and its bearer with it.
   if (!stays && !work_.shard.registry.bearers().contains(of)) return;
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::hand_on_room(work_, bearer, now);
+    sending::distribute_budget(work_, bearer, now);
 }
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
@@ -227,8 +227,8 @@ void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
   sending::emit(work_, flow, bearer, now);
 }
 
-void SplitFlows::use_room(Bearer& bearer, Instant now) {
-  sending::hand_on_room(work_, bearer, now);
+void SplitFlows::use_budget(Bearer& bearer, Instant now) {
+  sending::distribute_budget(work_, bearer, now);
   serve_pending(now);
 }
 

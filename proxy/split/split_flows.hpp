@@ -69,7 +69,7 @@ class SplitFlows {
     sending::emit(work_, flow, bearer, Side::radio, most, sending::Part::all, now);
   }
   /// Distributes budget of the ACK-based window that became available while no flow was served.
-  void use_room(Bearer& bearer, Instant now);
+  void use_budget(Bearer& bearer, Instant now);
   /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::ask).
   void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.ask(flow, reason)) schedule(flow, id, StreamEvents::all);

@@ -1,6 +1,7 @@
 // Split connections under the ACK-based controller: builds ACK samples, and divides the bearer's window among its
 // flows. The pure-ACK path and the slow path call `hear()`, sending calls room() and sync(), cut-through calls
-// room_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows' shares.
+// budget_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows'
+// shares.
 #include "proxy/steering/ack_steering.hpp"
 
 #include <algorithm>
@@ -95,15 +96,15 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
 /// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
 /// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
 /// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
-inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
-                                         const AckController& controller) {
+inline Bytes AckSteering::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
+                                           const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
     return Bytes::max();
-  return room_beside_others(share, flow, controller);
+  return budget_beside_others(share, flow, controller);
 }
 
-/// Returns the same limit as room_elsewhere() for one of several flows.
-Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
+/// Returns the same limit as budget_elsewhere() for one of several flows.
+Bytes AckSteering::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
   const Duration took = endpoint.srtt();
@@ -118,10 +119,10 @@ Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, cons
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Returns room_elsewhere(). A flow without such room does not count as waiting for the window.
+/// Returns budget_elsewhere(). A flow without such room does not count as waiting for the window.
 inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
-  const Bytes elsewhere = room_elsewhere(share, flow, bearer, controller);
+  const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
   const bool can_send = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now();
   follow_waits(share, can_send && elsewhere > Bytes{}, flow, bearer, controller);
   return elsewhere;
@@ -148,31 +149,31 @@ void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNe
   controller.on_ack(sample);
 }
 
-Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
+Bytes AckSteering::budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   const Bytes elsewhere = follow(share, flow, bearer, controller);
   controller.resume(now);
-  const Bytes room = lesser(elsewhere, controller.room(now));
+  const Bytes budget = lesser(elsewhere, controller.budget(now));
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
-  if (beyond_its_part || waiting <= 1) return room;
-  return part_of_room(share, room, contenders, waiting, flow, controller, now);
+  if (beyond_its_part || waiting <= 1) return budget;
+  return part_of_budget(share, budget, contenders, waiting, flow, controller, now);
 }
 
-Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
+Bytes AckSteering::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   follow_flight(share, flow, controller);
   controller.resume(now);
-  const Bytes room = lesser(room_elsewhere(share, flow, bearer, controller), controller.room(now));
+  const Bytes budget = lesser(budget_elsewhere(share, flow, bearer, controller), controller.budget(now));
   const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // The waiting state is updated only if the flow has to wait, because it is not read before.
-  if (waiting <= 1 && room >= least) [[likely]]
-    return room;
+  if (waiting <= 1 && budget >= least) [[likely]]
+    return budget;
   follow_waits(share, true, flow, bearer, controller);
-  if (waiting <= 1) return room;
-  return part_of_room(share, room, contenders_for(bearer), waiting, flow, controller, now);
+  if (waiting <= 1) return budget;
+  return part_of_budget(share, budget, contenders_for(bearer), waiting, flow, controller, now);
 }
 
 void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
@@ -184,15 +185,15 @@ void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 /// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
 /// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
 /// would then not be the path's.
-Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
-                                const Flow& flow, const AckController& controller, Instant now) {
+Bytes AckSteering::part_of_budget(const Share& share, Bytes budget, Contenders contenders, std::uint32_t waiting,
+                                  const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();
   const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
-  if (in_pairs && share.flight == 0 && room < least) return Bytes{};
+  if (in_pairs && share.flight == 0 && budget < least) return Bytes{};
   const Bytes mine =
       part_of(controller.law().window(now), waiting, contenders.short_flows, share.short_flow_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
-  return std::clamp(part, Bytes{}, room);
+  return std::clamp(part, Bytes{}, budget);
 }
 
 void AckSteering::forget(FlowId id, Bearer& bearer) {

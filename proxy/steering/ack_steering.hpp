@@ -58,11 +58,11 @@ class AckSteering {
   /// Processes an ACK from the UE. Requires that the bearer uses ACKs.
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
   /// Returns how many IP bytes the flow may send now. `beyond_its_part`: the flow may also use what others leave.
-  [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
-                                          Instant now);
+  [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
+                                            Instant now);
   /// Returns how many IP bytes of data just received may be forwarded at once, if at least `least`. The flow counts as
   /// waiting. If data is forwarded, call note_passed() next.
-  [[nodiscard]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
+  [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
   void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow waits for the window and is short.
@@ -87,16 +87,17 @@ class AckSteering {
   /// Updates whether the flow waits and whether it is short.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how much more the flow may have in flight if its bottleneck is not the radio; Bytes::max() if it is.
-  [[nodiscard]] static Bytes room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
-                                            const AckController& controller);
-  /// Computes room_elsewhere() for one of several flows.
-  [[nodiscard, gnu::noinline]] static Bytes room_beside_others(const Share& share, const Flow& flow,
-                                                               const AckController& controller);
-  /// Updates bytes in flight and waiting state, and returns room_elsewhere().
+  [[nodiscard]] static Bytes budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
+                                              const AckController& controller);
+  /// Computes budget_elsewhere() for one of several flows.
+  [[nodiscard, gnu::noinline]] static Bytes budget_beside_others(const Share& share, const Flow& flow,
+                                                                 const AckController& controller);
+  /// Updates bytes in flight and waiting state, and returns budget_elsewhere().
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how much of `room` the flow may send while it shares the window.
-  [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
-                                          const Flow& flow, const AckController& controller, Instant now);
+  [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Contenders contenders,
+                                            std::uint32_t waiting, const Flow& flow, const AckController& controller,
+                                            Instant now);
   flow::LazyArray<Share> shares_;  ///< contributions by FlowId; no memory where no bearer uses ACKs
 };
 

@@ -244,7 +244,7 @@ void BearerService::on_due(BearerId id, Instant now) {
     serve(id, now);
     end_to_end_.on_report(id, now);
   } else if (bearer.rate_control().is_ack_based()) {
-    flows_.use_room(bearer, now);
+    flows_.use_budget(bearer, now);
   }
   reschedule(id, now);
 }

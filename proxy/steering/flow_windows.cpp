@@ -35,7 +35,7 @@ void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
   controlled->on_ack(bearer, ack);
 }
 
-Bytes FlowWindows::room(Flow& flow, Bearer& bearer, Instant now) {
+Bytes FlowWindows::send_budget(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes flight = flight_on_wire(flow.leg(Side::radio));
   Bytes window = segment_on_wire(flow.leg(Side::radio)) * least_window_segments;
   if (ControlledFlow* const controlled = controller_of(flow, bearer)) {

@@ -17,7 +17,7 @@ class FlowWindows {
   /// Feeds the flow's controller with what the UE has acknowledged and the Node-B has reported since the last service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// Returns how many IP bytes may be sent now within the window.
-  [[nodiscard, gnu::noinline]] Bytes room(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);
   /// Records `bytes` IP bytes of segments sent to the UE; no effect if the flow has no controller.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
     if (flow.controller != no_id) [[unlikely]]

@@ -254,20 +254,23 @@ TEST(DelayBasedController, GrowsInAnAckGapUntilTheNextAckIsOverdue) {
 TEST(DelayBasedController, ReportsWhenAnAckGapAllowsASegment) {
   const DelayBasedController law = after_late_acknowledgements(10ms);
   const Instant last = at(4990ms);
-  const Instant room = law.room_at(last, law.window());
-  EXPECT_NEAR(to_seconds(room - last), 1500 / (0.9 * 1.25e6), 1e-4);
-  EXPECT_GE(law.window(room + 1us), law.window() + Bytes(1500));
-  EXPECT_EQ(law.room_at(last + 5ms, law.window()), last + 6ms) << "it is there, and is not looked for all the time";
-  EXPECT_EQ(law.room_at(last, law.window() + Bytes(40'000)), never) << "more than a silence makes room for";
-  EXPECT_EQ(law.room_at(last + 115ms, Bytes(0)), last + 116ms) << "whoever could not use it is looked at again";
-  EXPECT_EQ(law.room_at(last, Bytes(std::int64_t{1} << 62)), never) << "however much is said to be under way";
+  const Instant available = law.budget_available_at(last, law.window());
+  EXPECT_NEAR(to_seconds(available - last), 1500 / (0.9 * 1.25e6), 1e-4);
+  EXPECT_GE(law.window(available + 1us), law.window() + Bytes(1500));
+  EXPECT_EQ(law.budget_available_at(last + 5ms, law.window()), last + 6ms)
+      << "it is there, and is not looked for all the time";
+  EXPECT_EQ(law.budget_available_at(last, law.window() + Bytes(40'000)), never) << "more than a silence makes room for";
+  EXPECT_EQ(law.budget_available_at(last + 115ms, Bytes(0)), last + 116ms)
+      << "whoever could not use it is looked at again";
+  EXPECT_EQ(law.budget_available_at(last, Bytes(std::int64_t{1} << 62)), never)
+      << "however much is said to be under way";
 }
 
 TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   const Instant later = at(5s);
   const DelayBasedController punctual = after_late_acknowledgements(0ms);
   EXPECT_EQ(punctual.window(later), punctual.window());
-  EXPECT_GE(punctual.room_at(later, Bytes(0)), later + 190ms) << "not before news is overdue";
+  EXPECT_GE(punctual.budget_available_at(later, Bytes(0)), later + 190ms) << "not before news is overdue";
   const DelayBasedController unknown = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.late = -1ms; });
   EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
   const DelayBasedController passing =
@@ -296,16 +299,16 @@ TEST(DelayBasedController, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdu
   const DelayBasedController law = law_with(beyond);
   ASSERT_GT(beyond, law.window()) << "as an outage leaves it, and no room is made";
   const Instant last = at(3s);
-  const Instant asks = law.room_at(last, beyond);
+  const Instant asks = law.budget_available_at(last, beyond);
   EXPECT_GE(asks, last + 200ms);
   EXPECT_LE(asks, last + 500ms);
   EXPECT_EQ(law.window(asks - 1us), law.window());
   EXPECT_EQ(law.window(asks), beyond + Bytes(1500));
-  EXPECT_EQ(law.room_at(asks, beyond), asks + 10ms) << "whoever could not use it is looked at again";
-  EXPECT_EQ(law.room_at(asks, beyond + Bytes(1500)), never) << "it has asked";
+  EXPECT_EQ(law.budget_available_at(asks, beyond), asks + 10ms) << "whoever could not use it is looked at again";
+  EXPECT_EQ(law.budget_available_at(asks, beyond + Bytes(1500)), never) << "it has asked";
   const DelayBasedController over = law_with(Bytes(0));
   EXPECT_EQ(over.window(last + 10s), over.window()) << "nothing is to be heard of";
-  EXPECT_EQ(over.room_at(last, Bytes(0)), never);
+  EXPECT_EQ(over.budget_available_at(last, Bytes(0)), never);
   DelayBasedController lost = law_with(beyond);
   lost.on_resumed(last + 3s);
   EXPECT_EQ(lost.window(last + 10s), lost.window()) << "a timeout has asked";
