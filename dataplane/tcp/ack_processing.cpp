@@ -20,7 +20,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const bool repeats = is_duplicate_ack(segment);
   bits_.peer_responded = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
-  if (closed && send_.outstanding()) disturb();            // the refused data is retransmitted later
+  if (closed && send_.outstanding()) ensure_recovery_state();  // the refused data is retransmitted later
   if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_.una);

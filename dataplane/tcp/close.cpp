@@ -19,7 +19,7 @@ void Endpoint::abort() {
     return;
   }
   send_.clear();
-  drop_disturbance();
+  drop_recovery_state();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;
   bits_.reset_due = true;
@@ -58,7 +58,7 @@ void Endpoint::close(CloseReason reason) {
   bits_.state = State::closed;
   bits_.close_reason = reason;
   send_.clear();
-  drop_disturbance();
+  drop_recovery_state();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;
   bits_.on_fast_path = bits_.ack_now = bits_.syn_due = bits_.probe_due = bits_.reset_due = bits_.split_due =

@@ -65,7 +65,7 @@ bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
       return true;
     }
     bits_.reduced = true;
-    disturb().reduction.begin();
+    ensure_recovery_state().reduction.begin();
     if (uses_cwnd) congestion_.on_mark(path(event.now));
   }
   if (bits_.reduced && bits_.use_sack) shape_reduction(event);

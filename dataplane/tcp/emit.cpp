@@ -24,8 +24,8 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
 /// connections that open or close normally.
 inline bool Endpoint::sends_plainly() const {
   return bits_.state >= State::established && !bits_.reset_due && !bits_.use_ecn && !bits_.small_path &&
-         !bits_.probe_due && !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !disturbed() &&
-         !paced();
+         !bits_.probe_due && !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 &&
+         !has_recovery_state() && !paced();
 }
 
 /// Sends what is due when the fast path does not apply.
@@ -54,12 +54,12 @@ Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
   }
   if (bits_.use_ecn && bits_.ack_now) emit_accurate_answer(now, output);
   // SACK blocks do not fit beside a full segment, so they are sent first in a pure ACK.
-  if (bits_.ack_now && disturbed() && !disturbance().reassembly.report().empty()) emit_ack(now, output);
+  if (bits_.ack_now && has_recovery_state() && !recovery_state().reassembly.report().empty()) emit_ack(now, output);
   if (bits_.small_path) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
   if (paced()) note_burst(now, sent, allowance);
-  if (disturbed()) disturb().reduction.sent(send_.in_flight() - before);
+  if (has_recovery_state()) ensure_recovery_state().reduction.sent(send_.in_flight() - before);
   if (fin_can_go()) emit_fin(now, output);
   if (bits_.probe_due) emit_probe(now, output);
   if (bits_.ack_now) emit_ack(now, output);
@@ -82,17 +82,17 @@ bool Endpoint::wants_to_send(Instant now) const {
 void Endpoint::update_fast_path_open() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
     update_fast_path_urgent();
-  if (disturbed() && bits_.recovery == Recovery::none && !bits_.reduced) calm_down();
-  bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none && is_calm() &&
-                       repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.fin_known && !bits_.fin_wanted &&
-                       !bits_.probe_due && !bits_.split_due && !bits_.tail_due && !bits_.tail_out && !bits_.reduced &&
-                       !bits_.urgent_in && !bits_.urgent_out && !bits_.keepalive_pending &&
-                       (snd_.wnd != 0 || !send_.outstanding()) && may_go_fast();
+  if (has_recovery_state() && bits_.recovery == Recovery::none && !bits_.reduced) release_recovery_state();
+  bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none &&
+                       can_release_recovery_state() && repair_.duplicate_acks == 0 && !bits_.reset_due &&
+                       !bits_.fin_known && !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due &&
+                       !bits_.tail_due && !bits_.tail_out && !bits_.reduced && !bits_.urgent_in && !bits_.urgent_out &&
+                       !bits_.keepalive_pending && (snd_.wnd != 0 || !send_.outstanding()) && may_go_fast();
 }
 
 /// Sends a pure ACK, or one with SACK blocks, ECN flags or an urgent pointer if one of these is due.
 void Endpoint::emit_ack(Instant now, Output& output) {
-  if (disturbed() || bits_.urgent_out || bits_.use_ecn || bits_.duplicates_due > 1) [[unlikely]] {
+  if (has_recovery_state() || bits_.urgent_out || bits_.use_ecn || bits_.duplicates_due > 1) [[unlikely]] {
     emit_ack_with_more(now, output);
     return;
   }
@@ -110,8 +110,8 @@ void Endpoint::emit_ack(Instant now, Output& output) {
 /// Sends an ACK that also carries SACK blocks, ECN flags or the urgent pointer, or that is repeated as duplicate ACKs.
 void Endpoint::emit_ack_with_more(Instant now, Output& output) {
   Segment segment = header(acceptable_seq());
-  if (disturbed() && !disturbance().reassembly.report().empty() && !holding_back()) [[unlikely]] {
-    if (bits_.use_sack && disturbance().reassembly.report().overflowed()) emit_all_runs(segment, now, output);
+  if (has_recovery_state() && !recovery_state().reassembly.report().empty() && !holding_back()) [[unlikely]] {
+    if (bits_.use_sack && recovery_state().reassembly.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
   if (bits_.urgent_out) [[unlikely]]
@@ -130,7 +130,7 @@ void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const
   packet::Cursor from;
   for (int i = 0; i < most; ++i) {
     segment.sack_count =
-        disturbance().reassembly.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
+        recovery_state().reassembly.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
     if (segment.sack_count != 0) output.transmit(segment, nullptr, now);
     if (!from) return;
   }

@@ -93,7 +93,7 @@ void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
 void Endpoint::release_queues() {
   send_.clear();
   in_order_.clear();
-  drop_disturbance();
+  drop_recovery_state();
   rcv_.unread = 0;
   snd_.end = bits_.fin_sent ? snd_.end : later(snd_.nxt, snd_.una);
 }

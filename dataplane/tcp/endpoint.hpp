@@ -8,11 +8,11 @@
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/congestion.hpp"
-#include "dataplane/tcp/disturbance.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/tcp/endpoint_state.hpp"
 #include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/rack.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
 #include "dataplane/tcp/rtt.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/send_queue.hpp"
@@ -24,7 +24,7 @@
 namespace sluice::tcp {
 
 /// One TCP connection as a value (RFC 9293). Closed when constructed, and not movable. Reads no clock, does no I/O, and
-/// allocates no memory itself; only its DisturbanceStore may.
+/// allocates no memory itself; only its RecoveryStatePool may.
 ///
 /// receive() takes one segment, emit() sends everything that is due, and next_deadline() returns when on_timer() must
 /// be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can process a burst of
@@ -33,7 +33,7 @@ namespace sluice::tcp {
 class Endpoint {
  public:
   Endpoint() = default;
-  ~Endpoint() { drop_disturbance(); }
+  ~Endpoint() { drop_recovery_state(); }
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -125,11 +125,11 @@ class Endpoint {
   /// True if the peer has announced urgent data that was not read yet. The urgent data ends before urgent_end() (RFC
   /// 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
-  [[nodiscard]] SeqNum urgent_end() const { return disturbance().rcv_up; }
+  [[nodiscard]] SeqNum urgent_end() const { return recovery_state().rcv_up; }
   /// Returns when the first out-of-order segment that is held arrived, which is how long its hole has been open.
   /// Returns never if none is held.
   [[nodiscard]] Instant out_of_order_since() const {
-    return disturbed() ? disturbance().reassembly.waits_since() : never;
+    return has_recovery_state() ? recovery_state().reassembly.waits_since() : never;
   }
   /// Records that another component has advertised a window up to `edge` to the peer, so data up to there is inside the
   /// window. Never moves the edge back.
@@ -137,7 +137,7 @@ class Endpoint {
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
   void forget_out_of_order() {
-    if (disturbed()) disturb().reassembly.clear();
+    if (has_recovery_state()) ensure_recovery_state().reassembly.clear();
   }
 
   // --- sending ---
@@ -307,9 +307,9 @@ class Endpoint {
   /// Returns the number of in-order bytes that were not read yet.
   [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
   /// True if out-of-order segments are held.
-  [[nodiscard]] bool reassembling() const { return disturbed() && !disturbance().reassembly.empty(); }
-  /// True if the endpoint holds a Disturbance, the state that only recovery, reordering and urgent data need.
-  [[nodiscard]] bool disturbed() const { return send_.disturbance() != nullptr; }
+  [[nodiscard]] bool reassembling() const { return has_recovery_state() && !recovery_state().reassembly.empty(); }
+  /// True if the endpoint holds a RecoveryState, the state that only recovery, reordering and urgent data need.
+  [[nodiscard]] bool has_recovery_state() const { return send_.recovery_state() != nullptr; }
   /// True if both sides agreed on the option in the handshake.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
@@ -317,23 +317,25 @@ class Endpoint {
   [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
 
  private:
-  // --- defined in disturbance.cpp ---
-  [[nodiscard]] const Disturbance& disturbance() const {
-    return disturbed() ? *send_.disturbance() : Disturbance::none();
+  // --- defined in recovery_state.cpp ---
+  [[nodiscard]] const RecoveryState& recovery_state() const {
+    return has_recovery_state() ? *send_.recovery_state() : RecoveryState::none();
   }
-  /// Returns the Disturbance of this connection and takes one from the store if there is none.
-  Disturbance& disturb() { return disturbed() ? *send_.disturbance() : begin_disturbance(); }
-  [[gnu::cold, gnu::noinline]] Disturbance& begin_disturbance();
-  void drop_disturbance() {
-    if (disturbed()) [[unlikely]]
-      end_disturbance();
+  /// Returns the RecoveryState of this connection and takes one from the store if there is none.
+  RecoveryState& ensure_recovery_state() {
+    return has_recovery_state() ? *send_.recovery_state() : take_recovery_state();
   }
-  [[gnu::cold, gnu::noinline]] void end_disturbance();
-  void calm_down();
-  [[nodiscard]] bool is_calm() const;
-  /// Returns the send queue for a change of its scoreboard, which requires a Disturbance.
+  [[gnu::cold, gnu::noinline]] RecoveryState& take_recovery_state();
+  void drop_recovery_state() {
+    if (has_recovery_state()) [[unlikely]]
+      give_back_recovery_state();
+  }
+  [[gnu::cold, gnu::noinline]] void give_back_recovery_state();
+  void release_recovery_state();
+  [[nodiscard]] bool can_release_recovery_state() const;
+  /// Returns the send queue for a change of its scoreboard, which requires a RecoveryState.
   SendQueue& scoreboard() {
-    disturb();
+    ensure_recovery_state();
     return send_;
   }
 
@@ -527,7 +529,7 @@ class Endpoint {
   /// established.
   void update_fast_path() {
     bits_.on_fast_path = false;
-    if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out)
+    if (bits_.state == State::established || has_recovery_state() || bits_.urgent_in || bits_.urgent_out)
       update_fast_path_open();
   }
   void update_fast_path_open();

@@ -32,7 +32,7 @@ inline constexpr std::uint32_t prompt_segments_for_its_size = 8;
 
 struct PacedSender;
 class AccurateEcn;
-class DisturbanceStore;
+class RecoveryStatePool;
 
 /// Configuration shared by many endpoints. Must outlive them.
 struct EndpointConfig {
@@ -66,7 +66,7 @@ struct EndpointConfig {
   /// connection. If null, the SYN does not offer it, and classic ECN is accepted instead.
   AccurateEcn* accurate_ecn = nullptr;
   /// Pool for the state of connections in recovery or with reordering; null: the heap.
-  DisturbanceStore* disturbances = nullptr;
+  RecoveryStatePool* recovery_states = nullptr;
 
   /// True if a connection with this configuration needs a PacedEndpoint.
   [[nodiscard]] bool wants_pacing() const {

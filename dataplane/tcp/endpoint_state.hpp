@@ -87,7 +87,7 @@ struct EndpointBits {
   WindowUpdates window_updates : 2 = WindowUpdates::sparing;
   WindowSource window_source : 1 = WindowSource::congestion_control;
   // Sending.
-  bool urgent_out : 1 = false;  ///< urgent data up to Disturbance::snd_up is not acknowledged yet
+  bool urgent_out : 1 = false;  ///< urgent data up to RecoveryState::snd_up is not acknowledged yet
   bool cwnd_limited : 1 = false;
   bool syn_due : 1 = false;
   bool probe_due : 1 = false;

@@ -80,7 +80,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   // While acknowledgements are held, no SACK block is reported, because the peer would take the withheld data for lost.
   if (!holding_back()) bits_.ack_now = true;
-  if (!disturb().reassembly.insert(std::move(payload), reassembly_limits())) {
+  if (!ensure_recovery_state().reassembly.insert(std::move(payload), reassembly_limits())) {
     count(counters_.discarded);
     return;
   }
@@ -107,14 +107,14 @@ void Endpoint::drain_reassembly() {
   if (!bits_.acks_held) bits_.ack_now = true;
   bits_.duplicates_due = 0;
   packet::Queue ready;
-  disturb().reassembly.take(rcv_.nxt, ready);
+  ensure_recovery_state().reassembly.take(rcv_.nxt, ready);
   while (!ready.empty()) append_in_order(ready.pop_front());
-  disturb().reassembly.report().advance(rcv_.nxt);
+  ensure_recovery_state().reassembly.report().advance(rcv_.nxt);
 }
 
 /// Records a duplicate range, to be reported as D-SACK (RFC 2883).
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
-  if (bits_.use_sack && left < right) disturb().reassembly.report().duplicate({left, right});
+  if (bits_.use_sack && left < right) ensure_recovery_state().reassembly.report().duplicate({left, right});
 }
 
 void Endpoint::hold_acknowledgements() {

@@ -42,18 +42,18 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
 /// Adds to the losses reported by take_losses(). Losses assumed by a timeout are not counted, because the path may have
 /// stored the data during an outage.
 void Endpoint::count_losses(const AckEvent& event) {
-  if (event.newly_lost != 0 && disturbed()) disturb().losses += event.newly_lost;
+  if (event.newly_lost != 0 && has_recovery_state()) ensure_recovery_state().losses += event.newly_lost;
 }
 
 std::uint32_t Endpoint::take_losses() {
-  return disturbed() ? std::exchange(disturb().losses, 0U) : 0;
+  return has_recovery_state() ? std::exchange(ensure_recovery_state().losses, 0U) : 0;
 }
 
 /// Detects losses with SACK (RFC 8985 section 6.2). While the need of a timeout is tested, everything is marked lost
 /// and nothing more can be detected.
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
-  if (disturbed() || send_.front_overtaken(delivery)) disturb().rack.update(delivery);
+  if (has_recovery_state() || send_.front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
   if (!timeout_in_doubt()) detect_overdue(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
@@ -61,10 +61,11 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
 /// Marks overdue segments lost, enters fast recovery if there are any, and arms the timer for the next one.
 void Endpoint::detect_overdue(AckEvent& event) {
   if (send_.empty()) return;
-  // Without a Disturbance everything outstanding was sent after the data that has arrived.
-  const std::uint32_t wait =
-      disturbed() ? send_.mark_overdue(disturb().rack, tick::micro(event.now), reordering_window(), event, samples())
-                  : 0;
+  // Without a RecoveryState everything outstanding was sent after the data that has arrived.
+  const std::uint32_t wait = has_recovery_state()
+                                 ? send_.mark_overdue(ensure_recovery_state().rack, tick::micro(event.now),
+                                                      reordering_window(), event, samples())
+                                 : 0;
   if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
@@ -95,8 +96,8 @@ void Endpoint::on_reordering_timeout(Instant now) {
 void Endpoint::shape_reduction(const AckEvent& event) {
   if (bits_.window_source == WindowSource::allowance || congestion_.modelled()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
-  const std::uint32_t allowed = disturb().reduction.allowed(event.delivered, pipe(), congestion_.ssthresh(),
-                                                            congestion_.reduction(), mtu_.mss, safe);
+  const std::uint32_t allowed = ensure_recovery_state().reduction.allowed(
+      event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mtu_.mss, safe);
   congestion_.reduce_to(pipe() + allowed, mtu_.mss);
 }
 
@@ -181,7 +182,7 @@ void Endpoint::enter_fast_recovery(Instant now) {
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first retransmission ignores the window
   count(counters_.fast_recoveries);
   reordering_.on_recovery();
-  disturb().reduction.begin();
+  ensure_recovery_state().reduction.begin();
   bits_.cwr_due = bits_.use_ecn;
   // RFC 3168 section 6.1.2: a window that was reduced for an ECN mark is not reduced again for a loss.
   const bool reduced = bits_.reduced;
@@ -261,7 +262,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
 /// (RFC 8985 section 6.3). Without SACK all count, because their loss could not be detected later.
 Instant Endpoint::lost_before(Instant now) const {
   if (!bits_.use_sack || !rtt_.has_sample()) return now;
-  const std::uint32_t rtt = std::max(disturbance().rack.rtt(), tick::micro(rtt_.srtt()));
+  const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::micro(rtt_.srtt()));
   return now - tick::micro_duration(rtt + reordering_window());
 }
 

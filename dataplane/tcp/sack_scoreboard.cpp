@@ -1,6 +1,6 @@
 // SACK scoreboard of a send queue (RFC 6675) and loss marks by time (RFC 8985). Marks are bits in the packets' notes;
 // the search positions are in Scoreboard. Called by ack_processing.cpp and recovery.cpp for connections that hold a
-// Disturbance. in_flight_ and to_retransmit change together with every mark.
+// RecoveryState. in_flight_ and to_retransmit change together with every mark.
 
 #include <algorithm>
 #include <cassert>
@@ -74,7 +74,7 @@ bool SendQueue::front_repeated() const {
 
 Delivery SendQueue::begin_delivery(SeqNum una) const {
   Delivery delivery;
-  delivery.fack = sacked() != 0 ? disturbance_->scoreboard.fack : una;
+  delivery.fack = sacked() != 0 ? recovery_state_->scoreboard.fack : una;
   return delivery;
 }
 
@@ -125,7 +125,7 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
 
 /// Returns the nearest known position at or before `place`, at worst the front of the queue.
 packet::Cursor SendQueue::nearest_before(SeqNum place) const {
-  const Scoreboard& board = disturbance_->scoreboard;
+  const Scoreboard& board = recovery_state_->scoreboard;
   packet::Cursor nearest = packets_.front();
   const auto consider = [&](packet::Cursor at) {
     if (at && first(at) <= place && first(nearest) < first(at)) nearest = at;
@@ -287,7 +287,7 @@ void SendQueue::forget_sacks() {
 
 packet::Cursor SendQueue::next_retransmission() const {
   if (to_retransmit() == 0) return {};
-  const Scoreboard& board = disturbance_->scoreboard;
+  const Scoreboard& board = recovery_state_->scoreboard;
   packet::Cursor at = board.retransmit ? board.retransmit : packets_.front();
   constexpr std::uint8_t marks = SendMark::lost | SendMark::retransmitted | SendMark::sacked;
   while ((at.note().flags & marks) != SendMark::lost) {

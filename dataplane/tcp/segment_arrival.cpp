@@ -85,7 +85,7 @@ bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckN
 /// scoreboard work is needed.
 inline bool Endpoint::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
-  if (segment.window == 0 || snd_.wnd == 0 || disturbed() || paced()) return false;
+  if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
   return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
          !bits_.use_ecn && !bits_.reduced;
 }

@@ -60,7 +60,7 @@ void SendQueue::push_front_of_unsent(packet::Packet packet) {
   note.scratch64_b = 0;
   packets_.insert_after(before, std::move(packet));
   const packet::Cursor added = before ? before.next() : packets_.front();
-  if (disturbance_ != nullptr && scoreboard().loss_edge == unsent_) scoreboard().loss_edge = added;
+  if (recovery_state_ != nullptr && scoreboard().loss_edge == unsent_) scoreboard().loss_edge = added;
   unsent_ = added;
 }
 
@@ -109,7 +109,7 @@ inline void SendQueue::pop_acknowledged(AckEvent& event) {
   } else {
     unmark(at, event);
   }
-  if (disturbance_ != nullptr) [[unlikely]]
+  if (recovery_state_ != nullptr) [[unlikely]]
     forget_place(at);
   packets_.pop_front().reset();
 }
@@ -152,7 +152,7 @@ void SendQueue::clear() {
   packets_.clear();
   unsent_ = last_sent_ = packet::Cursor();
   in_flight_ = 0;
-  if (disturbance_ != nullptr) scoreboard() = {};
+  if (recovery_state_ != nullptr) scoreboard() = {};
 }
 
 // Takes an RTT sample from a packet that was sent once, because of Karn's rule. The smallest sample, which is that of

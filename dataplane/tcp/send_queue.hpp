@@ -7,8 +7,8 @@
 
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
-#include "dataplane/tcp/disturbance.hpp"
 #include "dataplane/tcp/rack.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
 #include "dataplane/tcp/segment.hpp"
 
 namespace sluice::tcp {
@@ -28,13 +28,13 @@ struct SendMark {
 /// scratch64_b). The oldest transmission is thus found without a walk. DeliveryRate uses scratch32, scratch64_c and,
 /// for packets sent once, scratch64.
 ///
-/// The scoreboard is part of a Disturbance. Functions that mark or retransmit a packet require one.
+/// The scoreboard is part of a RecoveryState. Functions that mark or retransmit a packet require one.
 class SendQueue {
  public:
   /// Returns the recovery state that holds the scoreboard; null while nothing is marked.
-  [[nodiscard]] Disturbance* disturbance() const { return disturbance_; }
+  [[nodiscard]] RecoveryState* recovery_state() const { return recovery_state_; }
   /// Attaches the recovery state that holds the scoreboard. Null detaches it, which requires that nothing is marked.
-  void disturb(Disturbance* disturbance) { disturbance_ = disturbance; }
+  void set_recovery_state(RecoveryState* recovery_state) { recovery_state_ = recovery_state; }
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] packet::Cursor front() const { return packets_.front(); }
   [[nodiscard]] packet::Cursor back() const { return packets_.back(); }
@@ -47,7 +47,7 @@ class SendQueue {
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   /// Returns the bytes that are marked lost and not retransmitted yet.
   [[nodiscard]] std::uint32_t to_retransmit() const {
-    return disturbance_ == nullptr ? 0 : disturbance_->scoreboard.to_retransmit;
+    return recovery_state_ == nullptr ? 0 : recovery_state_->scoreboard.to_retransmit;
   }
 
   /// Payload size in bytes below which a packet buffer takes much more memory than it carries.
@@ -100,7 +100,7 @@ class SendQueue {
   /// Removes everything before `ack`. Sets rtt and small of `event`; acked is set by the caller.
   void acknowledge(SeqNum ack, AckEvent& event);
 
-  // --- scoreboard updates of one acknowledgement on a connection with a Disturbance; note_delivered() precedes
+  // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; note_delivered() precedes
   // acknowledge()
 
   /// Returns an empty delivery report. The caller fills its clock and timestamps.
@@ -155,7 +155,7 @@ class SendQueue {
   /// True if a retransmission of the oldest outstanding packet is in flight.
   [[nodiscard]] bool front_repeated() const;
   /// Returns the number of outstanding packets that are sacked.
-  [[nodiscard]] unsigned sacked() const { return disturbance_ == nullptr ? 0 : disturbance_->scoreboard.sacked; }
+  [[nodiscard]] unsigned sacked() const { return recovery_state_ == nullptr ? 0 : recovery_state_->scoreboard.sacked; }
 
   void clear();
 
@@ -166,8 +166,8 @@ class SendQueue {
     note.scratch64_b = 0;
   }
   [[nodiscard]] Scoreboard& scoreboard() {
-    assert(disturbance_ != nullptr);
-    return disturbance_->scoreboard;
+    assert(recovery_state_ != nullptr);
+    return recovery_state_->scoreboard;
   }
   void pop_acknowledged(AckEvent& event);
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
@@ -186,7 +186,7 @@ class SendQueue {
   packet::Queue packets_;
   packet::Cursor unsent_;
   packet::Cursor last_sent_;  ///< the packet before `unsent_`, valid while something is outstanding
-  Disturbance* disturbance_ = nullptr;
+  RecoveryState* recovery_state_ = nullptr;
   std::uint32_t in_flight_ = 0;
 };
 

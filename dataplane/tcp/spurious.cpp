@@ -42,7 +42,7 @@ bool Endpoint::answers_original(const Segment& segment) const {
   if (bits_.doubt == Doubt::copy_due) return true;  // nothing was retransmitted yet
   if (bits_.doubt != Doubt::copy_sent || !bits_.use_timestamps || !segment.has_timestamps || segment.ts_echo == 0)
     return false;
-  return static_cast<std::int32_t>(segment.ts_echo - disturbance().copy_ts) < 0;
+  return static_cast<std::int32_t>(segment.ts_echo - recovery_state().copy_ts) < 0;
 }
 
 /// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
@@ -119,11 +119,12 @@ void Endpoint::undo_recovery() {
   if (bits_.recovery != Recovery::none) {
     repair_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)
     if (bits_.recovery == Recovery::fast) reordering_.note_reordering();
-    if (disturbed()) disturb().rack.forget();  // it may have taken an original for its retransmission
+    if (has_recovery_state())
+      ensure_recovery_state().rack.forget();  // it may have taken an original for its retransmission
     bits_.recovery = Recovery::none;
     repair_.duplicate_acks = 0;
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
-    if (disturbed()) scoreboard().unmark_lost();
+    if (has_recovery_state()) scoreboard().unmark_lost();
   }
   if (congestion_.modelled()) undo_model();
   if (bits_.window_source == WindowSource::congestion_control) congestion_.undo();

@@ -10,13 +10,13 @@ void Endpoint::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;
   if (end <= rcv_.nxt - rcv_.unread || (bits_.urgent_in && end <= urgent_end())) return;
-  disturb().rcv_up = end;
+  ensure_recovery_state().rcv_up = end;
   bits_.urgent_in = true;
 }
 
 void Endpoint::announce_urgent(SeqNum end) {
-  if (bits_.state == State::closed || end <= snd_.una || (bits_.urgent_out && end <= disturbance().snd_up)) return;
-  disturb().snd_up = end;
+  if (bits_.state == State::closed || end <= snd_.una || (bits_.urgent_out && end <= recovery_state().snd_up)) return;
+  ensure_recovery_state().snd_up = end;
   bits_.urgent_out = true;
   bits_.on_fast_path = false;
   bits_.ack_now = true;
@@ -27,7 +27,7 @@ void Endpoint::announce_urgent(SeqNum end) {
 /// points farther.
 void Endpoint::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
-  const std::int32_t distance = disturbance().snd_up - segment.seq;
+  const std::int32_t distance = recovery_state().snd_up - segment.seq;
   if (distance <= 0) return;
   constexpr std::int32_t farthest = 65535;
   if (distance > farthest && segment.seq + farthest <= snd_.nxt) return;
@@ -38,7 +38,7 @@ void Endpoint::mark_urgent(Segment& segment) const {
 /// Clears the urgent flags: received data that was read, or sent data that was acknowledged, is not urgent any more.
 void Endpoint::update_fast_path_urgent() {
   if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
-  if (bits_.urgent_out && disturbance().snd_up <= snd_.una) bits_.urgent_out = false;
+  if (bits_.urgent_out && recovery_state().snd_up <= snd_.una) bits_.urgent_out = false;
 }
 
 }  // namespace sluice::tcp

@@ -44,8 +44,8 @@ BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
 
 Registry::Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin)
     : config_(config),
-      disturbances_(2 * config.limits.max_flows),
-      policies_(policies, disturbances_),
+      recovery_states_(2 * config.limits.max_flows),
+      policies_(policies, recovery_states_),
       flows_(config.limits.max_flows),
       parts_(2 * config.limits.max_bearers),
       bearers_(2 * config.limits.max_bearers),

@@ -9,8 +9,8 @@
 #include "dataplane/flow/slab.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/connection_table.hpp"
-#include "proxy/flows/disturbances.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/flows/recovery_states.hpp"
 #include "proxy/flows/timers.hpp"
 #include "proxy/policy/policies_in_force.hpp"
 #include "proxy/shard/config.hpp"
@@ -138,7 +138,7 @@ class Registry {
 
   const ShardConfig& config_;
   control::LawTrace* trace_ = nullptr;
-  Disturbances disturbances_;
+  RecoveryStates recovery_states_;
   PoliciesInForce policies_;
   flow::Slab<Flow> flows_;
   BearerParts parts_;

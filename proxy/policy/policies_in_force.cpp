@@ -4,8 +4,8 @@
 
 namespace sluice::proxy {
 
-PoliciesInForce::PoliciesInForce(const Policies& first, tcp::DisturbanceStore& disturbances)
-    : disturbances_(disturbances), legs_(std::size_t{UINT16_MAX} + 1) {
+PoliciesInForce::PoliciesInForce(const Policies& first, tcp::RecoveryStatePool& recovery_states)
+    : recovery_states_(recovery_states), legs_(std::size_t{UINT16_MAX} + 1) {
   enforce(first);
 }
 
@@ -18,7 +18,7 @@ void PoliciesInForce::enforce(const Policies& policies) {
   current_ = &policies;
   prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
   legs_[generation_] = policies.legs;
-  legs_[generation_].disturbances = &disturbances_;
+  legs_[generation_].recovery_states = &recovery_states_;
 }
 
 }  // namespace sluice::proxy

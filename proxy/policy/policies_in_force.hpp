@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "dataplane/flow/lazy_array.hpp"
-#include "dataplane/tcp/disturbance.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
 #include "proxy/policy/policy.hpp"
 
 namespace sluice::proxy {
@@ -14,7 +14,7 @@ class PoliciesInForce {
  public:
   /// Activates the first policies. Both arguments outlive this object, but policies only until they are replaced and no
   /// bearer refers to them.
-  PoliciesInForce(const Policies& first, tcp::DisturbanceStore& disturbances);
+  PoliciesInForce(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
   /// Activates other policies. Bearers of the old ones must then be left and closed. Until that is done there may be
   /// twice as many bearers, and a flow for which no bearer is free keeps its old one.
@@ -34,7 +34,7 @@ class PoliciesInForce {
   void enforce(const Policies& policies);
 
   const Policies* current_ = nullptr;
-  tcp::DisturbanceStore& disturbances_;
+  tcp::RecoveryStatePool& recovery_states_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
   flow::LazyArray<tcp::EndpointConfig> legs_;  ///< endpoint configurations by generation

@@ -83,7 +83,7 @@ bool owes(const Flow& flow) {
          flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
 }
 
-void pump_undisturbed(Flow& flow, Side out) {
+void pump_fast_path(Flow& flow, Side out) {
   tcp::Endpoint& from = flow.leg(opposite(out)).endpoint;
   if (from.unread() > 0_B) flow.leg(out).endpoint.take_over(from);
 }

@@ -55,7 +55,7 @@ inline void note_progress(Flow& flow, Side out, Instant now) {
 void pump(Flow& flow);
 
 /// Moves the payload of one stream on the fast path. Timestamps are copied as segments arrive.
-void pump_undisturbed(Flow& flow, Side out);
+void pump_fast_path(Flow& flow, Side out);
 
 /// Forwards a host's keep-alive as one to the other host, so that only that host's answer is returned. While data for
 /// the other host is held, the proxy answers itself, because retransmissions already probe that host.

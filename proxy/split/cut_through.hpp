@@ -6,7 +6,7 @@
 #include "dataplane/packet/parse.hpp"
 #include "proxy/split/split_work.hpp"
 
-// Cut-through: data of an undisturbed connection is forwarded at once in the frame in which it arrived. Sequence
+// Cut-through: data of a connection on the fast path is forwarded at once in the frame in which it arrived. Sequence
 // numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten. Everything else takes the
 // slow path, which has the same effect.
 

@@ -110,10 +110,10 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (contains(events, StreamEvents::data_to_radio)) {
     opens =
         opens || (rate_controlled ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
-    relay::pump_undisturbed(flow, Side::radio);
+    relay::pump_fast_path(flow, Side::radio);
   }
   if (opens) work_.receive_windows.update_of_server(flow, bearer, now);
-  if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
+  if (contains(events, StreamEvents::data_to_core)) relay::pump_fast_path(flow, Side::core);
   if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
       (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
     work_.receive_windows.update_of_ue(flow, bearer, now);

@@ -145,7 +145,7 @@ void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNe
   sample.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   sample.round_trip = round_trip;
   sample.late = late;
-  if (endpoint.disturbed()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
+  if (endpoint.has_recovery_state()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
   controller.on_ack(sample);
 }
 

@@ -227,9 +227,9 @@ TEST_F(RateSamples, PiecesKeepTheFlightOfTheirSegment) {
   const std::vector<std::uint8_t> bytes(1000);
   packet::Packet whole = payload_packet(bytes);
   whole.note().seq = 0;
-  tcp::Disturbance disturbance;
+  tcp::RecoveryState recovery_state;
   tcp::SendQueue queue;
-  queue.disturb(&disturbance);
+  queue.set_recovery_state(&recovery_state);
   queue.push(std::move(whole));
   rate.on_sent(queue.front().note(), at(0), 3000, true);
   queue.sent(at(0));

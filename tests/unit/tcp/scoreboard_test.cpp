@@ -17,10 +17,10 @@ constexpr tcp::SeqNum base(0xfffffe00U);
 /// A send queue with room for its scoreboard.
 class MarkedQueue : public tcp::SendQueue {
  public:
-  MarkedQueue() { disturb(&disturbance_); }
+  MarkedQueue() { set_recovery_state(&recovery_state_); }
 
  private:
-  tcp::Disturbance disturbance_;
+  tcp::RecoveryState recovery_state_;
 };
 
 /// RFC 6675 and RFC 8985 on a plain array, with everything derived again each time.

@@ -236,7 +236,7 @@ TEST_P(ShrunkWindow, NoTailLossProbeIsSentIntoIt) {
   s.open();
   s.write_segments(4);
   s.emit();
-  s.receive_ack(mss);  // an undisturbed connection, whose timer is that of the probe
+  s.receive_ack(mss);  // a connection on the fast path, whose timer is that of the probe
   s.discard_sent();
   s.set_peer_window(0);
   s.receive_ack(2 * mss);

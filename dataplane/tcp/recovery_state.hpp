@@ -28,12 +28,12 @@ struct Scoreboard {
   std::uint16_t sacked = 0;                    ///< number of sacked packets; no further packet is marked at UINT16_MAX
 };
 
-class DisturbanceStore;
+class RecoveryStatePool;
 
 /// State that an endpoint needs only while data is lost, retransmitted, out of order or urgent. Most connections never
 /// do. The endpoint holds a pointer to it; without one it behaves as if all members had their initial values.
-struct Disturbance {
-  explicit Disturbance(DisturbanceStore* from = nullptr) : store(from) {}
+struct RecoveryState {
+  explicit RecoveryState(RecoveryStatePool* from = nullptr) : store(from) {}
 
   Scoreboard scoreboard;
   Rack rack;
@@ -43,26 +43,27 @@ struct Disturbance {
   SeqNum snd_up;              ///< end of urgent data to send (SND.UP), valid with urgent_out
   SeqNum rcv_up;              ///< end of urgent data received (RCV.UP), valid with urgent_in
   Reassembly reassembly;
-  DisturbanceStore* store;  ///< store that receives it back
+  RecoveryStatePool* store;  ///< store that receives it back
 
-  /// Returns a shared constant in its initial state, read by connections that hold no Disturbance.
-  [[nodiscard]] static const Disturbance& none();
+  /// Returns a shared constant in its initial state, read by connections that hold no RecoveryState.
+  [[nodiscard]] static const RecoveryState& none();
 };
 
-/// Pool from which endpoints take a Disturbance. Must outlive them. Thread: that of its endpoints.
-class DisturbanceStore {
+/// Pool from which endpoints take a RecoveryState. Must outlive them. Thread: that of its endpoints.
+class RecoveryStatePool {
  public:
-  DisturbanceStore() = default;
-  virtual ~DisturbanceStore() = default;
-  DisturbanceStore(const DisturbanceStore&) = delete;
-  DisturbanceStore& operator=(const DisturbanceStore&) = delete;
+  RecoveryStatePool() = default;
+  virtual ~RecoveryStatePool() = default;
+  RecoveryStatePool(const RecoveryStatePool&) = delete;
+  RecoveryStatePool& operator=(const RecoveryStatePool&) = delete;
 
-  /// Returns a Disturbance in its initial state with this store. Never fails: an implementation holds one per endpoint.
-  [[nodiscard]] virtual Disturbance& take() = 0;
-  virtual void give_back(Disturbance& disturbance) noexcept = 0;
+  /// Returns a RecoveryState in its initial state with this store. Never fails: an implementation holds one per
+  /// endpoint.
+  [[nodiscard]] virtual RecoveryState& take() = 0;
+  virtual void give_back(RecoveryState& recovery_state) noexcept = 0;
 
   /// Returns a store that allocates from the heap, for endpoints outside the packet path. Any thread.
-  [[nodiscard]] static DisturbanceStore& heap();
+  [[nodiscard]] static RecoveryStatePool& heap();
 };
 
 }  // namespace sluice::tcp

@@ -1,5 +1,5 @@
 // Tests of the pooled state that only a connection with loss or reordering holds: when it is allocated and released.
-#include "dataplane/tcp/disturbance.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
 
 #include <memory>
 
@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::uint32_t mss = Script::mss;
 
-class CountingStore : public tcp::DisturbanceStore {
+class CountingStore : public tcp::RecoveryStatePool {
  public:
-  tcp::Disturbance& take() override {
+  tcp::RecoveryState& take() override {
     ++taken;
     ++lent;
-    return *new tcp::Disturbance(this);
+    return *new tcp::RecoveryState(this);
   }
-  void give_back(tcp::Disturbance& disturbance) noexcept override {
+  void give_back(tcp::RecoveryState& recovery_state) noexcept override {
     --lent;
-    delete &disturbance;
+    delete &recovery_state;
   }
 
   int taken = 0;
@@ -29,7 +29,7 @@ class CountingStore : public tcp::DisturbanceStore {
 class RecoveryStateTest : public ::testing::Test {
  protected:
   RecoveryStateTest() {
-    s->config.disturbances = &store;
+    s->config.recovery_states = &store;
     s->use_sack();
     s->open();
   }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
+
+namespace sluice::proxy {
+
+/// Pool of the recovery state (tcp::RecoveryState) that an endpoint needs during loss, reordering or close. Address
+/// space is reserved for all endpoints, memory is used for the largest number at one time. Thread: the shard's.
+class RecoveryStates : public tcp::RecoveryStatePool {
+ public:
+  /// Reserves places for `endpoints` endpoints, the maximum. Throws std::bad_alloc.
+  explicit RecoveryStates(std::uint32_t endpoints) : places_(endpoints) {}
+
+  /// Allocates recovery state for an endpoint; there is a place for each.
+  [[nodiscard]] tcp::RecoveryState& take() override {
+    const std::uint32_t place = places_.emplace(this);
+    assert(place != flow::Slab<tcp::RecoveryState>::none);
+    return places_[place];
+  }
+  /// Returns recovery state to the pool.
+  void give_back(tcp::RecoveryState& recovery_state) noexcept override {
+    places_.erase(places_.index_of(recovery_state));
+  }
+  /// Returns the number of endpoints with recovery state.
+  [[nodiscard]] std::uint32_t count() const { return places_.size(); }
+
+ private:
+  flow::Slab<tcp::RecoveryState> places_;
+};
+
+}  // namespace sluice::proxy
