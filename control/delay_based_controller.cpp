@@ -114,7 +114,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
   news.round_trip = lateness_.take_out(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(news.now);
-  sharers_.on_news(news.delivered, news.others, has_ack_ ? news.now - last_ack_ : Duration::zero());
+  sharers_.on_news(news.delivered, news.cross_traffic, has_ack_ ? news.now - last_ack_ : Duration::zero());
   if (news.round_trip > Duration::zero()) sharers_.on_round_trip(news.round_trip);
   last_ack_ = news.now;
   has_ack_ = true;

@@ -1,5 +1,5 @@
 // Bytes in flight from the proxy to the Node-B's queue of one UE, for the report-based controller. Bearers call
-// injected() for every packet sent and on_report() for every report. Invariant: the estimate never exceeds the bytes
+// on_sent() for every packet sent and on_report() for every report. Invariant: the estimate never exceeds the bytes
 // injected within the lifetime, so losses do not accumulate.
 
 #include "control/in_flight.hpp"
@@ -42,7 +42,7 @@ bool InFlight::is_past(Instant now) const {
   return !synchronised_ && ring_[newest_].number + 1 < number;
 }
 
-void InFlight::injected(Instant now, Bytes amount) {
+void InFlight::on_sent(Instant now, Bytes amount) {
   if (amount <= Bytes(0)) return;
   total_ += static_cast<std::uint64_t>(amount.count());
   const Duration::rep number = now.time_since_epoch() / slice_;

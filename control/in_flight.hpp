@@ -31,7 +31,7 @@ class InFlight {
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.
-  void injected(Instant now, Bytes amount);
+  void on_sent(Instant now, Bytes amount);
   /// Processes a report received at `now` with the Node-B's cumulative counter `arrived`. Returns the bytes in flight.
   /// A counter that decreases (the Node-B has restarted) restarts the measurement.
   Bytes on_report(Instant now, std::uint64_t arrived);

@@ -159,7 +159,7 @@ void each_field(Self& news, Visit& visit) {
   visit("flows", news.flows);
   visit("held_back", news.held_back);
   visit("late", news.late);
-  visit("others", news.others);
+  visit("others", news.cross_traffic);
   visit("further", news.further);
   visit("lost", news.lost);
   visit("reference_part", news.reference_part, Between{0, 1});

@@ -34,7 +34,7 @@ void AckController::take_over(Bytes under_way) {
 }
 
 void AckController::on_ack(control::Acknowledged news) {
-  news.others = std::exchange(others_, Bytes{});
+  news.cross_traffic = std::exchange(cross_traffic_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
   ask<AcksCalls::OnAcknowledged>(news);
 }

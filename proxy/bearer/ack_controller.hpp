@@ -53,7 +53,7 @@ class AckController {
   };
   Passing passing;
   /// Adds cross traffic: IP bytes sent to the UE outside of the window.
-  void add_others(Bytes bytes) { others_ += bytes; }
+  void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
   void on_ack(control::Acknowledged news);
   /// Feeds the controller with a report of the UE's queue. Returns false if ACKs contradict the report: discard it.
@@ -94,8 +94,8 @@ class AckController {
   control::DelayBasedController law_;
   control::ReportCheck check_;
   control::LawTrace* const* trace_;
-  Bytes flight_;  ///< IP bytes in flight to the UE
-  Bytes others_;  ///< IP bytes of cross traffic since the last ACK sample
+  Bytes flight_;         ///< IP bytes in flight to the UE
+  Bytes cross_traffic_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
   Bytes arrived_{-1};  ///< by the last take_arrived(); negative before it

@@ -34,15 +34,15 @@ const ReportStream& Bearer::reports() const {
 
 AckController& Bearer::make_ack_controller() {
   AckController& controller = ack_controller_.make(parts_->ack_controllers, treatment_->smvs.acks, &trace);
-  controller.add_others(Bytes(std::int64_t{std::exchange(others_, 0)}));
+  controller.add_cross_traffic(Bytes(std::int64_t{std::exchange(cross_traffic_, 0)}));
   return controller;
 }
 
-void Bearer::count_others(Bytes bytes) {
+void Bearer::count_cross_traffic(Bytes bytes) {
   if (ack_controller_) {
-    ack_controller_->add_others(bytes);
+    ack_controller_->add_cross_traffic(bytes);
   } else {
-    others_ = static_cast<std::uint32_t>(std::min(others_ + bytes.count(), std::int64_t{UINT32_MAX}));
+    cross_traffic_ = static_cast<std::uint32_t>(std::min(cross_traffic_ + bytes.count(), std::int64_t{UINT32_MAX}));
   }
 }
 

@@ -64,11 +64,11 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] bool used() const { return used_; }
 
   /// Origin of bytes sent to the UE: controlled by this bearer, or cross traffic that shares the radio queue with it.
-  enum class Whose : std::uint8_t { ours, others };
+  enum class Traffic : std::uint8_t { controlled, cross };
   /// Records `bytes` IP bytes just queued on the radio port for this UE, here and as cross traffic in all siblings.
-  void injected(Instant now, Bytes bytes, Whose whose = Whose::ours) {
-    count_sent(now, bytes, whose);
-    for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Whose::others); });
+  void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
+    count_sent(now, bytes, traffic);
+    for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
   }
   /// True if sent bytes must be counted, because feedback may steer some bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
@@ -173,15 +173,15 @@ class Bearer : public RingMember<Bearer> {
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
-  void count_sent(Instant now, Bytes bytes, Whose whose) {
+  void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       count_first(now, bytes);
-    if (whose == Whose::others && rate_control_.uses_ack_feedback()) count_others(bytes);
+    if (traffic == Traffic::cross && rate_control_.uses_ack_feedback()) count_cross_traffic(bytes);
   }
   /// Records bytes for a UE whose send history has no place in the pool yet.
   [[gnu::noinline]] void count_first(Instant now, Bytes bytes) { sent_.count_first(now, bytes, sent_place()); }
   /// Adds cross traffic to the ACK-based controller, or keeps the sum until that exists.
-  [[gnu::noinline]] void count_others(Bytes bytes);
+  [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
   [[nodiscard]] SentOfLatePlace sent_place() const {
     return {parts_->sent_of_late, 2 * treatment_->smvs.parameters.one_way_delay, id};
@@ -209,7 +209,8 @@ class Bearer : public RingMember<Bearer> {
   bool counts_;                       ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
-  std::uint32_t others_ = 0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
+  std::uint32_t cross_traffic_ =
+      0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
   SentToUe sent_;
   PooledPart<AckController> ack_controller_;  ///< the ACK-based controller
   PooledPart<Reported> reported_;

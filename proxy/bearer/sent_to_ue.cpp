@@ -10,7 +10,7 @@ void SentToUe::count_first(Instant now, Bytes bytes, const SentOfLatePlace& plac
     last_ = static_cast<std::uint32_t>(bytes.count());
     last_at_ = now;
   } else {
-    begin(place).bytes.injected(now, bytes);
+    begin(place).bytes.on_sent(now, bytes);
     return;
   }
   sum_ += static_cast<std::uint64_t>(bytes.count());
@@ -19,7 +19,7 @@ void SentToUe::count_first(Instant now, Bytes bytes, const SentOfLatePlace& plac
 SentOfLate& SentToUe::begin(const SentOfLatePlace& place) {
   SentOfLate& sent = of_late_.make(place.pool, place.round_trip, place.bearer);
   sent.bytes.begin_at(sum_ - last_);
-  sent.bytes.injected(last_at_, Bytes(std::int64_t{last_}));
+  sent.bytes.on_sent(last_at_, Bytes(std::int64_t{last_}));
   return sent;
 }
 

@@ -35,7 +35,7 @@ class SentToUe {
   [[nodiscard]] bool count(Instant now, Bytes bytes) {
     if (!of_late_) [[unlikely]]
       return false;
-    of_late_->bytes.injected(now, bytes);
+    of_late_->bytes.on_sent(now, bytes);
     return true;
   }
   /// Adds `bytes` inline if at most one send time matters, else creates the pooled history.

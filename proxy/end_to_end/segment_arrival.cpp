@@ -138,8 +138,8 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
 /// Forwards a segment. `ip_length`: bytes that it occupies in the radio queue, if it goes to the UE.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {
-    const Bearer::Whose whose = ClockedAcks::watches(flow) ? Bearer::Whose::ours : Bearer::Whose::others;
-    parts_.registry.bearer(flow.bearer).injected(now, Bytes(ip_length), whose);
+    const Bearer::Traffic traffic = ClockedAcks::watches(flow) ? Bearer::Traffic::controlled : Bearer::Traffic::cross;
+    parts_.registry.bearer(flow.bearer).on_sent(now, Bytes(ip_length), traffic);
   }
   parts_.queue.push(opposite(in), std::move(packet), now);
 }

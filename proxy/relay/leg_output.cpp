@@ -46,7 +46,7 @@ void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& head
   packet::write_passed(frame, parsed, header);
   const Bytes ip_size(parsed.ip_length);
   if (bearer_ != nullptr) {
-    bearer_->injected(now, ip_size);
+    bearer_->on_sent(now, ip_size);
     bearer_->framing.sent(Bytes(parsed.segment.payload_len), control::OnWire(ip_size));
   }
   passed_ += ip_size;
@@ -65,7 +65,7 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   }
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg_.headers.l2_len);
   if (bearer_ != nullptr) {
-    bearer_->injected(now, Bytes(ip_size));
+    bearer_->on_sent(now, Bytes(ip_size));
     if (segment.payload_len != 0) bearer_->framing.sent(Bytes(segment.payload_len), control::OnWire(Bytes(ip_size)));
   }
   shard_.queue.push(side_, std::move(frame), now);
@@ -80,7 +80,7 @@ std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant no
     return 0;
   packet::write_acknowledgement(frame, leg_.headers, addresses(), ack, next_ip_id());
   const std::uint32_t ip_size = frame.size() - std::uint32_t{leg_.headers.l2_len};
-  if (bearer_ != nullptr) bearer_->injected(now, Bytes(ip_size));
+  if (bearer_ != nullptr) bearer_->on_sent(now, Bytes(ip_size));
   shard_.queue.push(side_, std::move(frame), now);
   return ip_size;
 }

@@ -39,7 +39,7 @@ void Forwarder::tell_bearer(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   if (id == flow::no_flow) return;
   Bearer& bearer = shard_.registry.bearer(id);
-  if (bearer.counts()) bearer.injected(rx.now, Bytes(rx.parsed.ip_length), Bearer::Whose::others);
+  if (bearer.counts()) bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
 }
 
 void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {

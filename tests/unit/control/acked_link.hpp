@@ -111,8 +111,8 @@ struct AckedLink {
   std::deque<Packet> outstanding_;
   std::vector<double> delays_;
   double queued_ = 0, offered_ = 0, served_ = 0, backlog_ = 0, in_flight_ = 0;
-  double others_ = 0;  ///< bytes of cross traffic since the last ACK sample
-  int lost_ = 0;       ///< packets to be sent again
+  double cross_traffic_ = 0;  ///< bytes of cross traffic since the last ACK sample
+  int lost_ = 0;              ///< packets to be sent again
   std::uint64_t result_losses_ = 0;
   std::uint64_t next_ = 1;
   bool waited_ = false;
@@ -211,7 +211,7 @@ inline void AckedLink::arrive(Milliseconds now) {
   }
   if (foreign) {
     if (const double bytes = foreign(now); bytes > 0) {
-      others_ += bytes;
+      cross_traffic_ += bytes;
       static_cast<void>(enter(now, Packet{now, now, bytes, 0, false}));
     }
   }
@@ -231,7 +231,7 @@ inline void AckedLink::compete(Milliseconds now) {
     rival->cut_until = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
   }
   while (now >= rival->from && now < rival->to && rival->under_way + size <= rival->window) {
-    others_ += size;
+    cross_traffic_ += size;
     rival->under_way += size;
     if (enter(now, Packet{now, now, size, 0, false})) continue;
     // The competitor detects the loss when the next packet is acknowledged.
@@ -294,7 +294,7 @@ inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t n
   news.now = at(now);
   news.held_back = waited_;
   news.in_flight = Bytes(in_flight_);
-  news.others = Bytes(std::exchange(others_, 0.0));
+  news.cross_traffic = Bytes(std::exchange(cross_traffic_, 0.0));
   law.on_acknowledged(news);
 }
 

@@ -187,7 +187,7 @@ inline void IdealLink::inject(std::int64_t now) {
   const auto size = static_cast<double>(packet.count());
   while ((!demand || backlog_ >= size) && allowance_.take(packet)) {
     if (demand) backlog_ -= size;
-    in_flight_.injected(at(now), packet);
+    in_flight_.on_sent(at(now), packet);
     if (std::uniform_real_distribution<>()(random_) >= packet_loss) down_.in_transit.emplace_back(now + delay_, size);
   }
 }

@@ -32,7 +32,7 @@ struct Path {
     for (int i = 0; i < milliseconds; ++i, now += 1ms) {
       for (; !wire.empty() && wire.front().first <= now; wire.pop_front()) arrived += wire.front().second;
       if (now.time_since_epoch() % 5ms == 0ms) reports.emplace_back(now + 10ms + late, arrived);
-      flight.injected(now, Bytes(rate));
+      flight.on_sent(now, Bytes(rate));
       if (std::uniform_real_distribution<>()(random) >= loss) wire.emplace_back(now + 10ms, rate);
       if (std::uniform_real_distribution<>()(random) < stray) wire.emplace_back(now + 10ms, rate);
       for (; !reports.empty() && reports.front().first <= now; reports.pop_front()) {
@@ -60,7 +60,7 @@ TEST(InFlight, CountsBytesThatHaveNotArrived) {
 TEST(InFlight, FollowsASuddenBurst) {
   Path path;
   path.run(100, 0);
-  path.flight.injected(path.now, 50000_B);
+  path.flight.on_sent(path.now, 50000_B);
   path.wire.emplace_back(path.now + 10ms, 50000);
   path.run(6, 0);
   EXPECT_NEAR(static_cast<double>(path.last.count()), 50000, 500);
@@ -112,7 +112,7 @@ TEST(InFlight, ADeadPathHoldsAtMostOneLifetime) {
   InFlight flight(20ms, 40ms);
   Instant now(1s);
   flight.on_report(now, 0);
-  for (int i = 0; i < 1000; ++i, now += 1ms) flight.injected(now, 100_B);
+  for (int i = 0; i < 1000; ++i, now += 1ms) flight.on_sent(now, 100_B);
   EXPECT_LE(flight.on_report(now, 0), 4200_B);
   EXPECT_EQ(flight.on_report(now + 100ms, 0), 0_B);
 }
@@ -131,7 +131,7 @@ TEST(InFlight, CountsBytesSentSinceAtAnyRateOfReports) {
     for (std::uint64_t i = random() % 300; i > 0; --i) {
       now += Duration(static_cast<std::int64_t>(random() % longest_pause));
       sent.emplace_back(now, 1 + random() % 1500);
-      flight.injected(now, Bytes(sent.back().second));
+      flight.on_sent(now, Bytes(sent.back().second));
     }
     now += Duration(static_cast<std::int64_t>(random() % longest_pause));
     const auto number = (now - round_trip).time_since_epoch() / slice;
@@ -154,7 +154,7 @@ TEST(InFlight, AcceptsAnyCounters) {
     Instant now(1s);
     for (int i = 0; i < 300; ++i) {
       now += Duration(static_cast<std::int64_t>(random() >> (24 + random() % 40)));
-      if (random() % 2 == 0) flight.injected(now, Bytes(random() >> (40 + random() % 24)));
+      if (random() % 2 == 0) flight.on_sent(now, Bytes(random() >> (40 + random() % 24)));
       ASSERT_GE(flight.on_report(now, random() >> (random() % 64)), 0_B) << "seed " << seed;
     }
   }
@@ -169,7 +169,7 @@ TEST(InFlight, OnlyTheSumCountsAfterAPause) {
     InFlight kept(round_trip);
     Instant now(1s + std::chrono::microseconds(below(1'000'000)));
     for (int i = 0; i < 200; ++i) {
-      kept.injected(now, Bytes(1 + below(1500)));
+      kept.on_sent(now, Bytes(1 + below(1500)));
       now += std::chrono::microseconds(below(3000));
     }
     EXPECT_FALSE(kept.is_past(now));
@@ -179,8 +179,8 @@ TEST(InFlight, OnlyTheSumCountsAfterAPause) {
     fresh.begin_at(kept.total());
     for (int i = 0; i < 100; ++i) {
       const Bytes sent(below(1500));
-      kept.injected(now, sent);
-      fresh.injected(now, sent);
+      kept.on_sent(now, sent);
+      fresh.on_sent(now, sent);
       now += std::chrono::microseconds(below(5000));
       if (i % 3 != 0) continue;
       const std::uint64_t arrived = kept.total() - static_cast<std::uint64_t>(below(3000));

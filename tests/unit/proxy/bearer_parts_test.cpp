@@ -281,7 +281,7 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
     SmallBearer small(law);
     Instant now(100s);
     for (int i = 0; i < 5; ++i) {
-      small.bearer->injected(now, Bytes(60), Bearer::Whose::others);
+      small.bearer->on_sent(now, Bytes(60), Bearer::Traffic::cross);
       now += 1s;
       EXPECT_EQ(small.bearer->on_deadline(now), false);
       static_cast<void>(small.bearer->deadline(now));
@@ -299,8 +299,8 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
 TEST(BearerParts, ReturnToThePoolWithTheBearer) {
   SmallBearer small(LawPlace::acks);
   const Instant now(100s);
-  small.bearer->injected(now, Bytes(1500));
-  small.bearer->injected(now + 1ms, Bytes(1500));
+  small.bearer->on_sent(now, Bytes(1500));
+  small.bearer->on_sent(now + 1ms, Bytes(1500));
   small.bearer->ack_controller().add_flight(Bytes(1500));
   EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
   static_cast<void>(small.bearer->queue());
@@ -316,7 +316,7 @@ TEST(BearerParts, TheSendHistoryIsPausedWithoutLosingBytes) {
   SmallBearer keeps(LawPlace::proxy);
   Instant now(100s);
   const auto send = [&](Bytes bytes) {
-    for (SmallBearer* const one : {&rests, &keeps}) one->bearer->injected(now, bytes);
+    for (SmallBearer* const one : {&rests, &keeps}) one->bearer->on_sent(now, bytes);
   };
   for (int pause = 0; pause < 3; ++pause) {
     for (int i = 0; i < 20; ++i) {
