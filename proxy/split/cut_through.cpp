@@ -48,7 +48,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   if (ReceiveWindows::data_opens_if_ack_based(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
-  if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;
+  if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
@@ -68,7 +68,7 @@ void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer,
   const bool follows_later = bearer.rate_control().is_rate_controlled() || Exposure::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
-    work.appointments.keep(flow, id, now);
+    work.flow_timers.update(flow, id, now);
   if (due || follows_later)
     work.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
 }

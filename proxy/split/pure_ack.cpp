@@ -45,7 +45,7 @@ inline void after_pure_ack(SplitWork& work, Flow& flow, FlowId id, Bearer& beare
     return;
   }
   work.keep_journal(flow, id);
-  work.appointments.keep(flow, id, now);
+  work.flow_timers.update(flow, id, now);
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
   } else {
-    work_.appointments.keep(flow, id, now);
+    work_.flow_timers.update(flow, id, now);
   }
   return true;
 }
 
 void SplitFlows::begin_to_wait_out(Flow& flow, FlowId id, Instant now) {
-  work_.appointments.make_anew(flow, id, now);
+  work_.flow_timers.rearm(flow, id, now);
   displace(waiting_out_.enter(flow, id, work_.shard.registry), now);
 }
 

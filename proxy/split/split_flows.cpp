@@ -91,7 +91,7 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   from.endpoint.emit_due(now, output, Bytes::max());
   work_.memory.note_told(from);
   bearer.load.commit(flow.share, from.endpoint.rcv_edge() - before);
-  work_.appointments.keep(flow, id, now);
+  work_.flow_timers.update(flow, id, now);
 }
 
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
@@ -126,7 +126,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     update_accounting(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
-  work_.appointments.keep(flow, id, now);
+  work_.flow_timers.update(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
     sending::distribute_budget(work_, bearer, now);
 }
@@ -160,7 +160,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (!flow.waits_out && relay::both_legs_closed(flow)) {
     begin_to_wait_out(flow, id, now);
   } else {
-    work_.appointments.keep(flow, id, now);
+    work_.flow_timers.update(flow, id, now);
     stalls_.watch_holes(flow, id);
   }
   return true;
@@ -203,7 +203,7 @@ bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
   } else if (Handback::is_complete(flow)) {
     handback_.release(flow, now);
   } else {
-    work_.appointments.keep(flow, id, now);
+    work_.flow_timers.update(flow, id, now);
     stalls_.watch_holes(flow, id);
     return true;
   }
@@ -258,9 +258,8 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  if (const Instant due = Appointments::next_deadline(flow);
-      due > now && work_.appointments.may_be_put_off(flow, now)) {
-    work_.appointments.make(flow, id, due, now);
+  if (const Instant due = FlowTimers::next_deadline(flow); due > now && work_.flow_timers.may_be_put_off(flow, now)) {
+    work_.flow_timers.arm(flow, id, due, now);
     return;
   }
   if (flow.waits_out && wait_out(flow, id, now)) return;

@@ -5,7 +5,7 @@
 #include "proxy/relay/relay.hpp"
 #include "proxy/relay/relay_memory.hpp"
 #include "proxy/shard/context.hpp"
-#include "proxy/split/appointments.hpp"
+#include "proxy/split/flow_timers.hpp"
 #include "proxy/split/pending_flows.hpp"
 #include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
@@ -25,7 +25,7 @@ struct SplitWork {
         receive_windows(shard.registry, shard.config.limits.max_flows, memory, exposure),
         windows(shard.registry, shard.config.limits.max_flows),
         acks(shard.config.limits.max_flows),
-        appointments(shard),
+        flow_timers(shard),
         journal(kept),
         pending(shard.config.limits.max_flows) {}
   SplitWork(const SplitWork&) = delete;
@@ -44,7 +44,7 @@ struct SplitWork {
   ReceiveWindows receive_windows;
   FlowWindows windows;
   AckSteering acks;
-  Appointments appointments;
+  FlowTimers flow_timers;
   FlowJournal journal;
   PendingFlows pending;
 

@@ -7,32 +7,32 @@
 namespace sluice::proxy {
 
 /// Per-flow timer of split connections: the earlier of both legs' TCP timers and the idle timeout. Thread: the shard's.
-class Appointments {
+class FlowTimers {
  public:
-  explicit Appointments(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
+  explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
 
   /// Returns the earlier of both legs' TCP timers.
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
     return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   }
   /// True if the flow's timer is armed and expires no later than `due`.
-  [[nodiscard]] static bool is_in_time(const Flow& flow, Instant due) {
+  [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
   /// Arms the timer for the legs' timers and for a server with a nearly closed window. Call it after serving the flow.
-  void keep(Flow& flow, FlowId id, Instant now) {
+  void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindows::is_nearly_shut(flow)) [[unlikely]]
       due = lesser(due, keeps_going_at(flow, now));
-    if (!is_in_time(flow, due)) make(flow, id, due, now);
+    if (!is_armed_before(flow, due)) arm(flow, id, due, now);
   }
   /// Arms the timer for `due` or the idle timeout, whichever is earlier. An earlier expiry that is already armed stays.
-  void make(Flow& flow, FlowId id, Instant due, Instant now) {
+  void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
   /// Re-arms the timer at the legs' next deadline or the idle timeout, even if that is later than the armed expiry.
   /// Called when a flow enters TIME-WAIT.
-  void make_anew(Flow& flow, FlowId id, Instant now) {
+  void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
   /// True if an early expiry only needs a new timer: no leg's timer is due and elapsed time alone changes nothing. The

@@ -1,4 +1,4 @@
-#include "proxy/split/appointments.hpp"
+#include "proxy/split/flow_timers.hpp"
 
 #include <algorithm>
 
@@ -6,20 +6,20 @@
 
 namespace sluice::proxy {
 
-Instant Appointments::when(const Flow& flow, Instant due, Instant now) const {
+Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   const Instant idle = std::max(flow.last_activity + timeouts_.idle, now + std::chrono::seconds(1));
   return lesser(due, idle);
 }
 
 /// Returns when a server whose window is nearly closed is granted two segments; `never` if it is not.
-Instant Appointments::keeps_going_at(const Flow& flow, Instant now) const {
+Instant FlowTimers::keeps_going_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindows::is_kept_going(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindows::look_after : never;
 }
 
 /// True if the flow's timer only needs a later expiry. On the fast path nothing else can be overdue, because
 /// unacknowledged data has a TCP timer.
-bool Appointments::may_be_put_off(const Flow& flow, Instant now) const {
+bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
 }
@@ -29,7 +29,7 @@ bool Appointments::may_be_put_off(const Flow& flow, Instant now) const {
 ///  - flows with unsent data share the window;
 ///  - the server's window is closed or nearly closed, and may open because others have returned budget;
 ///  - no rate is known yet, so the window follows the server's demand per unit of time.
-bool Appointments::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
+bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.shut ||
          ReceiveWindows::is_kept_going(flow, bearer, now) || bearer.mean_rate() <= Rate();
