@@ -58,7 +58,7 @@ bool BaseDelay::is_near(Duration round_trip) const {
   return round_trip <= nearby();
 }
 
-void BaseDelay::note(Duration round_trip) {
+void BaseDelay::record(Duration round_trip) {
   value_ = known() ? std::min(value_, round_trip) : round_trip;
 }
 

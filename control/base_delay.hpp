@@ -30,7 +30,7 @@ class BaseDelay {
   [[nodiscard]] bool is_near(Duration round_trip) const;
 
   /// A packet took so long, > 0.
-  void note(Duration round_trip);
+  void record(Duration round_trip);
   /// It was near, and no longer than it is to be; or something else tells that the base delay is right.
   void believe() { far_for_ = late_for_ = Duration::zero(); }
   /// The base delay is right, because it has just been measured or the reported queue explains the round trips. Skips

@@ -124,13 +124,13 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   flows_ = std::max(news.flows, 1U);
   reference_part_ = news.reference_part;
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
-  note_round_trip(news, listened);
+  record_round_trip(news, listened);
   const Instant came = news.now - lateness_.newest();
   // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
   // before, it tells no rate: one of the two clocks was wrong.
   if (came + clocks_differ >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
-    delivery_.on_delivered(delivered_at_, news.delivered, tells_rate(news));
+    delivery_.on_delivered(delivered_at_, news.delivered, is_link_limited(news));
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting()) start_up(news);
@@ -144,17 +144,17 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
 
 /// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
 /// queue. A drain gives it little.
-bool DelayBasedController::tells_rate(const Acknowledged& news) const {
+bool DelayBasedController::is_link_limited(const Acknowledged& news) const {
   if (base_.probing()) return false;
   if (news.held_back && lateness_.newest() <= base_delay() && !start_.refilling()) return true;
   const Duration waited = base_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
 
-void DelayBasedController::note_round_trip(const Acknowledged& news, Duration listened) {
+void DelayBasedController::record_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
   if (!base_.known()) base_.confirm(news.now);
-  base_.note(news.round_trip);
+  base_.record(news.round_trip);
   const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
   if (is_wanted && base_.is_near(news.round_trip)) {

@@ -157,7 +157,7 @@ class DelayBasedController {
     Duration until;
   };
 
-  void note_round_trip(const Acknowledged& news, Duration listened);
+  void record_round_trip(const Acknowledged& news, Duration listened);
   void start_up(const Acknowledged& news);
   void end_start_up();
   void see_to_base_delay(const Acknowledged& news);
@@ -165,7 +165,7 @@ class DelayBasedController {
   void begin_drain(const Acknowledged& news);
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
-  [[nodiscard]] bool tells_rate(const Acknowledged& news) const;
+  [[nodiscard]] bool is_link_limited(const Acknowledged& news) const;
   void lengthen(Duration base);
   [[nodiscard]] bool is_reported(Instant now) const;
   [[nodiscard]] Duration margin() const;

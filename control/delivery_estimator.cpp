@@ -46,7 +46,7 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   if (!counting_) first_clump_ = true;
   const bool same_clump = counting_ && now - clump_began_ < clump_span;
   first_clump_ = first_clump_ && (same_clump || !counting_);
-  note_clump(now, bytes);
+  record_clump(now, bytes);
   follow(stretch_, bytes);
   counting_ = true;
   if (first_clump_) {
@@ -68,18 +68,18 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   if (mean_ > 0) peak_.add(now, mean_);
 }
 
-void DeliveryEstimator::note_clump(Instant now, double bytes) {
+void DeliveryEstimator::record_clump(Instant now, double bytes) {
   if (counting_ && now - clump_began_ < clump_span) {
     gathered_ += bytes;
     return;
   }
-  if (counting_) note_gap(now - clump_began_);
+  if (counting_) record_gap(now - clump_began_);
   if (gathered_ > 0) follow(clump_, gathered_);
   clump_began_ = now;
   gathered_ = bytes;
 }
 
-void DeliveryEstimator::note_gap(Duration gap) {
+void DeliveryEstimator::record_gap(Duration gap) {
   if (gap > longest_rest) return;
   const double seconds = to_seconds(gap);
   rest_ += (seconds - rest_) * (seconds / rest_memory);

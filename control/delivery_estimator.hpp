@@ -54,8 +54,8 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  void note_clump(Instant now, double bytes);
-  void note_gap(Duration gap);
+  void record_clump(Instant now, double bytes);
+  void record_gap(Duration gap);
   /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
   void follow(double& mean, double bytes) const;
   void measure(Instant now, double bytes);

@@ -48,7 +48,7 @@ Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Durat
     delay = Duration::zero();
   }
   if (assumed_) correct(delay, most);
-  note_least(now, delay);
+  record_least(now, delay);
   check_rate(now, ticks);
   if (!in_milliseconds_) return Duration(-1);
   return delay - least_;
@@ -73,7 +73,7 @@ void PeerClock::correct(Duration delay, Duration most) {
   }
 }
 
-void PeerClock::note_least(Instant now, Duration delay) {
+void PeerClock::record_least(Instant now, Duration delay) {
   if (now - newest_since_ >= half_window) {
     assumed_ = false;
     before_ = newest_;

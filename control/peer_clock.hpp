@@ -24,7 +24,7 @@ class PeerClock {
   [[nodiscard]] bool may_have_been_kept(Instant now, Duration late);
   void begin(Instant now, std::uint32_t ticks, Duration waited);
   void correct(Duration delay, Duration most);
-  void note_least(Instant now, Duration delay);
+  void record_least(Instant now, Duration delay);
   void check_rate(Instant now, std::uint32_t ticks);
 
   Instant origin_{};   ///< when the clock was at origin_ticks_; zero: never looked at

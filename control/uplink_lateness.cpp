@@ -32,13 +32,13 @@ Duration UplinkLateness::take_out(const Acknowledged& news, Duration since, cons
   newest_at_ = news.now;
   unknown_for_ = Duration::zero();
   usual_ += (newest_ - usual_) / 32;
-  if (newest_ > Duration::zero() || greatest_ > Duration::zero()) note_greatest(news, since, delivery);
+  if (newest_ > Duration::zero() || greatest_ > Duration::zero()) record_greatest(news, since, delivery);
   // A clock that was set back makes an acknowledgement later than it can be.
   return std::max(news.round_trip - news.late, Duration::zero());
 }
 
 /// Meanwhile no more has come than was under way: beyond that the link stood still as well.
-void UplinkLateness::note_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
+void UplinkLateness::record_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
   const Duration most = delivery.known() ? delivery.rate().time_for(news.in_flight + news.delivered) : longest_late;
   const Duration passed = std::min(since, late_memory);
   greatest_ -= from_seconds(to_seconds(greatest_) * to_seconds(passed) / to_seconds(late_memory));

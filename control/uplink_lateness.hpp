@@ -32,7 +32,7 @@ class UplinkLateness {
   static void fields(Self& self, Visit& visit);
 
  private:
-  void note_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
+  void record_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
   Instant newest_at_{};

@@ -22,7 +22,7 @@ bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus&
     return false;
   }
   let_lapse(*ue, now);
-  const bool sent = note(*ue, {sender, epoch, status.injected, now});
+  const bool sent = record(*ue, {sender, epoch, status.injected, now});
   if (!ue->holder && (sent || status.active_flows > 0 || status.backlog > Bytes(0))) {
     ue->holder = sender;
     ++counters_.begun;
@@ -35,8 +35,8 @@ bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus&
   return true;
 }
 
-bool Claims::note(Ue& ue, const Word& said) {
-  const auto same = [&said](const Word& word) { return word.sender == said.sender; };
+bool Claims::record(Ue& ue, const Word& reported) {
+  const auto same = [&reported](const Word& word) { return word.sender == reported.sender; };
   auto word = std::find_if(ue.words.begin(), ue.words.end(), same);
   if (word == ue.words.end()) {
     word = std::min_element(ue.words.begin(), ue.words.end(),
@@ -44,9 +44,9 @@ bool Claims::note(Ue& ue, const Word& said) {
     *word = {};
   }
   // A proxy counts from 0 again after a restart, or after it discarded the UE.
-  const std::uint64_t before = word->epoch == said.epoch ? word->injected : 0;
-  *word = said;
-  return said.injected > 0 && said.injected != before;
+  const std::uint64_t before = word->epoch == reported.epoch ? word->injected : 0;
+  *word = reported;
+  return reported.injected > 0 && reported.injected != before;
 }
 
 /// Removes the holder of the UE if its claim has expired.

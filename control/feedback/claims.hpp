@@ -73,7 +73,7 @@ class Claims {
   Ue* find_or_make(const IpAddress& ue, Instant now);
   void forget_silent(Instant now);
   /// Records a status; returns true if the proxy has sent to the UE since its last status of it.
-  [[nodiscard]] static bool note(Ue& ue, const Word& said);
+  [[nodiscard]] static bool record(Ue& ue, const Word& reported);
   void let_lapse(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
 

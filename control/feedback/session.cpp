@@ -161,8 +161,8 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   if (records != Failure::none) return records;
   header = decoded.header;
   header.refresh = gathered_.refresh;
-  changes_.note(header.takes.changes, at.now);
-  large_.note(header.takes.large, at.now);
+  changes_.record(header.takes.changes, at.now);
+  large_.record(header.takes.large, at.now);
   hand_over(header, handler);
   return Failure::none;
 }

@@ -128,7 +128,7 @@ class Session {
   struct Claimed {
     std::optional<Instant> by;
     std::optional<Instant> not_by;
-    void note(bool claimed, Instant now) { (claimed ? by : not_by) = now; }
+    void record(bool claimed, Instant now) { (claimed ? by : not_by) = now; }
     [[nodiscard]] bool holds(Instant now) const {
       const auto late = [now](const std::optional<Instant>& at) { return !at || now - *at >= ReplayGuard::speaking; };
       return !late(by) && late(not_by);

@@ -122,7 +122,7 @@ bool UdpEndpoint::receive_one() {
   const ReceivedAt at = config_.clock();
   if (session_.receive(std::span(buffer_).first(size), handler_, at, header) == Failure::none) {
     learn(header.key_id, from, at.now);
-    note_place(header.sender, from);
+    record_place(header.sender, from);
   }
   return true;
 }
@@ -134,7 +134,7 @@ bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
 }
 
 /// Records the address of a sender. A sender received from an address that is no destination keeps its earlier address.
-void UdpEndpoint::note_place(std::uint64_t sender, const udp::endpoint& from) {
+void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) {
   if (!is_sent_to(from)) return;
   if (places_.size() >= most_places && !places_.contains(sender)) {
     std::erase_if(places_, [this](const auto& place) { return !is_sent_to(place.second); });

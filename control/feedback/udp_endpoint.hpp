@@ -95,7 +95,7 @@ class UdpEndpoint final : private DatagramSink {
   void rest();
   bool receive_one();
   void learn(std::uint32_t key, const boost::asio::ip::udp::endpoint& from, Instant now);
-  void note_place(std::uint64_t sender, const boost::asio::ip::udp::endpoint& from);
+  void record_place(std::uint64_t sender, const boost::asio::ip::udp::endpoint& from);
   [[nodiscard]] bool is_sent_to(const boost::asio::ip::udp::endpoint& place) const;
   [[nodiscard]] bool may_learn(std::uint32_t key, const boost::asio::ip::udp::endpoint& from) const;
   void forget_silent(Instant now);

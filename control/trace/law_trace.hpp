@@ -103,11 +103,11 @@ class LawTrace {
 
   /// Makes the call and records it. `identify` returns a LawIdentity<TracedLaw<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
-  [[gnu::cold, gnu::noinline]] auto tell(Law& law, const Identify& identify, const Arguments&... arguments) {
+  [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
     Followed* followed = followed_by(&law);
     if (followed == nullptr) followed = begin(law, identify);
     if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
-    return tell_call<Call>(law, *followed, arguments...);
+    return record_call<Call>(law, *followed, arguments...);
   }
   /// Ends the recording of a law that is about to be destroyed or replaced at the same address.
   void left(const void* law);
@@ -154,7 +154,7 @@ class LawTrace {
     return end_state(followed);
   }
   template <typename Call, typename Law, typename... Arguments>
-  auto tell_call(Law& law, const Followed& followed, const Arguments&... arguments) {
+  auto record_call(Law& law, const Followed& followed, const Arguments&... arguments) {
     begin_line(followed, Call::name);
     write_arguments<Call>(line_, arguments...);
     if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
@@ -183,7 +183,7 @@ template <typename Call, typename Law, typename Identify, typename... Arguments>
 auto traced(LawTrace* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
   if (trace == nullptr) [[likely]]
     return Call::apply(law, arguments...);
-  return trace->tell<Call>(law, identify, arguments...);
+  return trace->record<Call>(law, identify, arguments...);
 }
 
 }  // namespace sluice::control

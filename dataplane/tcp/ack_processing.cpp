@@ -28,7 +28,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   delivery.min_rtt = tick::micro(rtt_.least());
   delivery.originals = original;
   if (paced()) delivery.rate = &config_->paced->delivery;
-  if ((bits_.use_sack || paced()) && segment.ack > snd_.una) send_.note_delivered(segment.ack, delivery);
+  if ((bits_.use_sack || paced()) && segment.ack > snd_.una) send_.record_delivered(segment.ack, delivery);
   if (original && bits_.recovery == Recovery::timeout) undo_recovery();
   if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
   if (segment.ack > snd_.una) advance_una(segment.ack, event);

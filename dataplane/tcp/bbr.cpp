@@ -42,7 +42,7 @@ void Bbr::start(const ModelStart& start) {
 void Bbr::seed(std::uint32_t cwnd, Duration srtt) {
   if (srtt <= Duration::zero()) return;
   bandwidth_ = RoundMaximum();
-  bandwidth_.note(rounds_.count(), Rate::of(Bytes(cwnd), srtt).bytes_per_second());
+  bandwidth_.record(rounds_.count(), Rate::of(Bytes(cwnd), srtt).bytes_per_second());
   if (least_rtt_ == Duration::max()) least_rtt_ = srtt;
   prior_cwnd_ = cwnd;
   full_pipe_ = rtt_seen_ = seeded_ = true;
@@ -98,7 +98,7 @@ void Bbr::update_bandwidth(const ModelAck& ack) {
   if (rounds_.advance(ack.sample, ack.delivered)) conserve_ = false;
   if (!ack.sample.valid()) return;
   const Rate rate = ack.sample.rate();
-  if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.note(rounds_.count(), rate.bytes_per_second());
+  if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.record(rounds_.count(), rate.bytes_per_second());
 }
 
 // Advances the cycle of pacing gains (section 4.3.4.3).

@@ -54,7 +54,7 @@ void Bbr3::start(const ModelStart& start) {
 void Bbr3::seed(std::uint32_t cwnd, Duration srtt) {
   if (srtt <= Duration::zero()) return;
   max_bandwidth_ = CycleMaximum();
-  max_bandwidth_.note(Rate::of(Bytes(cwnd), srtt));
+  max_bandwidth_.record(Rate::of(Bytes(cwnd), srtt));
   bounds_ = LossBounds();
   least_rtt_.seed(srtt);
   prior_cwnd_ = cwnd;
@@ -74,7 +74,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
     mode_ = Mode::cruise;
   }
   delivered_ = ack.delivered;
-  note_window_use(ack, cwnd);
+  record_window_use(ack, cwnd);
   follow_repair(ack, cwnd);
   heed_losses(ack, cwnd);
   update_model(ack, cwnd);
@@ -83,7 +83,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
 }
 
 /// Records whether the window was full at any time in this round or the last (C.is_cwnd_limited, section 2.2).
-void Bbr3::note_window_use(const ModelAck& ack, std::uint32_t cwnd) {
+void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
 }
 
@@ -108,15 +108,15 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
     window_was_full_ = std::exchange(window_full_, false);
   }
   if (sample.valid() && (!sample.app_limited || sample.rate() >= max_bandwidth_.value())) {
-    max_bandwidth_.note(sample.rate());
+    max_bandwidth_.record(sample.rate());
   }
   bounds_.adapt(probing(), max_bandwidth_.value(), cwnd);
-  aggregation_.note(ack, bandwidth(), cwnd, rounds_.count());
+  aggregation_.record(ack, bandwidth(), cwnd, rounds_.count());
   check_full_pipe(ack);
   check_startup(ack);
   check_drain(ack);
   update_cycle(ack, cwnd);
-  least_rtt_.note(sample.rtt, ack.now);
+  least_rtt_.record(sample.rtt, ack.now);
   if (!rtt_seen_ && sample.rtt >= Duration::zero()) {
     rtt_seen_ = true;
     pacing_rate_ = Rate::of(Bytes(initial_cwnd_), least_rtt_.value()) * startup_gain;

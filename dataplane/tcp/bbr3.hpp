@@ -65,7 +65,7 @@ class Bbr3 {
   static constexpr std::uint32_t least_segments = 4;  ///< BBR.MinPipeCwnd, smallest window in segments
 
   // --- bbr3.cpp: order of steps per ACK; pacing rate and window ---
-  void note_window_use(const ModelAck& ack, std::uint32_t cwnd);
+  void record_window_use(const ModelAck& ack, std::uint32_t cwnd);
   void follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
   void update_model(const ModelAck& ack, std::uint32_t& cwnd);
   [[nodiscard]] static double pacing_gain(Mode mode);

@@ -9,7 +9,7 @@ std::uint32_t share(double factor, std::uint32_t bytes) {
 
 }  // namespace
 
-bool LossBounds::note_loss(std::uint32_t delivered) {
+bool LossBounds::record_loss(std::uint32_t delivered) {
   const bool first = !loss_in_round_;
   if (first) round_end_ = delivered;
   loss_in_round_ = true;

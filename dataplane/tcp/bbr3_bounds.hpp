@@ -18,7 +18,7 @@ class LossBounds {
   static constexpr double headroom = 0.15;  ///< BBR.Headroom, share left to other flows
 
   /// Records a loss; returns true if it is the first of this round.
-  bool note_loss(std::uint32_t delivered);
+  bool record_loss(std::uint32_t delivered);
   /// Takes a sample (UpdateLatestDeliverySignals()); see round_started().
   void begin(const RateSample& sample, std::uint32_t delivered);
   /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). They

@@ -162,7 +162,7 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
 /// HandleInflightTooHigh(), section 5.5.10.2).
 void Bbr3::heed_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
-  if (bounds_.note_loss(ack.delivered)) save_state(cwnd);
+  if (bounds_.record_loss(ack.delivered)) save_state(cwnd);
   if (!probe_sample_ || !ack.sample.excess.found) return;
   probe_too_high_ = true;
   probe_sample_ = false;

@@ -16,7 +16,7 @@ namespace sluice::tcp {
 /// Maximum delivery rate of the current and the last cycle of bandwidth probing (BBR.max_bw, sections 5.5.3 to 5.5.6).
 class CycleMaximum {
  public:
-  void note(Rate rate) { of_[1] = std::max(of_[1], rate); }
+  void record(Rate rate) { of_[1] = std::max(of_[1], rate); }
   /// Ends a cycle. A cycle without a sample evicts nothing.
   void advance() {
     if (of_[1] == Rate()) return;
@@ -38,7 +38,7 @@ class FullPipe {
     full_ = false;
   }
   /// Takes the rate of a round. Called once per round, if its first sample is not application-limited.
-  void note(Rate rate) {
+  void record(Rate rate) {
     if (full_) return;
     if (rate >= rate_ * growth) {
       restart(rate);
@@ -75,7 +75,7 @@ class LeastRtt {
   }
   void restart(Instant now) { at_ = probe_at_ = now; }
   /// Takes an RTT sample; `rtt` is negative if there is none.
-  void note(Duration rtt, Instant now) {
+  void record(Duration rtt, Instant now) {
     expired_ = now > probe_at_ + probe_interval;
     if (rtt >= Duration::zero() && (rtt < probe_value_ || expired_)) {
       probe_value_ = std::max(rtt, Duration(1));
@@ -113,11 +113,11 @@ class AckAggregation {
     begun_ = now;
     delivered_ = 0;
   }
-  void note(const ModelAck& ack, Rate bandwidth, std::uint32_t cwnd, std::uint32_t round) {
+  void record(const ModelAck& ack, Rate bandwidth, std::uint32_t cwnd, std::uint32_t round) {
     const auto expected = [&] { return bandwidth.bytes_per_second() * to_seconds(ack.now - begun_); };
     if (delivered_ <= expected()) restart(ack.now);
     delivered_ += ack.sample.newly;
-    extra_.note(round, std::clamp(delivered_ - expected(), 0.0, static_cast<double>(cwnd)));
+    extra_.record(round, std::clamp(delivered_ - expected(), 0.0, static_cast<double>(cwnd)));
   }
   [[nodiscard]] double value(bool was_full) const { return was_full ? extra_.value() : extra_.newest(); }
 

@@ -17,7 +17,7 @@ constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< sh
 // Detects a full pipe by the delivery rate (section 5.3.1.2).
 void Bbr3::check_full_pipe(const ModelAck& ack) {
   if (!rounds_.started() || ack.sample.app_limited) return;
-  full_pipe_.note(ack.sample.rate());
+  full_pipe_.record(ack.sample.rate());
   was_full_ = was_full_ || full_pipe_.full();
 }
 

@@ -25,8 +25,8 @@ void Copa::start(const ModelStart& start) {
   *this = Copa();
   const bool known = start.srtt > Duration::zero();
   if (known) {
-    least_.note(start.now, least_rtt_window, start.srtt);
-    standing_.note(start.now, start.srtt / 2, start.srtt);
+    least_.record(start.now, least_rtt_window, start.srtt);
+    standing_.record(start.now, start.srtt / 2, start.srtt);
   }
   round_cwnd_ = start.cwnd;
   pacing_rate_ = Rate::of(Bytes(start.cwnd), known ? start.srtt : 1ms) * pacing_factor;
@@ -62,9 +62,9 @@ std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
 void Copa::measure(const ModelAck& ack) {
   if (ack.sample.rtt < Duration::zero()) return;
   const Duration rtt = std::max(ack.sample.rtt, Duration(1));
-  least_.note(ack.now, least_rtt_window, rtt);
-  standing_.note(ack.now, ack.srtt / 2, rtt);
-  largest_.note(ack.now, ack.srtt * oscillation_rounds, rtt);
+  least_.record(ack.now, least_rtt_window, rtt);
+  standing_.record(ack.now, ack.srtt / 2, rtt);
+  largest_.record(ack.now, ack.srtt * oscillation_rounds, rtt);
 }
 
 // Detects competing traffic: the queue was not nearly empty for five round trips (section 2.2).

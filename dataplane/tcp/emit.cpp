@@ -58,7 +58,7 @@ Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
   if (bits_.small_path) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
-  if (paced()) note_burst(now, sent, allowance);
+  if (paced()) record_burst(now, sent, allowance);
   if (has_recovery_state()) ensure_recovery_state().reduction.sent(send_.in_flight() - before);
   if (fin_can_go()) emit_fin(now, output);
   if (bits_.probe_due) emit_probe(now, output);

@@ -74,7 +74,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
     ++small_out_;
   if (!bits_.on_fast_path) [[unlikely]]
-    note_sent(next, now);
+    record_sent(next, now);
   snd_.nxt += segment.payload_len;
   snd_.last_sent = tick::fine(now);
   send_.sent(now);
@@ -127,7 +127,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
       whole = may_send_new();
     } while (whole || may_split());
   }
-  note_use_of_cwnd(pipe());
+  record_use_of_cwnd(pipe());
 }
 
 /// Sends a packet again that was sent before. Returns false if it stays due.
@@ -138,7 +138,7 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
     if (fin_outstanding()) segment.flags.bits |= Flags::fin_bit;
   }
   if (!transmit(segment, position, now, output, left)) return false;
-  note_sent(position, now);
+  record_sent(position, now);
   scoreboard().resent(position, now);
   ++counters_.retransmitted;
   if (bits_.doubt == Doubt::copy_due) ensure_recovery_state().copy_ts = segment.ts_value;

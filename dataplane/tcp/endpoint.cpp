@@ -15,8 +15,8 @@ namespace {
 
 /// Marks the delivery-rate samples as application-limited because data is written while nothing waited and the window
 /// had space. The writer then sets the pace.
-[[gnu::cold, gnu::noinline]] void note_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
-                                               std::uint32_t full) {
+[[gnu::cold, gnu::noinline]] void record_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
+                                                 std::uint32_t full) {
   if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
   paced->delivery.limit_by_application(in_flight);
 }
@@ -52,7 +52,7 @@ void Endpoint::write(packet::Packet&& payload) {
   note.seq = snd_.end.raw();
   snd_.end += note.payload_len;
   if (!bits_.on_fast_path) [[unlikely]]
-    note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mtu_.mss);
+    record_written(config_->paced, send_, pipe(), congestion_.cwnd() - mtu_.mss);
   send_.push(std::move(payload));
 }
 

@@ -133,7 +133,7 @@ class Endpoint {
   }
   /// Records that another component has advertised a window up to `edge` to the peer, so data up to there is inside the
   /// window. Never moves the edge back.
-  void note_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
+  void record_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
   void forget_out_of_order() {
@@ -557,7 +557,7 @@ class Endpoint {
   [[nodiscard]] packet::Cursor next_repair() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
-  void note_use_of_cwnd(std::uint32_t in_flight);
+  void record_use_of_cwnd(std::uint32_t in_flight);
   bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
   bool emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left);
   bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
@@ -572,10 +572,10 @@ class Endpoint {
   void begin_pacing(Instant now);
   void pace_window();
   void resume_pacing();
-  void note_sent(packet::Cursor position, Instant now);
+  void record_sent(packet::Cursor position, Instant now);
   void follow_model(const AckEvent& event);
   [[nodiscard]] Bytes burst_allowance(Instant now, const Output& output, Bytes allowance) const;
-  void note_burst(Instant now, Bytes sent, Bytes allowance);
+  void record_burst(Instant now, Bytes sent, Bytes allowance);
   void restart_model(Instant now);
   void undo_model();
   /// Returns the delivery-rate sampler that is notified of each lost segment; null if no samples are taken.

@@ -189,7 +189,7 @@ inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) c
 
 /// Records whether the window is used up (RFC 7661 section 4.1). In slow start half of it is enough, because the window
 /// doubles per round trip.
-inline void Endpoint::note_use_of_cwnd(std::uint32_t in_flight) {
+inline void Endpoint::record_use_of_cwnd(std::uint32_t in_flight) {
   const std::uint32_t cwnd = congestion_.cwnd();
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
 }

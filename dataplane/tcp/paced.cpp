@@ -55,7 +55,7 @@ void Endpoint::resume_pacing() {
 
 /// Passes a transmission to the delivery-rate estimator. Called before the note is updated, because it still holds the
 /// previous send time.
-void Endpoint::note_sent(packet::Cursor position, Instant now) {
+void Endpoint::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config_->paced->delivery.on_sent(position.note(), now, pipe(), !send_.outstanding());
 }
 
@@ -98,7 +98,7 @@ Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowan
 }
 
 /// Charges a burst to the pacer and records whether data still waits.
-void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
+void Endpoint::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
   const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= least_unbounded;

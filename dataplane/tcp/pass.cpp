@@ -67,7 +67,7 @@ void Endpoint::end_passing(Endpoint& from, const Segment& first, const Segment& 
   snd_.nxt = snd_.end = end;
   snd_.last_sent = tick::fine(now);
   if (bits_.timer < Timer::reorder) arm_retransmit(now);
-  note_use_of_cwnd(send_.in_flight());
+  record_use_of_cwnd(send_.in_flight());
 }
 
 }  // namespace sluice::tcp

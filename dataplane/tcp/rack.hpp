@@ -77,9 +77,9 @@ class ReorderingWindow {
 
   /// Records observed reordering (RFC 8985 section 6.2 step 3).
   void update(const Delivery& delivery) {
-    if (delivery.reordered) note_reordering();
+    if (delivery.reordered) record_reordering();
   }
-  void note_reordering() { seen_ = true; }
+  void record_reordering() { seen_ = true; }
   [[nodiscard]] bool seen() const { return seen_; }
 
   /// Records the start of a recovery. D-SACKs widen the window once per recovery.

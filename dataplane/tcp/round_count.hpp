@@ -39,7 +39,7 @@ class RoundMaximum {
  public:
   static constexpr std::uint32_t rounds = 10;
 
-  void note(std::uint32_t round, double value) {
+  void record(std::uint32_t round, double value) {
     const std::uint32_t passed = std::min(round - round_, rounds);
     for (std::uint32_t i = 0; i < passed; ++i) largest_of_[(round - i) % rounds] = 0;
     round_ = round;

@@ -78,7 +78,7 @@ Delivery SendQueue::begin_delivery(SeqNum una) const {
   return delivery;
 }
 
-void SendQueue::note_delivered(SeqNum ack, Delivery& delivery) const {
+void SendQueue::record_delivered(SeqNum ack, Delivery& delivery) const {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_) && first(at) < ack; at = at.next()) {
     if (!is_sacked(at)) {
       if (delivery.rate != nullptr) count_delivered(at, ack, *delivery.rate);
@@ -105,13 +105,13 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   packet::Cursor last_passed = at;
   for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
     if (steps <= 0) {
-      note_found(last_passed);
+      record_found(last_passed);
       return mark_newest(block, event, delivery);
     }
     last_passed = at;
     at = (is_sacked(at) ? run_last(at) : at).next();
   }
-  if (at && !(at == unsent_)) note_found(at);
+  if (at && !(at == unsent_)) record_found(at);
   while (at && !(at == unsent_) && end(at) <= block.right) {
     if (is_sacked(at)) {
       if (--steps <= 0) return mark_newest(block, event, delivery);
@@ -136,7 +136,7 @@ packet::Cursor SendQueue::nearest_before(SeqNum place) const {
 }
 
 /// Keeps `at` as a position where a block was found and overwrites the oldest one.
-void SendQueue::note_found(packet::Cursor at) {
+void SendQueue::record_found(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (std::ranges::find(board.found, at) != board.found.end()) return;
   board.found[board.oldest_found] = at;

@@ -100,13 +100,13 @@ class SendQueue {
   /// Removes everything before `ack`. Sets rtt and small of `event`; acked is set by the caller.
   void acknowledge(SeqNum ack, AckEvent& event);
 
-  // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; note_delivered() precedes
+  // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes
   // acknowledge()
 
   /// Returns an empty delivery report. The caller fills its clock and timestamps.
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which acknowledge() is about to remove, to `delivery`.
-  void note_delivered(SeqNum ack, Delivery& delivery) const;
+  void record_delivered(SeqNum ack, Delivery& delivery) const;
   /// Marks the packets that the SACK blocks cover and adds newly_sacked and rtt to `event`. Blocks outside [una, nxt]
   /// are ignored.
   ///
@@ -178,7 +178,7 @@ class SendQueue {
   void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
   void mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery);
   [[nodiscard]] packet::Cursor nearest_before(SeqNum place) const;
-  void note_found(packet::Cursor at);
+  void record_found(packet::Cursor at);
   [[gnu::cold, gnu::noinline]] void forget_place(packet::Cursor at);
   void link_copy(packet::Cursor at);
   void unlink_copy(packet::Cursor at);

@@ -118,7 +118,7 @@ void Endpoint::undo_recovery() {
   repair_.copies = 0;
   if (bits_.recovery != Recovery::none) {
     repair_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)
-    if (bits_.recovery == Recovery::fast) reordering_.note_reordering();
+    if (bits_.recovery == Recovery::fast) reordering_.record_reordering();
     if (has_recovery_state())
       ensure_recovery_state().rack.forget();  // it may have taken an original for its retransmission
     bits_.recovery = Recovery::none;

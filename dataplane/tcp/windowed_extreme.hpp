@@ -14,7 +14,7 @@ template <class Better>
 class WindowedExtreme {
  public:
   /// Takes a value; values older than `window` are discarded.
-  void note(Instant now, Duration window, Duration value) {
+  void record(Instant now, Duration window, Duration value) {
     const Seen seen{now, value};
     if (!any_ || Better()(value, best_[0].value) || now - best_[2].at > window) {
       best_.fill(seen);

@@ -82,7 +82,7 @@ void AbcQueue::enqueue(packet::Packet packet, Instant now) {
 packet::Packet AbcQueue::dequeue(Instant now) {
   if (queue_.empty()) return {};
   Queued next = queue_.pop();
-  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) note_mark();
+  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) record_mark();
   return departs(std::move(next), now);
 }
 

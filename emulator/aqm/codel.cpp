@@ -59,7 +59,7 @@ packet::Packet CodelQueue::dequeue(Instant now) {
   };
   auto next = control_.dequeue(
       now, pull, [this] { return queue_bytes_; },
-      [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); }, [this] { note_mark(); });
+      [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); }, [this] { record_mark(); });
   if (!next) return {};
   return departs(std::move(*next), now);
 }

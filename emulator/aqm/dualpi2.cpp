@@ -86,7 +86,7 @@ packet::Packet DualPi2Queue::dequeue(Instant now) {
   constexpr Duration least{1};  // an idle line sends a packet that arrives in this very instant
   auto next = queues_.dequeue(
       now, now + least, [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); },
-      [this] { note_mark(); });
+      [this] { record_mark(); });
   if (!next) return {};
   return departs(std::move(*next), now);
 }

@@ -12,7 +12,8 @@ void FqCodelQueue::enqueue(packet::Packet packet, Instant now) {
 
 packet::Packet FqCodelQueue::dequeue(Instant now) {
   auto next = flows_.dequeue(
-      now, [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); }, [this] { note_mark(); });
+      now, [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); },
+      [this] { record_mark(); });
   if (!next) return {};
   return departs(std::move(*next), now);
 }

@@ -99,7 +99,7 @@ void PieQueue::enqueue(packet::Packet packet, Instant now) {
       refused(&DisciplineCounters::dropped_early);
       return;
     }
-    note_mark();
+    record_mark();
   }
   came(packet);
   queue_.push({std::move(packet), now});

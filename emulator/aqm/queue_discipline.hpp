@@ -82,7 +82,7 @@ class QueueDiscipline {
     if (waited > counters_.longest_wait) counters_.longest_wait = waited;
     return std::move(queued.packet);
   }
-  void note_mark() { ++counters_.marked; }
+  void record_mark() { ++counters_.marked; }
   /// True if `packet` can enter the queue within `limit`.
   [[nodiscard]] bool fits(const packet::Packet& packet, const QueueLimit& limit) const {
     return (limit.bytes == Bytes(0) || bytes_ + line_size(packet) <= limit.bytes) &&

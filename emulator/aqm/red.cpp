@@ -75,7 +75,7 @@ void RedQueue::enqueue(packet::Packet packet, Instant now) {
     refused(&DisciplineCounters::dropped_full);
     return;
   }
-  if (marked) note_mark();
+  if (marked) record_mark();
   came(packet);
   queue_.push({std::move(packet), now});
 }

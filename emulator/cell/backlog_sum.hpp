@@ -41,7 +41,7 @@ class BacklogSum {
     share.backlog = {};
     share.backlog.add(share.queue->air_bytes(), share.queue->frames_or_packets(), share.queue->short_head());
     sum_ += share.backlog;
-    share.queue->note_counted();
+    share.queue->record_counted();
   }
 
   std::vector<Share> shares_;           ///< all queues, by number

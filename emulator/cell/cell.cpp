@@ -81,7 +81,7 @@ void Cell::enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant
 
 void Cell::take_over(UeIndex index, packet::Packet packet, Bytes length, Instant now) {
   if (ues_[index].state == control::feedback::RadioState::released) return forward_unknown(std::move(packet), now);
-  ues_[index].downlink->note_taken_over(length);
+  ues_[index].downlink->record_taken_over(length);
   enqueue(index, std::move(packet), length, now);
 }
 

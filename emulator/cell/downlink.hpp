@@ -68,7 +68,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Drops a packet without queueing it, and counts it as arrived and dropped.
   void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
   /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
-  void note_taken_over(Bytes length) { queue_.take_over(length); }
+  void record_taken_over(Bytes length) { queue_.take_over(length); }
   /// Re-establishes hybrid ARQ and RLC, if the UE has them.
   void reset_link(Instant now);
 

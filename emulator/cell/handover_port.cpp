@@ -41,7 +41,7 @@ void HandoverPort::from_neighbour(packet::Packet packet, Instant now) {
   const auto ue = header ? cell_.find(header->destination) : std::nullopt;
   if (!ue) return;
   if (passages_[*ue].left) {
-    cell_.downlink(*ue).note_taken_over(header->length);
+    cell_.downlink(*ue).record_taken_over(header->length);
     return follow(*ue, std::move(packet), header->length, now);
   }
   cell_.take_over(*ue, std::move(packet), header->length, now);

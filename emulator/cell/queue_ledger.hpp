@@ -46,13 +46,13 @@ class QueueLedger {
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
   /// Registers `changed`, which must outlive this: `number` is appended when the queue's contents change. No second
-  /// entry follows before note_counted().
+  /// entry follows before record_counted().
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
   }
   /// Records that the reported change was counted, so the next one is reported again.
-  void note_counted() { reported_ = false; }
+  void record_counted() { reported_ = false; }
 
   // Functions that run for every packet are inline, because a call would cost more than their work.
   /// Counts an arriving packet, whether it is queued or dropped.

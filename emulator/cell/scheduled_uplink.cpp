@@ -99,7 +99,7 @@ void ScheduledUplink::repeat(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (ues_[i]->to_repeat(tti) == nullptr) continue;
     sent_[i] = true;
-    tell(i, tti, ues_[i]->repeat(tti, now));
+    notify(i, tti, ues_[i]->repeat(tti, now));
   }
 }
 
@@ -109,7 +109,7 @@ void ScheduledUplink::use_grants(std::uint64_t tti, Instant now) {
     UplinkUe& ue = *ues_[granted.ue];
     counters_.padding += ue.has_data(now) ? 0U : 1U;
     sent_[granted.ue] = true;
-    tell(granted.ue, tti, ue.send(tti, granted.size, granted.units, now));
+    notify(granted.ue, tti, ue.send(tti, granted.size, granted.units, now));
   }
   plan.clear();
 }
@@ -120,7 +120,7 @@ void ScheduledUplink::use_configured(std::uint64_t tti, Instant now) {
     const Bytes size = std::min(config_.configured->size, ue.link(tti).capacity);
     if (sent_[i] || !is_configured(i, tti) || size == Bytes(0) || !ue.has_data(now)) continue;
     sent_[i] = true;
-    tell(i, tti, ue.send(tti, size, units_for(size, ue.link(tti).capacity), now));
+    notify(i, tti, ue.send(tti, size, units_for(size, ue.link(tti).capacity), now));
   }
 }
 
@@ -133,7 +133,7 @@ void ScheduledUplink::request(std::uint64_t tti, Instant now) {
   }
 }
 
-void ScheduledUplink::tell(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status) {
+void ScheduledUplink::notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status) {
   if (status) news_[(tti + response_) % news_.size()].push_back({ue, false, *status});
 }
 

@@ -102,7 +102,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   /// Grants the free resource blocks of a TTI.
   void grant(std::uint64_t tti, Instant now);
   /// Schedules a buffer status report to reach the scheduler after `response`. Has no effect without a report.
-  void tell(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
+  void notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
   /// Returns the first TTI from `from` on that has to run.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from, Instant now);
   [[nodiscard]] std::uint64_t next_for(UeIndex ue, std::uint64_t from, Instant now);

@@ -194,8 +194,8 @@ class UeQueue {
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }
-  /// Records that a reported change was counted (see QueueLedger::note_counted).
-  void note_counted() { ledger_.note_counted(); }
+  /// Records that a reported change was counted (see QueueLedger::record_counted).
+  void record_counted() { ledger_.record_counted(); }
   /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
   void take_over(Bytes length) { ledger_.taken_over(length); }
   /// Counts a packet that left the queue and has reached the UE.

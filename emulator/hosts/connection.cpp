@@ -108,7 +108,7 @@ bool Connection::serve(Instant now) {
   const auto ticks = static_cast<std::uint32_t>(now.time_since_epoch() / std::chrono::milliseconds(1));
   endpoint_.set_timestamp(ticks + parts_.clock_offset);
   write_waiting();
-  tell_application(now);
+  notify_application(now);
   if (acks_.came(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.hurry_acknowledgement();
   endpoint_.emit(now, *this);
   if (const auto held = acks_.take(ticks + parts_.clock_offset)) put(*held, nullptr, now);
@@ -117,7 +117,7 @@ bool Connection::serve(Instant now) {
   return false;
 }
 
-void Connection::tell_application(Instant now) {
+void Connection::notify_application(Instant now) {
   if (!open_ && synchronised(endpoint_.state())) {
     open_ = true;
     application_->on_open(*this, now);

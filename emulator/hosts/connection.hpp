@@ -85,7 +85,7 @@ class Connection final : private tcp::Output {
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   /// Returns the largest payload of a packet of the host.
   [[nodiscard]] std::uint32_t full_payload() const;
-  void tell_application(Instant now);
+  void notify_application(Instant now);
   void deliver(Instant now);
   [[nodiscard]] std::uint16_t segment_for(const packet::Packet& packet, std::uint64_t left) const;
   void write(packet::Packet packet);

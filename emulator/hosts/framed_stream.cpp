@@ -95,7 +95,7 @@ void FramedServer::on_peer_finished(Connection& connection, Instant /*now*/) {
 }
 
 void FramedServer::on_run_end(Connection& connection, Instant /*now*/) {
-  counters_.note_end(connection);
+  counters_.record_end(connection);
 }
 
 }  // namespace sluice::emulator

@@ -8,7 +8,7 @@
 
 namespace sluice::emulator {
 
-void ServerCounters::note_end(const Connection& connection) {
+void ServerCounters::record_end(const Connection& connection) {
   const packet::Addresses& ours = connection.addresses();
   const tcp::Endpoint& endpoint = connection.endpoint();
   ends[{ours.dst, ours.src, ours.dst_port, ours.src_port}] = {endpoint.counters().retransmitted,
@@ -73,7 +73,7 @@ void PatternServer::on_room(Connection& connection, Instant /*now*/) {
 }
 
 void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
-  counters_.note_end(connection);
+  counters_.record_end(connection);
 }
 
 void PatternServer::on_peer_finished(Connection& connection, Instant /*now*/) {

@@ -24,7 +24,7 @@ struct ServerCounters {
   std::uint64_t refused = 0;    ///< sessions aborted for an invalid request
 
   /// Records the TCP statistics at the server's end of a connection.
-  void note_end(const Connection& connection);
+  void record_end(const Connection& connection);
 };
 
 /// Server end of one connection with requests: sends what is fetched, checks what is put.

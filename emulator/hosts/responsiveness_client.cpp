@@ -43,7 +43,7 @@ class ResponsivenessClient::Kept final : public Application {
     const PayloadPattern pattern = server_pattern(addresses.dst_port, addresses.src_port);
     while (!bytes.empty()) {
       const FrameReader::Piece piece = reader_.next(bytes);
-      if (piece.damaged || !pattern.matches(record_.bytes, piece.data)) note_corrupted();
+      if (piece.damaged || !pattern.matches(record_.bytes, piece.data)) record_corrupted();
       record_.bytes += piece.data.size();
       if (now >= log_.count_from) record_.measured += piece.data.size();
       if (piece.head && piece.head->kind == FrameHead::Kind::probe) answered(piece.head->value, now);
@@ -63,13 +63,13 @@ class ResponsivenessClient::Kept final : public Application {
   }
 
  private:
-  void note_corrupted() {
+  void record_corrupted() {
     ++record_.corrupted;
     ++log_.corrupted;
   }
   void answered(std::uint64_t number, Instant now) {
     const auto asked = waiting_.find(number);
-    if (asked == waiting_.end()) return note_corrupted();
+    if (asked == waiting_.end()) return record_corrupted();
     if (asked->second >= log_.count_from) log_.responsiveness.kept.push_back(now - asked->second);
     waiting_.erase(asked);
   }

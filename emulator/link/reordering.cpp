@@ -13,7 +13,7 @@ ReorderingBuffer::ReorderingBuffer(const ReorderingParameters& parameters) : par
   }
 }
 
-bool ReorderingBuffer::note(std::uint64_t tsn) {
+bool ReorderingBuffer::record(std::uint64_t tsn) {
   if (tsn < next_) return false;
   const std::uint64_t place = tsn - next_;
   if (place >= arrived_.size()) arrived_.resize(place + 1, false);

@@ -25,7 +25,7 @@ class ReorderingBuffer {
   /// Handles the arrival of a block. A block that already counts as lost is ignored.
   template <typename Decide>
   void received(std::uint64_t tsn, Instant now, Decide&& decide) {
-    if (!note(tsn)) return;
+    if (!record(tsn)) return;
     while (span() > parameters_.window) release(decide);  // the window moves, so blocks behind it count as lost
     release_in_order(decide);
     watch(now);
@@ -56,7 +56,7 @@ class ReorderingBuffer {
   /// Returns the distance from the expected number to the highest received one, inclusive.
   [[nodiscard]] std::size_t span() const { return arrived_.size(); }
   /// Records an arrival. Returns false if the block counts as lost already.
-  bool note(std::uint64_t tsn);
+  bool record(std::uint64_t tsn);
   /// Starts or stops the stall timer.
   void watch(Instant now);
   template <typename Decide>

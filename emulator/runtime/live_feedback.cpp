@@ -198,7 +198,7 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
 
 /// Reads what the proxies support. Partial reports need a single destination. With several ones each proxy finds gaps
 /// in the sequence numbers, and then cannot know which UEs were left out.
-void LiveFeedback::note_abilities() {
+void LiveFeedback::record_abilities() {
   const Instant now = dpdk::now();
   takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,
                        std::memory_order_relaxed);
@@ -206,7 +206,7 @@ void LiveFeedback::note_abilities() {
 }
 
 void LiveFeedback::on_message(const feedback::Header& header) {
-  note_abilities();
+  record_abilities();
   if (!header.poll) return;
   polled_.store(true, std::memory_order_relaxed);
   poll_thread_.wake_if_asleep();

@@ -115,7 +115,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void send_on_its_way(control::feedback::RoutedReports reports, Duration refresh, Instant now);
   void hand_over(const Message& message);
   void drain();
-  void note_abilities();
+  void record_abilities();
 
   EventLoop& loop_;
   Timing timing_;

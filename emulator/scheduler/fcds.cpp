@@ -43,7 +43,7 @@ const Candidate* Fcds::pick(std::span<const Candidate> candidates, std::uint64_t
 }
 
 void Fcds::served(std::uint32_t ue, Bytes /*carried*/, std::uint64_t tti) {
-  last_served_.note(ue, tti);
+  last_served_.record(ue, tti);
 }
 
 }  // namespace sluice::emulator

@@ -11,7 +11,7 @@ class LastServed {
   /// Returns 0 if the UE was never served, otherwise its last TTI plus one. A smaller value means a longer wait.
   [[nodiscard]] std::uint64_t of(std::uint32_t ue) const { return ue < ttis_.size() ? ttis_[ue] : 0; }
   /// Records that a UE is served in `tti`.
-  void note(std::uint32_t ue, std::uint64_t tti) {
+  void record(std::uint32_t ue, std::uint64_t tti) {
     if (ue >= ttis_.size()) ttis_.resize(ue + std::size_t{1}, 0);
     ttis_[ue] = tti + 1;
   }

@@ -16,7 +16,7 @@ const Candidate* MaxCi::pick(std::span<const Candidate> candidates, std::uint64_
 }
 
 void MaxCi::served(std::uint32_t ue, Bytes /*carried*/, std::uint64_t tti) {
-  last_served_.note(ue, tti);
+  last_served_.record(ue, tti);
 }
 
 }  // namespace sluice::emulator

@@ -12,7 +12,7 @@ const Candidate* RoundRobin::pick(std::span<const Candidate> candidates, std::ui
 }
 
 void RoundRobin::served(std::uint32_t ue, Bytes /*carried*/, std::uint64_t tti) {
-  last_served_.note(ue, tti);
+  last_served_.record(ue, tti);
 }
 
 }  // namespace sluice::emulator

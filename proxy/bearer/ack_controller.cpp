@@ -21,7 +21,7 @@ AckController::~AckController() {
   if (*trace_ != nullptr) (*trace_)->left(&law_);
 }
 
-void AckController::tell_resumed(Instant now) {
+void AckController::notify_resumed(Instant now) {
   ask<AcksCalls::OnResumed>(now);
 }
 

@@ -60,7 +60,7 @@ class AckController {
   bool on_report(Instant now, const control::feedback::BearerReport& report);
   /// Notifies the controller before something is sent while nothing is in flight.
   void resume(Instant now) {
-    if (flight_ <= Bytes{}) tell_resumed(now);
+    if (flight_ <= Bytes{}) notify_resumed(now);
   }
   /// Initialises the link rate with a known one.
   void seed(Instant now, Rate rate);
@@ -89,7 +89,7 @@ class AckController {
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
   /// Notifies the controller that sending resumes after everything was acknowledged or lost.
-  void tell_resumed(Instant now);
+  void notify_resumed(Instant now);
 
   control::DelayBasedController law_;
   control::ReportCheck check_;

@@ -109,7 +109,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   // because the late report itself grants that data.
   const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
   const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
-  own.reports.note(report, now);
+  own.reports.record(report, now);
   const Duration period = own.reports.last().period;
   own.trusted = trusted;
   if (!trusted)

@@ -25,7 +25,7 @@ bool ReportStream::accepts(const ReportArrival& report, Instant now) const {
          (last_.bearer.state != RadioState::normal || now - omission_rx_ >= silence);
 }
 
-void ReportStream::note(const ReportArrival& report, Instant now) {
+void ReportStream::record(const ReportArrival& report, Instant now) {
   last_ = report;
   last_.period = std::min(report.period, longest_silence_);
   last_at_ = omission_rx_ = now;

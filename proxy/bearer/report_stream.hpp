@@ -37,9 +37,9 @@ class ReportStream {
     return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
   }
   /// Records an accepted report as the last one.
-  void note(const ReportArrival& report, Instant now);
+  void record(const ReportArrival& report, Instant now);
   /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
-  void note_left_out(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
+  void record_left_out(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if any report was recorded.
   [[nodiscard]] bool any() const { return any_; }

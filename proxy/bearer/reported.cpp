@@ -26,7 +26,7 @@ bool Reported::spend(Bytes bytes, Instant now) {
 void Reported::on_left_out(const LeavingSender& sender, bool at_rest) {
   if (!trusted) return;
   const ReportArrival& last = reports.last();
-  if (sender.speaks_of(last)) reports.note_left_out(std::min(sender.last_rx(), sender.holds_until(last)));
+  if (sender.speaks_of(last)) reports.record_left_out(std::min(sender.last_rx(), sender.holds_until(last)));
   if (at_rest && sender.has_sent(last)) return rest(sender);
   fallback.on_left_out(reports.last_at(), reports.omission_rx(), last.period);
 }

@@ -32,7 +32,7 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
     taps.push_back(std::make_shared<FrameTap>(request.filter, room));
   const std::uint64_t id = ++last_id_;
   running_.push_back({id, taps});
-  tell_shards();
+  notify_shards();
   const std::string shown = request.filter.snap_length
                                 ? std::to_string(*request.filter.snap_length) + " bytes of each frame"
                                 : "headers only";
@@ -50,16 +50,16 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
 
 void Captures::record(std::vector<std::shared_ptr<FrameSink>> recorders) {
   recorders_ = std::move(recorders);
-  tell_shards();
+  notify_shards();
 }
 
 void Captures::end(std::uint64_t id) {
   std::erase_if(running_, [id](const Running& each) { return each.id == id; });
-  tell_shards();
+  notify_shards();
   spdlog::info("capture {} ends", id);
 }
 
-void Captures::tell_shards() {
+void Captures::notify_shards() {
   ++generation_;
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     std::vector<std::shared_ptr<FrameSink>> taps;

@@ -49,7 +49,7 @@ class Captures {
 
   void end(std::uint64_t id);
   /// Offers every shard a new set with the current captures and recorders.
-  void tell_shards();
+  void notify_shards();
   /// True if every shard uses the tap set of this generation or a newer one.
   [[nodiscard]] bool shards_have(std::uint64_t generation) const;
 

@@ -23,9 +23,9 @@ KnownConnection from_the_start(EndToEndFlow& flow) {
 
 }  // namespace
 
-void EndToEndFlow::note_syn(Side in, const SynNote& said) {
-  syn_of(in) = said;
-  if (in == Side::radio) segment = std::max(said.options.mss, least_segment);
+void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
+  syn_of(in) = reported;
+  if (in == Side::radio) segment = std::max(reported.options.mss, least_segment);
 }
 
 /// Updates the handshake. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the proxy does not rewrite them.
@@ -35,7 +35,7 @@ void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (seen.flags.ack() != answer) return;
   const tcp::SeqNum isn = syn_of(initiator).isn;
   if (answer ? seen.ack != isn + 1 : seen.seq != isn) return;
-  note_syn(in, {seen.seq, seen.window, seen.syn});
+  record_syn(in, {seen.seq, seen.window, seen.syn});
   if (answer) {
     round_trip = now - handshake;
     begin(from_the_start(*this));
@@ -44,11 +44,11 @@ void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   handshake = last_activity = now;
 }
 
-void EndToEndFlow::note_checksum(Side in, const tcp::Segment& syn, bool is_unfinished) {
+void EndToEndFlow::record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished) {
   if (!half_open() || !is_own_syn(in, syn)) return;
   Handshake shown;
   shown.unfinished = unfinished;
-  shown.note_checksum(in, is_unfinished, in != initiator && phase == EndToEndPhase::syn);
+  shown.record_checksum(in, is_unfinished, in != initiator && phase == EndToEndPhase::syn);
   unfinished = shown.unfinished;
 }
 

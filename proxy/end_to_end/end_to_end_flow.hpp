@@ -102,11 +102,11 @@ struct EndToEndFlow {
   bool to_be_split = false;  ///< the policy splits; the connection waits for both directions to be idle
 
   /// Records the SYN or SYN-ACK of a host.
-  void note_syn(Side in, const SynNote& said);
+  void record_syn(Side in, const SynNote& reported);
   /// Updates the handshake from a SYN or SYN-ACK with matching numbers; others are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
   /// Records whether the checksum of its SYN or SYN-ACK was unfinished; segments with other numbers are ignored.
-  void note_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
+  void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK belongs to this connection by its numbers.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
   /// True if the RST ends its handshake: its numbers are exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).

@@ -33,7 +33,7 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   flow.initiator = first.from;
   flow.dscp = first.dscp;
   flow.unfinished = first.unfinished ? bit(first.from) : std::uint8_t{0};
-  flow.note_syn(first.from, {first.isn, first.window, first.options});
+  flow.record_syn(first.from, {first.isn, first.window, first.options});
   flow.handshake = flow.last_activity = first.at;
   schedule(flow, begun.id);
   return begun.id;
@@ -87,7 +87,7 @@ EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Inst
   return id;
 }
 
-void EndToEndFlows::note_advertised(EndToEndId id, tcp::SeqNum edge) {
+void EndToEndFlows::record_advertised(EndToEndId id, tcp::SeqNum edge) {
   DataWay& way = flows_[id].towards(Side::radio);
   control::StreamPosition position = way.position;
   way.window.advertise(position.of(edge.raw()));
@@ -153,7 +153,7 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   if (bearer.treatment().can_regulate()) parts_.counters.add(Counter::flows_regulated);
 }
 
-void EndToEndFlows::note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
+void EndToEndFlows::record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
   EndToEndFlow& flow = flows_[id];
   if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
   flow.splittable = false;

@@ -49,7 +49,7 @@ class EndToEndFlows {
   /// far the server may at first be ahead of the UE. Returns `none` if there is no place.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
   /// Records a window up to `edge` that the split connection has advertised to the server during its handback.
-  void note_advertised(EndToEndId id, tcp::SeqNum edge);
+  void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the window with which the successor's gradual opening starts.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
   /// Returns the right edge of the widest window that the host behind `side` was allowed to grant.
@@ -86,19 +86,19 @@ class EndToEndFlows {
   }
   /// Handles the first fragment of a segment that cannot be split. If its numbers are plausible, the connection stays
   /// end to end, because it is unknown what its hosts have received.
-  void note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
+  void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
   /// True if the SYN of the host behind `side` had an unfinished checksum.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
     return (flows_[id].unfinished & bit(side)) != 0;
   }
   /// Records the checksum state of a SYN or SYN-ACK that arrived on `in`.
-  void note_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
-    flows_[id].note_checksum(in, syn, is_unfinished);
+  void record_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
+    flows_[id].record_checksum(in, syn, is_unfinished);
   }
   /// Excludes the connection from splitting, because its SYNs contain something that cannot be split.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
   /// Records that the connection was split before the policies changed.
-  void note_split_before(EndToEndId id) { flows_[id].was_split = true; }
+  void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
   /// Returns the policy that the connection belongs to.
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
   /// Removes the connection and forwards its delayed ACKs.

@@ -31,7 +31,7 @@ bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const
   return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + beyond_the_edge;
 }
 
-void TrackedConnection::note_unseen(Side in, const tcp::Segment& segment) {
+void TrackedConnection::record_unseen(Side in, const tcp::Segment& segment) {
   if (adrift) {
     for (TrackedHost& each : hosts) each.seen = false;
     return;
@@ -45,7 +45,7 @@ TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment&
   if (adrift) return find_position(in, segment);
   if (!is_plausible(in, segment)) return Tracked::nothing;
   if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
-  note(in, segment);
+  record(in, segment);
   return Tracked::more;
 }
 
@@ -63,13 +63,13 @@ TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::
   }
   const tcp::SeqNum acked = from.seen ? tcp::later(from.acked, segment.ack) : segment.ack;
   if (!from.seen) from.edge = segment.ack;
-  note(in, segment);
+  record(in, segment);
   from.acked = acked;
   adrift = !(from.seen && to.seen && from.next == to.acked && to.next == from.acked);
   return Tracked::more;
 }
 
-void TrackedConnection::note(Side in, const tcp::Segment& segment) {
+void TrackedConnection::record(Side in, const tcp::Segment& segment) {
   TrackedHost& from = host(in);
   TrackedHost& to = host(opposite(in));
   const std::uint32_t window = window_of(in, segment);

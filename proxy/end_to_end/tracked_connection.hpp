@@ -48,7 +48,7 @@ struct TrackedConnection {
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
   /// Handles the first fragment of a segment of unknown length. Until the other host has acknowledged all data that it
   /// may contain, a retransmission of that data looks new.
-  void note_unseen(Side in, const tcp::Segment& segment);
+  void record_unseen(Side in, const tcp::Segment& segment);
   /// True if the connection can be split from this segment on, which carries data and was not tracked.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
   /// Initialises `flow` as a split connection in the state before that segment.
@@ -60,7 +60,7 @@ struct TrackedConnection {
 
  private:
   /// Records the numbers, window and timestamp of a segment.
-  void note(Side in, const tcp::Segment& segment);
+  void record(Side in, const tcp::Segment& segment);
   /// Takes sequence numbers from segments until both hosts agree.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
   /// True if the segment lies in the window of the receiving host, or not far behind it.

@@ -97,7 +97,7 @@ struct Handshake {
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
   /// Records the checksum state of a handshake segment. Only a host's `first` SYN can set the bit, and any finished
   /// checksum clears it. A single damaged segment therefore has no lasting effect.
-  void note_checksum(Side side, bool is_unfinished, bool first) {
+  void record_checksum(Side side, bool is_unfinished, bool first) {
     if (!is_unfinished) {
       unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
     } else if (first) {

@@ -134,7 +134,7 @@ void FlowJournal::begin(FlowId id, const Flow& flow, const flow::FlowKey& key) {
   set_state(entry, JournalEntry::even);
 }
 
-void FlowJournal::note(FlowId id, const Flow& flow, bool exposed) {
+void FlowJournal::record(FlowId id, const Flow& flow, bool exposed) {
   if (entries_.empty()) return;
   JournalEntry& entry = entries_[id];
   entry.acknowledged = {flow.leg(Side::radio).endpoint.snd_una().raw(), flow.leg(Side::core).endpoint.snd_una().raw()};

@@ -103,7 +103,7 @@ class FlowJournal {
   /// Starts the entry of a connection that was just split.
   void begin(FlowId id, const Flow& flow, const flow::FlowKey& key);
   /// Records that the connection is exposed from now on, or no longer.
-  void note(FlowId id, const Flow& flow, bool exposed);
+  void record(FlowId id, const Flow& flow, bool exposed);
   /// Marks the entry unused, because the connection ends.
   void end(FlowId id);
 

@@ -73,7 +73,7 @@ void Registry::close(FlowId id, Instant now) {
   Flow& flow = flows_[id];
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
-  note_change(flow.bearer);
+  record_change(flow.bearer);
   rest_if_unused(flow.bearer, now);
   connections_.erase_flow(id);
   timers_.forget_flow(id);
@@ -140,7 +140,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   bearer.generation = policies_.generation();
   bearer.empty_since = now;
   if (trace_ != nullptr && queue_of(trace_->wanted().ue) == ue) bearer.trace = trace_;
-  note_change(id);
+  record_change(id);
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
   bearer.join_ring(bearers_[entry]);
@@ -197,7 +197,7 @@ void Registry::move(FlowId id, BearerId to) {
   leave(bearers_[flow.bearer], id);
   flow.bearer = to;
   join(bearers_[to], id);
-  note_change(to);
+  record_change(to);
 }
 
 void Registry::join(Bearer& bearer, FlowId id) {

@@ -96,7 +96,7 @@ class Registry {
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
   /// Records that the bearer's status for the Node-B has changed.
-  void note_change(BearerId id) { changed_bearers_.insert(id); }
+  void record_change(BearerId id) { changed_bearers_.insert(id); }
   /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
   template <typename Visit>
   void take_changed(Visit&& visit) {

@@ -31,7 +31,7 @@ void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
     }
     const tcp::SeqNum acked = own.snd_una();
     own.receive(verdict.ours, std::move(payload), rx.now);
-    if (own.snd_una() != acked) relay::note_progress(flow, in, rx.now);
+    if (own.snd_una() != acked) relay::record_progress(flow, in, rx.now);
     flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
@@ -39,7 +39,7 @@ void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
   } else if (verdict.forward) {
     if (verdict.believed) {
-      handback::note_advertised(flow, in, rx.segment());
+      handback::record_advertised(flow, in, rx.segment());
       if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }
     forwarder_.forward(rx, Counter::forward_handback);
@@ -67,7 +67,7 @@ bool Changeover::track_if_released(RxPacket& rx) {
       flows_.receive(rx, shard_.registry.connections().find(rx.key()));
       return true;
     }
-    if (segment.payload_len != 0) released.note_data(id, rx.now);
+    if (segment.payload_len != 0) released.record_data(id, rx.now);
     if (connection.track(rx.in, segment) == TrackedConnection::Tracked::the_end) released.forget(id);
   }
   forwarder_.forward(rx, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
@@ -79,7 +79,7 @@ bool Changeover::track_if_released(RxPacket& rx) {
 bool Changeover::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
-    shown.note_checksum(rx.in, true, true);
+    shown.record_checksum(rx.in, true, true);
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
@@ -135,9 +135,9 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
   Released& released = flows_.handback().released();
   const flow::FlowKey key = key_of(in, *begun);
   const ConnectionId id = registry.connections().find(key);
-  if (id == flow::no_flow) return released.note_unsplittable(key, in, begun->segment, rx.now);
+  if (id == flow::no_flow) return released.record_unsplittable(key, in, begun->segment, rx.now);
   if (registry.connections().is_end_to_end(id))
-    return end_to_end_.note_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
+    return end_to_end_.record_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
   Flow& flow = registry.flow(id);
   if (flow.phase == FlowPhase::handing_back) {
     Leg& own = flow.leg(in);
@@ -152,7 +152,7 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
-    openings_.note_unsplit(key, counter_of(rx.result), rx.now);
+    openings_.record_unsplit(key, counter_of(rx.result), rx.now);
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.schedule(flow, id, StreamEvents::all);
@@ -160,7 +160,7 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
   flows_.serve_pending(rx.now);
   // The data of this segment lies behind the handback point.
   if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
-    released.note_unsplittable(key, in, begun->segment, rx.now);
+    released.record_unsplittable(key, in, begun->segment, rx.now);
   } else if (registry.flow(left).phase == FlowPhase::handing_back) {
     registry.flow(left).leg(in).passed_by = true;
   }

@@ -23,7 +23,7 @@ bool Handback::ask(Flow& flow, ReleaseReason reason) const {
 void Handback::advance(Flow& flow, Instant now) {
   if (flow.phase == FlowPhase::split) begin_handback(flow, now);
   if (flow.successor == no_id) return;
-  end_to_end_.note_advertised(flow.successor, handback::make_room(flow, end_to_end_.opening_window(flow.successor)));
+  end_to_end_.record_advertised(flow.successor, handback::make_room(flow, end_to_end_.opening_window(flow.successor)));
 }
 
 void Handback::begin_handback(Flow& flow, Instant now) {
@@ -39,7 +39,7 @@ void Handback::begin_handback(Flow& flow, Instant now) {
     handback::begin_with_successor(flow);
     flow.successor =
         end_to_end_.adopt(handback::known(shard_.registry.key_of(flow), flow), handback::most_for_successor(flow), now);
-    if (flow.successor != no_id) end_to_end_.note_split_before(flow.successor);
+    if (flow.successor != no_id) end_to_end_.record_split_before(flow.successor);
   } else {
     handback::begin(flow);
   }

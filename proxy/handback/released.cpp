@@ -55,7 +55,7 @@ std::uint32_t Released::add(const Survivor& survivor, const RunGap& gap) {
   released.wanted = true;
   released.survivor = true;
   gap_begin_ = gap.begin;
-  note_data(id, gap.end);
+  record_data(id, gap.end);
   released.connection.adrift = true;
   released.connection.initiator = survivor.initiator;
   released.connection.headers = survivor.headers;
@@ -65,7 +65,7 @@ std::uint32_t Released::add(const Survivor& survivor, const RunGap& gap) {
   return forgotten;
 }
 
-void Released::note_data(std::uint32_t id, Instant now) {
+void Released::record_data(std::uint32_t id, Instant now) {
   ReleasedFlow& flow = flows_[id];
   if (flow.survivor)
     flow.not_before = std::max(flow.not_before, now + std::max(first_repetition, 2 * (now - gap_begin_)));
@@ -115,11 +115,11 @@ void Released::forget(std::uint32_t id) {
   flows_.erase(id);
 }
 
-void Released::note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
+void Released::record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
   const std::uint32_t id = find(key);
   if (id == none) return;
   ReleasedFlow& flow = flows_[id];
-  flow.connection.note_unseen(in, segment);
+  flow.connection.record_unseen(in, segment);
   if (!flow.connection.is_plausible(in, segment)) return;
   flow.unsplittable_seen = std::max<std::uint8_t>(flow.unsplittable_seen, 1);
   flow.not_before = std::max(flow.not_before, now + wait_after(flow.unsplittable_seen));

@@ -44,15 +44,15 @@ class Released {
   /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted for it.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
-  /// unseen data can be in flight (see note_data()). Returns how many other connections were evicted for it.
+  /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted for it.
   [[nodiscard]] std::uint32_t add(const Survivor& survivor, const RunGap& gap);
   /// Records that data has passed. Data lost in the gap between the runs is retransmitted after at most twice the time
   /// since its last transmission (RFC 6298 section 5.5). A connection without data for longer has therefore lost
   /// nothing.
-  void note_data(std::uint32_t id, Instant now);
+  void record_data(std::uint32_t id, Instant now);
   /// Handles an unsplittable segment. If its numbers are plausible for a released connection, that one's delay
   /// restarts.
-  void note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
+  void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
   /// Returns the index of the released connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.

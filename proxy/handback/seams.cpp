@@ -203,8 +203,8 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
   return verdict;
 }
 
-void note_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
-  flow.leg(opposite(in)).endpoint.note_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+void record_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
 }
 
 }  // namespace sluice::proxy::handback

@@ -67,6 +67,6 @@ struct Verdict {
 /// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 /// Records the window of a forwarded and valid segment that arrived on `in` as advertised to the other host.
-void note_advertised(Flow& flow, Side in, const tcp::Segment& segment);
+void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 
 }  // namespace sluice::proxy::handback

@@ -103,7 +103,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
   const Handshake& seen = flow.handshake;
   const Side initiator = flow.initiator;
   const Side responder = opposite(initiator);
-  const auto note = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
+  const auto record = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
     return SynNote{isn, window, options};
   };
   constexpr std::uint16_t widest = UINT16_MAX;  // assumed for the first SYN, whose window is not stored
@@ -113,8 +113,8 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
   known.initiator = initiator;
   known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);
   known.unfinished = seen.unfinished;
-  known.syn_of(initiator) = note(seen.initiator_isn, widest, seen.initiator_options);
-  known.syn_of(responder) = note(seen.responder_isn, seen.responder_window, seen.responder_options);
+  known.syn_of(initiator) = record(seen.initiator_isn, widest, seen.initiator_options);
+  known.syn_of(responder) = record(seen.responder_isn, seen.responder_window, seen.responder_options);
   for (const Side receiver : {Side::radio, Side::core}) {
     const auto at = static_cast<std::size_t>(receiver);
     known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;

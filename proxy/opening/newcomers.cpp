@@ -32,7 +32,7 @@ AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
 Newcomers::Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret)
     : which_(which), patience_(patience), entries_(places), table_(places, secret), ages_(places) {}
 
-Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
+Newcomers::Noted Newcomers::record(const FirstSyn& syn) {
   if (const std::uint32_t known = table_.find(syn.key, syn.tag); known != flow::no_flow) {
     FirstSyn& noted = entries_[known];
     const bool same = noted.from == syn.from && noted.isn == syn.isn;

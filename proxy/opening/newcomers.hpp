@@ -59,7 +59,7 @@ class Newcomers {
   Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret);
 
   /// Records a SYN.
-  Noted note(const FirstSyn& syn);
+  Noted record(const FirstSyn& syn);
   /// Returns the recorded SYN of the connection, or null. Valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// Removes the SYN that `syn_ack`, which arrived on `in`, answers, and copies it to `out`. Returns false if there is

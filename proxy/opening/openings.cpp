@@ -35,10 +35,10 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
 
 /// Records the checksum state of a handshake segment. The initiator's ACK counts as well, because a host that finishes
 /// that one finishes all.
-void note_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
+void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
-  flow.handshake.note_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
+  flow.handshake.record_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
 /// Returns the record of a first SYN.
@@ -93,7 +93,7 @@ std::optional<Counter> Openings::reason_not_to_note(const RxPacket& rx) const {
 
 /// Forwards a segment, and records why its connection passes unsplit from now on.
 void Openings::forward_unsplit(RxPacket& rx, Counter reason) {
-  unsplit_.note(rx.key(), rx.tag, reason, rx.now);
+  unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
@@ -118,7 +118,7 @@ void Openings::meet(RxPacket& rx) {
   if (policies.treatment(policies.choose(view_of(rx))).mode == Mode::bypass) {
     return forward_unsplit(rx, Counter::forward_bypass_mode);
   }
-  note(first_syn_of(rx, shard_.config));
+  record(first_syn_of(rx, shard_.config));
   if (rx.in == Side::radio && shard_.registry.policies().prioritizes_short_flows()) expect(rx);
   forwarder_.forward(rx, Counter::forward_handshake);
 }
@@ -132,9 +132,9 @@ void Openings::expect(const RxPacket& rx) {
 
 /// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
 /// separately, so that a forged SYN cannot displace the genuine one.
-void Openings::note(const FirstSyn& first) {
-  const Newcomers::Noted noted = first_syns_.note(first);
-  if (noted == Newcomers::Noted::no) newcomers_.note(first);
+void Openings::record(const FirstSyn& first) {
+  const Newcomers::Noted noted = first_syns_.record(first);
+  if (noted == Newcomers::Noted::no) newcomers_.record(first);
   if (noted == Newcomers::Noted::displacing) shard_.counters.add(Counter::handshakes_displaced);
 }
 
@@ -210,7 +210,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
 
 bool Openings::meet_newcomer(RxPacket& rx) {
   if (!rx.segment().flags.ack()) {
-    if (!reason_not_to_note(rx)) newcomers_.note(first_syn_of(rx, shard_.config));
+    if (!reason_not_to_note(rx)) newcomers_.record(first_syn_of(rx, shard_.config));
     return false;
   }
   FirstSyn first;
@@ -273,7 +273,7 @@ void Openings::follow(RxPacket& rx, FlowId id) {
   const bool splittable = rx.result == packet::ParseResult::tcp;
   const bool unanswered = flow.phase == FlowPhase::syn;
   const handshake::Step step = handshake::follow(flow, rx.in, rx.segment(), splittable, rx.now);
-  note_checksum(rx, flow, step, unanswered, shard_.config);
+  record_checksum(rx, flow, step, unanswered, shard_.config);
   switch (step) {
     case handshake::Step::unrelated:
       if (rx.segment().flags.syn() && meet_newcomer(rx)) return;

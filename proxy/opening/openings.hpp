@@ -37,8 +37,8 @@ class Openings {
   /// Processes a segment of a connection whose handshake is tracked.
   [[gnu::noinline]] void track(RxPacket& rx, FlowId id);
   /// Records why the connection with this key passes unsplit. Its later segments are counted under that reason.
-  void note_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
-    unsplit_.note(key, shard_.registry.connections().tag_of(key), reason, now);
+  void record_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
+    unsplit_.record(key, shard_.registry.connections().tag_of(key), reason, now);
   }
 
  private:
@@ -53,7 +53,7 @@ class Openings {
   /// Forwards a segment of a connection without state, counted under the recorded reason.
   void forward_unknown(RxPacket& rx);
   /// Records a first SYN.
-  void note(const FirstSyn& first);
+  void record(const FirstSyn& first);
   /// Starts the short-flow period of the UE that has sent a SYN.
   void expect(const RxPacket& rx);
   /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.

@@ -7,7 +7,7 @@ namespace sluice::proxy {
 UnsplitConnections::UnsplitConnections(std::uint32_t capacity, Duration keep)
     : sets_((capacity + Set{}.size() - 1) / Set{}.size()), keep_(keep) {}
 
-void UnsplitConnections::note(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now) {
+void UnsplitConnections::record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now) {
   Set& set = set_of(tag);
   Entry* place = entry_of(set, key);
   const auto age_first = [](const Entry& a, const Entry& b) {

@@ -21,7 +21,7 @@ class UnsplitConnections {
   UnsplitConnections(std::uint32_t capacity, Duration keep);
 
   /// Records why the connection with this key is not split. `tag` is the hash tag of the key.
-  void note(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
+  void record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
   /// Removes the entry of a connection, if there is one, because a new one with the same addresses is split.
   void forget(const flow::FlowKey& key, flow::KeyTag tag);
   /// Returns why the connection is not split, and marks the entry as used; nothing if unknown.

@@ -32,7 +32,7 @@ inline constexpr Bytes least_window{2 * 1460 + 256};
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
 /// Records progress of the host behind `out`: it acknowledged new data, or data arrives while nothing was held for it.
-inline void note_progress(Flow& flow, Side out, Instant now) {
+inline void record_progress(Flow& flow, Side out, Instant now) {
   flow.leg(out).progress = tcp::tick::coarse(now);
 }
 

@@ -72,7 +72,7 @@ Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant no
 
 /// Returns what the direction holds and has advertised. `fed`: true if data arrived.
 template <Side in>
-inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
+inline std::uint32_t RelayMemory::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);
   const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
   // The window of a host that has sent nothing is not recorded, because it is unlikely to be used.
@@ -80,9 +80,9 @@ inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }
 
-std::uint32_t RelayMemory::note(Flow& flow, StreamEvents events) {
-  return note_direction<Side::radio>(flow, contains(events, StreamEvents::to_core)) +
-         note_direction<Side::core>(flow, contains(events, StreamEvents::to_radio));
+std::uint32_t RelayMemory::record(Flow& flow, StreamEvents events) {
+  return record_direction<Side::radio>(flow, contains(events, StreamEvents::to_core)) +
+         record_direction<Side::core>(flow, contains(events, StreamEvents::to_radio));
 }
 
 void RelayMemory::forget(Flow& flow) {

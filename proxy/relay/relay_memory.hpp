@@ -45,9 +45,9 @@ class RelayMemory {
 
   /// Records in the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
   /// that it holds and has advertised, both ways.
-  [[nodiscard]] std::uint32_t note(Flow& flow, StreamEvents events);
+  [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
   /// Records in the budget the window just advertised to the leg's host, when nothing else has changed.
-  void note_told(Leg& leg) {
+  void record_advertised(Leg& leg) {
     budget_.commit(leg.commitment, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
   /// Releases the flow's quota and demand record, because the flow ends.
@@ -75,7 +75,7 @@ class RelayMemory {
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
   /// Returns what the direction holds and has advertised, and records its window in the budget if data arrived (`fed`).
   template <Side in>
-  [[nodiscard]] std::uint32_t note_direction(Flow& flow, bool fed);
+  [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
   /// Decides keeps() when the budget is low.
   [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_though_tight(const Flow& flow, Side in,
                                                                   const tcp::Segment& segment) const;

@@ -30,11 +30,11 @@ void Service::await_health() {
 /// Reports being alive twice per watchdog period, as sd_watchdog_enabled(3) recommends.
 void Service::beat() {
   if (!manager_.watchdog()) return;
-  tell_alive();
+  notify_alive();
   after(*manager_.watchdog() / 2, &Service::beat);
 }
 
-void Service::tell_alive() {
+void Service::notify_alive() {
   if (ready_ && program_.healthy()) manager_.alive();
 }
 
@@ -52,7 +52,7 @@ void Service::stopping(Duration at_most) {
 void Service::changed() {
   if (!ready_ || stopping_) return;
   manager_.status(program_.summary());
-  if (manager_.watchdog()) tell_alive();
+  if (manager_.watchdog()) notify_alive();
 }
 
 void Service::after(Duration delay, void (Service::*next)()) {

@@ -34,7 +34,7 @@ class Service {
  private:
   void await_health();
   void beat();
-  void tell_alive();
+  void notify_alive();
   void after(Duration delay, void (Service::*next)());
 
   ServiceManager manager_;

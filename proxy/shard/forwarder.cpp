@@ -29,13 +29,13 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
   const Side out = opposite(rx.in);
-  if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0) tell_bearer(rx);
+  if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0) notify_bearer(rx);
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
 /// Reports the packet to the UE's bearer as cross traffic, because it occupies the radio queue like controlled
 /// packets.
-void Forwarder::tell_bearer(const RxPacket& rx) {
+void Forwarder::notify_bearer(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   if (id == flow::no_flow) return;
   Bearer& bearer = shard_.registry.bearer(id);
@@ -54,7 +54,7 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
       end_to_end_.is_own_syn(id, rx.in, segment)) [[unlikely]]
     end_to_end_.keep_end_to_end(id);
   if (believed && segment.flags.syn()) [[unlikely]]
-    end_to_end_.note_checksum(id, rx.in, segment, checksum != packet::ChecksumState::good);
+    end_to_end_.record_checksum(id, rx.in, segment, checksum != packet::ChecksumState::good);
   if (believed && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }

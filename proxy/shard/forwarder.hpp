@@ -33,7 +33,7 @@ class Forwarder {
  private:
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
-  [[gnu::noinline]] void tell_bearer(const RxPacket& rx);
+  [[gnu::noinline]] void notify_bearer(const RxPacket& rx);
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;

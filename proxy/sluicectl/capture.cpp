@@ -32,7 +32,7 @@ int opened_for_frames(const std::string& file) {
 }
 
 /// Prints the totals of a capture. Throws std::runtime_error if the stream ended without statistics.
-void tell(const CaptureTotals& totals) {
+void print_totals(const CaptureTotals& totals) {
   const std::string captured = std::to_string(totals.frames) + " frames captured";
   if (!totals.complete) throw std::runtime_error(captured + "; then it was cut off: how many were lost is not known");
   const std::string text = captured + ", " + std::to_string(totals.lost) +
@@ -100,7 +100,7 @@ void run_capture(const CaptureCommand& command, const std::string& socket, std::
     if (!whole) throw std::runtime_error("what the program sends is no capture");
     if (!write_all(file.get(), *whole)) return;  // the reader of the output has closed it
   }
-  tell(blocks.totals());
+  print_totals(blocks.totals());
 }
 
 }  // namespace sluice::sluicectl

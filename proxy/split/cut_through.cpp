@@ -42,7 +42,7 @@ inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const
 /// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
 /// totals, and an armed timer. An ACK due to the server is scheduled here.
 inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  work.acks.note_passed(flow, id, bearer);
+  work.acks.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindows::data_opens_if_ack_based(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
@@ -55,7 +55,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
     work.pending.schedule(flow, id, due_to(Side::core));
     return true;
   }
-  return work.memory.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
+  return work.memory.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
@@ -97,7 +97,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
 
   // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
   work.keep_journal(flow, id);
-  if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
+  if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::record_progress(flow, out, now);
   from.has_sent_data = true;
   LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, work.shard);
   work.shard.budget.taken();

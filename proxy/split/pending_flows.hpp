@@ -23,7 +23,7 @@ class PendingFlows {
     flow.events = flow.events | events;
   }
   /// Records that a flow is about to be closed. Its entry stays on the list and is skipped.
-  void note_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
+  void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
   /// Calls serve(flow, id) for each scheduled flow, including those scheduled meanwhile. serve() must clear the flow's
   /// events.

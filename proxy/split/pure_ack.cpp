@@ -69,7 +69,7 @@ bool pure_ack::receive(SplitWork& work, packet::Packet& packet, const tcp::Segme
     other.keepalive_passed = false;
     other.endpoint.answer_keepalive();
   }
-  relay::note_progress(flow, in, now);
+  relay::record_progress(flow, in, now);
   after_pure_ack<in>(work, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
   return true;
 }

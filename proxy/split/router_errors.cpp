@@ -15,8 +15,8 @@ flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Pars
 /// Returns the path MTU of the error, or the next plateau of RFC 1191 if it contains none. Returns 0 if the size is not
 /// plausible.
 std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
-  const bool unsaid = error.mtu == 0 && ip_version == 4;
-  const std::uint32_t mtu = unsaid ? packet::plateau_below(error.ip_length) : error.mtu;
+  const bool unspecified = error.mtu == 0 && ip_version == 4;
+  const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;
   return mtu >= packet::least_mtu(ip_version) && mtu < error.ip_length ? mtu : 0;
 }
 

@@ -42,7 +42,7 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
   const tcp::SeqNum acked = own.endpoint.snd_una();
   StreamEvents events = StreamEvents::none;
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
-  if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
+  if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
   bool believed = false;
   tcp::AckNews news;
   Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(work, flow) : nullptr;
@@ -77,7 +77,7 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
   }
   if (own.endpoint.snd_una() != acked) {
     events = events | acked_by(in);
-    relay::note_progress(flow, in, now);
+    relay::record_progress(flow, in, now);
   }
   work.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
   return believed;

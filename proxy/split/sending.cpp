@@ -37,11 +37,11 @@ bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (to_server) emit(work, flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
-  const bool tells_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
+  const bool notifies_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // Under the ACK-based controller the budget is not known yet, because it depends on updated bytes in flight.
   emit(work, flow, bearer, Side::radio, bearer.rate_control().is_ack_based() ? Bytes::max() : bearer.allowance(now),
        Part::own, now);
-  return to_server || tells_ue;
+  return to_server || notifies_ue;
 }
 
 void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {

@@ -97,7 +97,7 @@ void SplitFlows::close(FlowId id, Instant now) {
   work_.memory.forget(flow);
   work_.receive_windows.forget(flow, work_.shard.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
-  work_.pending.note_closed(flow);
+  work_.pending.record_closed(flow);
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
   if (flow.terminated()) work_.journal.end(id);

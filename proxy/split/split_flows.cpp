@@ -57,7 +57,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   begun_[id] = tcp::tick::fine(now);
   work_.exposure.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
-  work_.shard.registry.note_change(flow.bearer);
+  work_.shard.registry.record_change(flow.bearer);
   bearer.use();
 }
 
@@ -89,7 +89,7 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   const tcp::SeqNum before = from.endpoint.rcv_edge();
   LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, work_.shard);
   from.endpoint.emit_due(now, output, Bytes::max());
-  work_.memory.note_told(from);
+  work_.memory.record_advertised(from);
   bearer.load.commit(flow.share, from.endpoint.rcv_edge() - before);
   work_.flow_timers.update(flow, id, now);
 }
@@ -145,7 +145,7 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
-  if (is_said(flow, bearer, now)) {
+  if (is_fully_closed(flow, bearer, now)) {
     work_.keep_journal(flow, id);
     update_accounting(flow, bearer, StreamEvents::all);
   } else {
@@ -167,7 +167,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
 }
 
 /// True if both FINs are acknowledged and no data, ACK, window update or RST is pending on either leg.
-inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant now) {
+inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now) {
   for (const Leg& leg : flow.legs) {
     const tcp::Endpoint& endpoint = leg.endpoint;
     if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
@@ -236,7 +236,7 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
-  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), work_.memory.note(flow, events),
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), work_.memory.record(flow, events),
                      moving);
 }
 

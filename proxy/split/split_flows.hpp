@@ -104,7 +104,7 @@ class SplitFlows {
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
-  [[nodiscard]] static bool is_said(const Flow& flow, const Bearer& bearer, Instant now);
+  [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
   /// Sends on both legs, then forwards an abnormal end that this may have caused.
   void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Forwards the abnormal end of one leg to the other one and sends its RST.

@@ -52,7 +52,7 @@ struct SplitWork {
   /// Writes the journal entry, and records that in the flow.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
     flow.journaled = exposed;
-    journal.note(id, flow, exposed);
+    journal.record(id, flow, exposed);
   }
 };
 

@@ -176,7 +176,7 @@ Bytes AckSteering::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, B
   return part_of_budget(share, budget, contenders_for(bearer), waiting, flow, controller, now);
 }
 
-void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
+void AckSteering::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   follow_flight(shares_[id], flow, controller);
   follow_waits(shares_[id], false, flow, bearer, controller);

@@ -61,10 +61,10 @@ class AckSteering {
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
   /// Returns how many IP bytes of data just received may be forwarded at once, if at least `least`. The flow counts as
-  /// waiting. If data is forwarded, call note_passed() next.
+  /// waiting. If data is forwarded, call record_passed() next.
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
-  void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
+  void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow waits for the window and is short.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
   /// Removes the flow's contributions, because it leaves its bearer.

@@ -176,7 +176,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
     shard_.counters.add(Counter::reports_stale);
     return false;
   }
-  shard_.registry.note_change(bearer.id);
+  shard_.registry.record_change(bearer.id);
   if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
   if (verdict == Bearer::Verdict::applied && takes_steps(bearer)) {
     if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);

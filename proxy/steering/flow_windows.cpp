@@ -44,7 +44,7 @@ Bytes FlowWindows::send_budget(Flow& flow, Bearer& bearer, Instant now) {
   return std::max(window - flight, Bytes{});
 }
 
-void FlowWindows::note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
+void FlowWindows::record_sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
   ControlledFlow& controlled = controllers_[flow.controller];
   controlled.on_sent(bearer, controlled.sent() + bytes);
 }

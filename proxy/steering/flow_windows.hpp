@@ -21,7 +21,7 @@ class FlowWindows {
   /// Records `bytes` IP bytes of segments sent to the UE; no effect if the flow has no controller.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
     if (flow.controller != no_id) [[unlikely]]
-      note_sent(flow, bearer, bytes);
+      record_sent(flow, bearer, bytes);
   }
   /// Starts the controller of a flow that already carries data, from the flow's part of the measured path capacity.
   void begin(Flow& flow, Bearer& bearer, Instant now);
@@ -31,7 +31,7 @@ class FlowWindows {
  private:
   /// Returns the flow's controller and creates it on first use; null if there is no place.
   [[nodiscard]] ControlledFlow* controller_of(Flow& flow, Bearer& bearer);
-  [[gnu::noinline]] void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
+  [[gnu::noinline]] void record_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 
   const Registry& registry_;
   flow::Slab<ControlledFlow> controllers_;

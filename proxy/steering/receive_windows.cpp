@@ -52,7 +52,7 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
 }
 
 /// Records whether the server has no window, in which case the next report triggers an update.
-void note_shut(Flow& flow, Bearer& bearer, bool shut) {
+void record_shut(Flow& flow, Bearer& bearer, bool shut) {
   if (flow.share.shut != shut) [[unlikely]]
     change_shut(flow, bearer, shut);
 }
@@ -98,7 +98,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.rate_control().is_rate_controlled()) {
     open_window_without_law(flow, Side::core, limit, held);
-    note_shut(flow, bearer, false);
+    record_shut(flow, bearer, false);
     return;
   }
   Loop* const loop = loop_of(flow, bearer, held);
@@ -118,7 +118,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   exposure_.open_window(flow, Side::core, keep_going(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
   // reports.
-  note_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+  record_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
 /// Returns `room`, or two segments now and then instead of a closed window.

@@ -41,7 +41,7 @@ class Sink final : public proxy::Transmitter {
   void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
     for (packet::Packet& packet : burst) {
       packet::Parsed parsed;
-      if (packet::parse(packet, parsed) == packet::ParseResult::tcp) note(out, parsed.segment);
+      if (packet::parse(packet, parsed) == packet::ParseResult::tcp) record(out, parsed.segment);
       packet.reset();
     }
   }
@@ -49,7 +49,7 @@ class Sink final : public proxy::Transmitter {
   std::uint32_t edge = 0;  ///< right edge of the window last advertised to the server
 
  private:
-  void note(Side out, const tcp::Segment& segment) {
+  void record(Side out, const tcp::Segment& segment) {
     if (out == Side::radio) end = segment.seq.raw() + segment.payload_len;
     if (out == Side::core && !segment.flags.syn()) edge = segment.ack.raw() + (std::uint32_t{segment.window} << scale);
   }

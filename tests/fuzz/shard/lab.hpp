@@ -170,7 +170,7 @@ class Lab final : public Transmitter {
     require(pools_.shard.in_use() == 0 || disturbed_);
   }
   /// The oldest frame of a host's is about to become one that the proxy cannot read as a segment.
-  void note_unreadable(Side from) {
+  void record_unreadable(Side from) {
     const packet::Packet packet = to_packet(pools_.hosts, wire_from_host(from).frames.front());
     packet::Parsed parsed;
     if (!packet || packet::parse(packet, parsed) != packet::ParseResult::tcp) return;
@@ -230,7 +230,7 @@ class Lab final : public Transmitter {
     if (!end.begun && flags.syn() && !flags.ack() && !flags.rst()) {
       end.begun = true;
       const tcp::SeqNum first = first_number(end.number(), to);
-      end.note_options(parsed.segment);
+      end.record_options(parsed.segment);
       end.endpoint.accept(hosts_, parsed.segment, first, end.options(), now);
     } else if (end.closed()) {
       refuse(end, parsed.segment);

@@ -84,13 +84,13 @@ class End final : public tcp::Output {
   }
 
   /// Both must offer scaling for windows to be scaled.
-  void note_options(const tcp::Segment& segment) {
+  void record_options(const tcp::Segment& segment) {
     if (!segment.flags.syn()) return;
     scaling_ = parts_.options.has_window_scale && segment.syn.has_window_scale;
   }
   /// Takes a segment off the wire.
   void receive(const packet::Parsed& parsed, packet::Packet&& packet, Instant now) {
-    note_options(parsed.segment);
+    record_options(parsed.segment);
     if (parsed.segment.payload_len > 0) {
       packet::strip_to_payload(packet, parsed);
       endpoint.receive(parsed.segment, std::move(packet), now);

@@ -253,7 +253,7 @@ class Run {
   void disguise_next(Side side) {
     auto& frames = lab_.wire_from_host(side).frames;
     if (frames.empty()) return;
-    lab_.note_unreadable(side);
+    lab_.record_unreadable(side);
     disguise(frames.front());
     lab_.to_shard(side);
   }
@@ -263,7 +263,7 @@ class Run {
     const std::uint8_t where = input_.byte();
     auto parts = cut(frames.front(), std::size_t{8} * (1U + where % 64U), fragment_id_++);
     if (!parts) return;
-    lab_.note_unreadable(side);
+    lab_.record_unreadable(side);
     frames.pop_front();
     if ((where & 0x40) != 0) std::swap(parts->first, parts->second);
     lab_.put(side, parts->first);

@@ -64,12 +64,12 @@ class Lie : public Element {
   Lie& operator=(const Lie&) = delete;
   void receive(packet::Packet packet, Instant now) override {
     const Acknowledgement said(packet);
-    if (said.is_one()) tell(said, packet, now);
+    if (said.is_one()) notify(said, packet, now);
     next_->receive(std::move(packet), now);
   }
 
  protected:
-  virtual void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) = 0;
+  virtual void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) = 0;
   Element* next_;
 };
 
@@ -78,7 +78,7 @@ class Honest final : public Lie {
   using Lie::Lie;
 
  private:
-  void tell(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
+  void notify(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
 };
 
 /// The clock of the UE stops once for 150 ms after six seconds, so that no timestamp decreases.
@@ -87,7 +87,7 @@ class ClockSetBack final : public Lie {
   using Lie::Lie;
 
  private:
-  void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
+  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
     constexpr std::uint32_t back = 150;
     if (now < Instant(6s)) {
       last_ = said.ts_value();
@@ -106,7 +106,7 @@ class Divider final : public Lie {
   using Lie::Lie;
 
  private:
-  void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
+  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
     constexpr std::uint32_t parts = 10;
     const std::uint32_t news = said.number() - last_;
     const std::uint32_t before = std::exchange(last_, said.number());

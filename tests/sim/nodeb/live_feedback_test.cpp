@@ -33,7 +33,7 @@ class ProxyEnd final : private feedback::RecordHandler {
   }
   void poll() { endpoint_.send_statuses({}, 1s, 0s, true); }
   /// Reports that `injected` bytes have been sent to the UE over `flows` connections.
-  void tell(const IpAddress& ue, std::uint64_t injected, std::uint32_t flows) {
+  void notify(const IpAddress& ue, std::uint64_t injected, std::uint32_t flows) {
     feedback::BearerStatus status;
     status.ue = ue;
     status.injected = injected;
@@ -215,9 +215,9 @@ class TwoProxiesTest : public testing::Test, protected test::OneCell {
     of_ue.ue = ue_;
     feedback_.send({&of_ue, 1}, loop.now());
   }
-  void tell(ProxyEnd& proxy, std::uint64_t injected, std::uint32_t flows) {
+  void notify(ProxyEnd& proxy, std::uint64_t injected, std::uint32_t flows) {
     const std::uint64_t before = feedback_.statuses();
-    proxy.tell(ue_, injected, flows);
+    proxy.notify(ue_, injected, flows);
     run_until([&] { return feedback_.statuses() == before + 1; });
     settle();
   }
@@ -250,13 +250,13 @@ TEST_F(TwoProxiesTest, ReportsOfAUeWithoutAnOwnerGoToAll) {
 
 TEST_F(TwoProxiesTest, ReportsGoToTheNewOwnerOfAUe) {
   ASSERT_EQ(reports_when(2), Reports(1, 1));
-  tell(first_, 1500, 1);
+  notify(first_, 1500, 1);
   report();
   EXPECT_EQ(reports_when(3), Reports(2, 1));
-  tell(second_, 40, 1);
+  notify(second_, 40, 1);
   report();
   EXPECT_EQ(reports_when(4), Reports(2, 2));
-  tell(first_, 1500, 1);
+  notify(first_, 1500, 1);
   report();
   EXPECT_EQ(reports_when(5), Reports(2, 3)) << "what the first one has of it is of the past";
   EXPECT_EQ(feedback_.claims().moved, 1U);
@@ -266,7 +266,7 @@ TEST_F(TwoProxiesTest, ReportsGoToTheNewOwnerOfAUe) {
 TEST_F(TwoProxiesTest, AProxyWithoutUesStillGetsMessages) {
   ASSERT_EQ(reports_when(2), Reports(1, 1));
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    tell(first_, 1500 * i, 1);
+    notify(first_, 1500 * i, 1);
     loop.run_until(loop.now() + 100ms);
     report();
   }
@@ -279,7 +279,7 @@ TEST_F(TwoProxiesTest, AProxyWithoutUesStillGetsMessages) {
 TEST_F(TwoProxiesTest, AProxyWithoutUesGetsAnAnswerToItsPoll) {
   reporter_.start(loop.now());
   ASSERT_EQ(reports_when(2), Reports(1, 1));
-  tell(first_, 1500, 1);
+  notify(first_, 1500, 1);
   const std::size_t before = second_.messages.size();
   second_.poll();
   run_until([&] { return second_.messages.size() > before; });

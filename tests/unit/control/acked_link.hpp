@@ -100,7 +100,7 @@ struct AckedLink {
   void compete(Milliseconds now);
   void report(Milliseconds now, DelayBasedController& law);
   void ack(Milliseconds now, DelayBasedController& law);
-  void tell(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law);
+  void notify(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law);
   void send(Milliseconds now, DelayBasedController& law);
   void put(Milliseconds now, bool again);
 
@@ -269,9 +269,9 @@ inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
       newest = packet_back.number;
       news.round_trip = std::chrono::milliseconds(now - packet_back.sent);
     }
-    if (news.delivered >= packet * segments_per_ack) tell(now, std::exchange(news, {}), newest, law);
+    if (news.delivered >= packet * segments_per_ack) notify(now, std::exchange(news, {}), newest, law);
   }
-  if (news.delivered > Bytes{}) tell(now, news, newest, law);
+  if (news.delivered > Bytes{}) notify(now, news, newest, law);
   if (last_ack_ == now) {
     waited_ = false;
   } else if (!outstanding_.empty() && now - last_ack_ >= 1000) {
@@ -282,7 +282,7 @@ inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
   }
 }
 
-inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law) {
+inline void AckedLink::notify(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law) {
   while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
     outstanding_.pop_front();
     in_flight_ -= static_cast<double>(packet.count());

@@ -21,7 +21,7 @@ class Trips {
   /// One: beyond `most` it is longer than it is to be.
   void ack(Duration round_trip, Duration most) {
     now += 10ms;
-    base.note(round_trip);
+    base.record(round_trip);
     base.judge(round_trip, 10ms, Duration::zero(), most);
   }
   void ack_for(Duration time, Duration round_trip, Duration most = Duration::max()) {
@@ -51,9 +51,9 @@ class Trips {
 TEST(BaseDelay, EqualsTheSmallestRtt) {
   BaseDelay base;
   EXPECT_FALSE(base.known());
-  base.note(30ms);
-  base.note(20ms);
-  base.note(25ms);
+  base.record(30ms);
+  base.record(20ms);
+  base.record(25ms);
   EXPECT_EQ(base.value(), 20ms);
   EXPECT_TRUE(base.is_near(23500us)) << "an eighth, and a timer's tick";
   EXPECT_FALSE(base.is_near(24ms));
@@ -300,7 +300,7 @@ TEST(BaseDelay, ForgetsTheSuspectedRtt) {
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
   trips.base.forget();
-  trips.base.note(20ms);
+  trips.base.record(20ms);
   EXPECT_FALSE(trips.doubted());
   EXPECT_EQ(trips.base.longer(), Duration::zero());
 }

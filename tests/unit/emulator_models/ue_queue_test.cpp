@@ -133,7 +133,7 @@ TEST(UeQueue, ReportsHowLongAPacketWaited) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 0});
   queue.push(any_packet(), Bytes(2000), at_ms(1.25));
   std::vector<Duration> waits;
-  const auto note = [&](const Departed& departed) { waits.push_back(departed.queueing); };
+  const auto record = [&](const Departed& departed) { waits.push_back(departed.queueing); };
   queue.serve(Bytes(1500), at_ms(2), note);
   queue.serve(Bytes(1500), at_ms(7), note);
   ASSERT_EQ(waits.size(), 1U);

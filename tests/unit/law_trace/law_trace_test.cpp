@@ -293,7 +293,7 @@ TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
   NodeBAllowance of_another_port;
   NodeBAllowance of_another_ue;
   const IpAddress server = IpAddress::v4(192, 0, 2, 1);
-  const auto tell = [&](NodeBAllowance& law, const LawOwner& owner) {
+  const auto notify = [&](NodeBAllowance& law, const LawOwner& owner) {
     using Laws = TracedLaw<NodeBAllowance>;
     traced<Laws::OnReport>(
         &trace, law,
@@ -302,10 +302,10 @@ TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
         },
         AllowanceReport{Bytes(1), Rate(), 5ms});
   };
-  tell(of_ue, {ue});
-  tell(wanted, {ue, 4000, server, 80});
-  tell(of_another_port, {ue, 4001, server, 80});
-  tell(of_another_ue, {IpAddress::v4(10, 0, 0, 3)});
+  notify(of_ue, {ue});
+  notify(wanted, {ue, 4000, server, 80});
+  notify(of_another_port, {ue, 4001, server, 80});
+  notify(of_another_ue, {IpAddress::v4(10, 0, 0, 3)});
 
   ASSERT_EQ(recorded.lines.size(), 4U);
   EXPECT_EQ(recorded.lines[0],

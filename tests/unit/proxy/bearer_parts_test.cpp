@@ -109,19 +109,19 @@ ReportArrival report(std::uint64_t sender, std::uint64_t sequence, RadioState st
 TEST(ReportStream, AnotherNodeBIsAcceptedAfterTheLastReleasedTheUe) {
   ReportStream reports(1s);
   EXPECT_TRUE(reports.accepts(report(1, 5), Instant(0s)));
-  reports.note(report(1, 5), Instant(0s));
+  reports.record(report(1, 5), Instant(0s));
   EXPECT_FALSE(reports.accepts(report(2, 1), Instant(10ms)));
-  reports.note(report(1, 6, RadioState::handover), Instant(20ms));
+  reports.record(report(1, 6, RadioState::handover), Instant(20ms));
   EXPECT_FALSE(reports.accepts(report(2, 1, RadioState::handover), Instant(21ms))) << "it has not got the UE either";
   EXPECT_TRUE(reports.accepts(report(2, 1), Instant(21ms)));
   EXPECT_TRUE(reports.changes_reporter(report(2, 1)));
-  reports.note(report(2, 1), Instant(21ms));
+  reports.record(report(2, 1), Instant(21ms));
   EXPECT_FALSE(reports.accepts(report(1, 7), Instant(22ms))) << "what the old one sends late";
 }
 
 TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
   ReportStream reports(1s);
-  reports.note(report(1, 5), Instant(0s));
+  reports.record(report(1, 5), Instant(0s));
   EXPECT_FALSE(reports.accepts(report(2, 1), Instant(50ms) - Duration(1)));
   EXPECT_TRUE(reports.accepts(report(2, 1), Instant(50ms)));
 }
@@ -129,7 +129,7 @@ TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
 TEST(ReportStream, AnOlderReportIsStaleUntilTheSenderRestarts) {
   ReportStream reports(20ms);
   EXPECT_FALSE(reports.is_stale(report(1, 5))) << "there was none";
-  reports.note(report(1, 5), Instant(0s));
+  reports.record(report(1, 5), Instant(0s));
   EXPECT_EQ(reports.last().period, 20ms) << "longer silence is not borne";
   EXPECT_TRUE(reports.is_stale(report(1, 5)));
   EXPECT_TRUE(reports.is_stale(report(1, 4)));

@@ -24,9 +24,9 @@ TEST(UnsplitConnections, AreFoundUntilRemovedOrIdle) {
   proxy::UnsplitConnections unsplit(16, keep);
   Instant now{};
   EXPECT_FALSE(unsplit.find(key(1), any_tag, now));
-  unsplit.note(key(1), any_tag, Counter::forward_syn_data, now);
-  unsplit.note(key(2), any_tag, Counter::forward_draining, now);
-  unsplit.note(key(2), any_tag, Counter::forward_memory, now);
+  unsplit.record(key(1), any_tag, Counter::forward_syn_data, now);
+  unsplit.record(key(2), any_tag, Counter::forward_draining, now);
+  unsplit.record(key(2), any_tag, Counter::forward_memory, now);
   for (int i = 0; i < 5; ++i) {
     now += keep / 2;
     EXPECT_EQ(unsplit.find(key(1), any_tag, now), Counter::forward_syn_data) << "each use keeps it";
@@ -42,10 +42,10 @@ TEST(UnsplitConnections, TheLeastRecentlyUsedOneIsEvicted) {
   Instant now{};
   for (std::uint16_t port = 1; port <= 4; ++port) {
     now += std::chrono::milliseconds(1);
-    unsplit.note(key(port), any_tag, Counter::forward_syn_data, now);
+    unsplit.record(key(port), any_tag, Counter::forward_syn_data, now);
   }
   EXPECT_TRUE(unsplit.find(key(1), any_tag, now + std::chrono::milliseconds(1)));
-  unsplit.note(key(5), any_tag, Counter::forward_syn_data, now + std::chrono::milliseconds(2));
+  unsplit.record(key(5), any_tag, Counter::forward_syn_data, now + std::chrono::milliseconds(2));
   EXPECT_TRUE(unsplit.find(key(1), any_tag, now));
   EXPECT_FALSE(unsplit.find(key(2), any_tag, now));
   for (const std::uint16_t port : std::initializer_list<std::uint16_t>{3, 4, 5})
@@ -56,8 +56,8 @@ TEST(UnsplitConnections, AFloodTakesBoundedMemory) {
   proxy::UnsplitConnections unsplit(64, keep);
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < 10'000; ++i)
-    unsplit.note(key(static_cast<std::uint16_t>(i)), flow::KeyTag{i * 2654435761U}, Counter::forward_syn_data,
-                 Instant{});
+    unsplit.record(key(static_cast<std::uint16_t>(i)), flow::KeyTag{i * 2654435761U}, Counter::forward_syn_data,
+                   Instant{});
   for (std::uint32_t i = 0; i < 10'000; ++i)
     found += unsplit.find(key(static_cast<std::uint16_t>(i)), flow::KeyTag{i * 2654435761U}, Instant{}) ? 1U : 0U;
   EXPECT_EQ(found, 64U);

@@ -29,9 +29,9 @@ void refresh(Path& path) {
 
 TEST(CycleMaximum, IsTheMaximumOfTwoCycles) {
   tcp::CycleMaximum maximum;
-  maximum.note(Rate::bytes_per_second(500));
+  maximum.record(Rate::bytes_per_second(500));
   maximum.advance();
-  maximum.note(Rate::bytes_per_second(300));
+  maximum.record(Rate::bytes_per_second(300));
   EXPECT_EQ(maximum.value().bytes_per_second(), 500);
   maximum.advance();
   EXPECT_EQ(maximum.value().bytes_per_second(), 300);
@@ -43,14 +43,14 @@ TEST(LeastRtt, CoversTenSecondsAndRequestsAProbeAfterFive) {
   tcp::LeastRtt least;
   Instant now(1h);
   least.begin(100ms, now);
-  least.note(100ms, now);
-  least.note(120ms, now += 4900ms);
+  least.record(100ms, now);
+  least.record(120ms, now += 4900ms);
   EXPECT_FALSE(least.expired());
-  least.note(120ms, now += 200ms);
+  least.record(120ms, now += 200ms);
   EXPECT_TRUE(least.expired());
   EXPECT_EQ(least.value(), 100ms) << "the probe has only begun";
-  least.note(110ms, now += 200ms);
-  least.note(115ms, now += 5s);
+  least.record(110ms, now += 200ms);
+  least.record(115ms, now += 5s);
   EXPECT_EQ(least.value(), 110ms) << "that of the probe: the old one is more than ten seconds old";
 }
 
@@ -61,11 +61,11 @@ TEST(AckAggregation, EqualsTheBytesAcknowledgedBeyondTheBandwidth) {
   const Rate bandwidth = Rate::bytes_per_second(1e6);
   ack.now += 10ms;
   ack.sample.newly = 30'000;
-  aggregation.note(ack, bandwidth, 100'000, 1);
+  aggregation.record(ack, bandwidth, 100'000, 1);
   EXPECT_NEAR(aggregation.value(true), 30'000, 1) << "the silence before it has ended the interval";
   ack.now += 10ms;
   ack.sample.newly = 5000;
-  aggregation.note(ack, bandwidth, 100'000, 2);
+  aggregation.record(ack, bandwidth, 100'000, 2);
   EXPECT_NEAR(aggregation.value(false), 25'000, 10) << "35 kB in 10 ms, which carry 10";
   EXPECT_NEAR(aggregation.value(true), 30'000, 1) << "the largest of ten rounds";
 }

@@ -18,20 +18,20 @@ constexpr Duration rtt = 100ms;
 
 TEST(RoundMaximum, IsTheMaximumOfTenRounds) {
   tcp::RoundMaximum maximum;
-  maximum.note(1, 500);
-  maximum.note(2, 300);
-  maximum.note(10, 100);
+  maximum.record(1, 500);
+  maximum.record(2, 300);
+  maximum.record(10, 100);
   EXPECT_EQ(maximum.value(), 500);
   EXPECT_EQ(maximum.newest(), 100);
-  maximum.note(11, 100);
+  maximum.record(11, 100);
   EXPECT_EQ(maximum.value(), 300) << "round 1 is ten rounds ago";
-  maximum.note(100, 50);
+  maximum.record(100, 50);
   EXPECT_EQ(maximum.value(), 50);
 }
 
 TEST(RoundMaximum, EmptyRoundsDoNotExpireIt) {
   tcp::RoundMaximum maximum;
-  maximum.note(1, 500);
+  maximum.record(1, 500);
   EXPECT_EQ(maximum.value(), 500) << "whatever the round is by now";
 }
 

@@ -33,24 +33,24 @@ Path settled() {
 TEST(Windowed, KeepsTheMinimumOfATimeWindow) {
   tcp::WindowedMinimum least;
   Instant now(1h);
-  least.note(now, 10s, 50ms);
-  for (int i = 0; i < 99; ++i) least.note(now += 100ms, 10s, 60ms);
+  least.record(now, 10s, 50ms);
+  for (int i = 0; i < 99; ++i) least.record(now += 100ms, 10s, 60ms);
   EXPECT_EQ(least.value(), 50ms);
-  for (int i = 0; i < 5; ++i) least.note(now += 100ms, 10s, 70ms);
+  for (int i = 0; i < 5; ++i) least.record(now += 100ms, 10s, 70ms);
   EXPECT_EQ(least.value(), 60ms) << "50 ms was ten seconds ago";
-  least.note(now, 10s, 40ms);
+  least.record(now, 10s, 40ms);
   EXPECT_EQ(least.value(), 40ms);
-  least.note(now += 20s, 10s, 90ms);
+  least.record(now += 20s, 10s, 90ms);
   EXPECT_EQ(least.value(), 90ms) << "all of it is too old";
 }
 
 TEST(Windowed, KeepsTheMaximumOfATimeWindow) {
   tcp::WindowedMaximum largest;
   Instant now(1h);
-  largest.note(now, 1s, 50ms);
-  largest.note(now += 600ms, 1s, 40ms);
+  largest.record(now, 1s, 50ms);
+  largest.record(now += 600ms, 1s, 40ms);
   EXPECT_EQ(largest.value(), 50ms);
-  largest.note(now += 600ms, 1s, 30ms);
+  largest.record(now += 600ms, 1s, 30ms);
   EXPECT_EQ(largest.value(), 40ms);
 }
 

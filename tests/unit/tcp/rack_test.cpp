@@ -108,7 +108,7 @@ TEST(Rack, SackedDataWithinTheReorderingWindowGrowsTheCongestionWindow) {
 
 TEST(ReorderingWindow, ADsackWidensTheWindowOncePerRecovery) {
   tcp::ReorderingWindow window;
-  window.note_reordering();
+  window.record_reordering();
   EXPECT_EQ(window.ticks(1000, 5000, 3, true), 250U);
   window.on_recovery();
   window.on_duplicate();
@@ -131,7 +131,7 @@ TEST(ReorderingWindow, ADsackCountsAsReordering) {
 
 TEST(ReorderingWindow, SixteenRecoveriesWithoutADsackResetIt) {
   tcp::ReorderingWindow window;
-  window.note_reordering();
+  window.record_reordering();
   window.on_recovery();
   window.on_duplicate();
   for (int i = 0; i < 15; ++i) window.on_recovered();

@@ -348,7 +348,7 @@ TEST(Scoreboard, OnlyARetransmissionOvertakesTheOldestPacket) {
   const auto acknowledge = [&](std::uint32_t bytes) {
     tcp::Delivery delivery = queue.begin_delivery(base);
     delivery.now = tcp::tick::micro(now + 1s);
-    queue.note_delivered(base + bytes, delivery);
+    queue.record_delivered(base + bytes, delivery);
     tcp::AckEvent event{.now = now + 1s};
     queue.acknowledge(base + bytes, event);
     return delivery;
