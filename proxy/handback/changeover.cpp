@@ -59,11 +59,11 @@ bool Changeover::track_if_released(RxPacket& rx) {
     const TrackedConnection& connection = released.connection(id);
     const bool own =
         rx.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
-    if (!own && openings_.meet_newcomer(rx)) return true;
+    if (!own && handshakes_.on_conflicting_syn(rx)) return true;
   } else if (sound = is_sound(released.connection(id), rx); sound && rx.result == packet::ParseResult::tcp) {
-    const bool welcome = openings_.welcomes() && released.wanted(id, rx.now);
+    const bool may_split = handshakes_.accepts_new() && released.wanted(id, rx.now);
     TrackedConnection& connection = released.connection(id);
-    if (welcome && connection.may_be_split(rx.in, segment) && split_released(id, rx)) {
+    if (may_split && connection.may_be_split(rx.in, segment) && split_released(id, rx)) {
       flows_.receive(rx, shard_.registry.connections().find(rx.key()));
       return true;
     }
@@ -111,7 +111,7 @@ void Changeover::pass_until_split(RxPacket& rx, EndToEndId id) {
   const bool shown = end_to_end_.leaves_unfinished(id, rx.in);
   const bool sound =
       rx.result == packet::ParseResult::tcp && !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown);
-  if (sound && openings_.welcomes() && shard_.registry.has_room() &&
+  if (sound && handshakes_.accepts_new() && shard_.registry.has_room() &&
       end_to_end_.may_be_split(id, rx.in, rx.segment())) {
     const PolicyIndex policy = end_to_end_.policy_of(id);
     const TrackedConnection connection = end_to_end_.give_up(id, rx.now);
@@ -152,7 +152,7 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
-    openings_.record_unsplit(key, counter_of(rx.result), rx.now);
+    handshakes_.record_unsplit(key, counter_of(rx.result), rx.now);
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.schedule(flow, id, StreamEvents::all);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proxy/opening/openings.hpp"
+#include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/shard/rx_packet.hpp"
 #include "proxy/split/split_flows.hpp"
@@ -13,8 +13,8 @@ class Changeover {
  public:
   /// Keeps references to its arguments, which outlive it.
   Changeover(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
-             Openings& openings)
-      : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), openings_(openings) {}
+             HandshakeTracker& handshakes)
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), handshakes_(handshakes) {}
 
   /// Processes a segment of a connection whose handback is in progress.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
@@ -44,7 +44,7 @@ class Changeover {
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
-  Openings& openings_;
+  HandshakeTracker& handshakes_;
 };
 
 }  // namespace sluice::proxy

@@ -1,6 +1,6 @@
 // Tracks the TCP handshake of a connection that is to be split (RFC 9293 section 3.5), and establishes both endpoints
-// when it is complete. Openings calls follow() for each segment. Invariant: only segments with exact numbers advance
-// the handshake, because anybody can forge a SYN (RFC 5961).
+// when it is complete. HandshakeTracker calls follow() for each segment. Invariant: only segments with exact numbers
+// advance the handshake, because anybody can forge a SYN (RFC 5961).
 #include "proxy/opening/handshake.hpp"
 
 #include "dataplane/tcp/tick.hpp"

@@ -1,6 +1,6 @@
-// Cache of unanswered SYNs, and the meaning of segments that follow them. Openings records SYNs and looks up answers.
-// Invariant: a forged SYN cannot change another connection, because each SYN occupies only its own entry (compare the
-// SYN cache of FreeBSD; RFC 4987).
+// Cache of unanswered SYNs, and the meaning of segments that follow them. HandshakeTracker records SYNs and looks up
+// answers. Invariant: a forged SYN cannot change another connection, because each SYN occupies only its own entry
+// (compare the SYN cache of FreeBSD; RFC 4987).
 #include "proxy/opening/newcomers.hpp"
 
 namespace sluice::proxy {

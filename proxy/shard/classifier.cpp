@@ -176,7 +176,7 @@ void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
   } else if (shard_.registry.flow(id).phase == FlowPhase::handing_back) {
     parts_.changeover.pass_during_handback(rx, id);
   } else {
-    parts_.openings.track(rx, id);
+    parts_.handshakes.on_handshake_segment(rx, id);
   }
 }
 
@@ -194,12 +194,12 @@ void Classifier::handle_unparsed(RxPacket& rx) {
 void Classifier::handle_new(RxPacket& rx) {
   if (parts_.orphans && end_orphan(rx)) return;
   if (parts_.changeover.track_released(rx)) return;
-  parts_.openings.meet(rx);
+  parts_.handshakes.on_untracked(rx);
 }
 
 void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
   if (rx.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, rx.in, rx.segment())) [[unlikely]] {
-    if (parts_.openings.meet_newcomer(rx)) return;
+    if (parts_.handshakes.on_conflicting_syn(rx)) return;
   }
   if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
     parts_.changeover.pass_until_split(rx, id);

@@ -6,7 +6,7 @@
 #include "proxy/flows/parsed_burst.hpp"
 #include "proxy/handback/changeover.hpp"
 #include "proxy/handback/orphans.hpp"
-#include "proxy/opening/openings.hpp"
+#include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/shard/frame_watch.hpp"
 #include "proxy/split/split_flows.hpp"
@@ -22,7 +22,7 @@ class Classifier {
     SplitFlows& flows;
     EndToEndFlows& end_to_end;
     Forwarder& forwarder;
-    Openings& openings;
+    HandshakeTracker& handshakes;
     Changeover& changeover;
     std::optional<Orphans>& orphans;
   };

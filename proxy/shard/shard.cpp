@@ -8,7 +8,7 @@
 #include "proxy/handback/changeover.hpp"
 #include "proxy/handback/orphans.hpp"
 #include "proxy/handback/sweep.hpp"
-#include "proxy/opening/openings.hpp"
+#include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/policy/policy_switch.hpp"
 #include "proxy/relay/exposure.hpp"
 #include "proxy/relay/memory_relief.hpp"
@@ -37,10 +37,10 @@ struct Shard::Parts {
         relief(context, flows, sweep),
         bearers(context, flows, end_to_end),
         forwarder(context, end_to_end, flows.memory()),
-        openings(context, flows, end_to_end, forwarder, secret),
-        changeover(context, flows, end_to_end, forwarder, openings),
+        handshakes(context, flows, end_to_end, forwarder, secret),
+        changeover(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder),
-        classifier(context, {flows, end_to_end, forwarder, openings, changeover, orphans}) {
+        classifier(context, {flows, end_to_end, forwarder, handshakes, changeover, orphans}) {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
@@ -85,7 +85,7 @@ struct Shard::Parts {
   MemoryRelief relief;
   BearerService bearers;
   Forwarder forwarder;
-  Openings openings;
+  HandshakeTracker handshakes;
   Changeover changeover;
   PolicySwitch policy_switch;
   std::optional<Orphans> orphans;  ///< set while connections of an earlier run must be reset
@@ -184,7 +184,7 @@ bool Shard::knows(const IpAddress& ue) const {
 }
 
 void Shard::drain(bool on) {
-  parts_->openings.drain(on);
+  parts_->handshakes.drain(on);
   parts_->sweep.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);
 }
 
@@ -193,12 +193,12 @@ void Shard::split_again(const std::optional<IpAddress>& ue) {
 }
 
 void Shard::abort_all() {
-  parts_->openings.drain(true);
+  parts_->handshakes.drain(true);
   parts_->sweep.begin_to_end();
 }
 
 bool Shard::draining() const {
-  return parts_->openings.draining();
+  return parts_->handshakes.draining();
 }
 
 bool Shard::sweeping() const {

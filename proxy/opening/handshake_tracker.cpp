@@ -1,7 +1,7 @@
-// Handshakes of new connections, from the SYN to the split or the decision against it. The classifier calls meet() for
-// unknown connections and track() for tracked handshakes. Invariant: a SYN alone creates no flow, bearer or timer,
-// because anybody can send many; a SYN-ACK does (compare SYN caches, RFC 4987).
-#include "proxy/opening/openings.hpp"
+// Handshakes of new connections, from the SYN to the split or the decision against it. The classifier calls
+// on_untracked() for unknown connections and track() for tracked handshakes. Invariant: a SYN alone creates no flow,
+// bearer or timer, because anybody can send many; a SYN-ACK does (compare SYN caches, RFC 4987).
+#include "proxy/opening/handshake_tracker.hpp"
 
 #include <algorithm>
 
@@ -59,8 +59,8 @@ FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
 
 }  // namespace
 
-Openings::Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
-                   const flow::HashKey& secret)
+HandshakeTracker::HandshakeTracker(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end,
+                                   Forwarder& forwarder, const flow::HashKey& secret)
     : shard_(shard),
       flows_(flows),
       end_to_end_(end_to_end),
@@ -72,13 +72,13 @@ Openings::Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& 
       unsplit_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), shard.config.timeouts.idle),
       half_open_(shard.config.limits.max_flows) {}
 
-bool Openings::is_ue(const IpAddress& address) const {
+bool HandshakeTracker::is_ue(const IpAddress& address) const {
   const std::vector<IpPrefix>& prefixes = shard_.config.ue_prefixes;
   return prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
                                          [&](const IpPrefix& prefix) { return prefix.contains(address); });
 }
 
-std::optional<Counter> Openings::reason_not_to_note(const RxPacket& rx) const {
+std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) const {
   const tcp::Segment& segment = rx.segment();
   if (shard_.registry.policies().current().only_bypass()) return Counter::forward_bypass_mode;
   if (!is_ue(rx.in == Side::radio ? rx.parsed.src : rx.parsed.dst)) return Counter::forward_not_ue;
@@ -92,21 +92,21 @@ std::optional<Counter> Openings::reason_not_to_note(const RxPacket& rx) const {
 }
 
 /// Forwards a segment, and records why its connection passes unsplit from now on.
-void Openings::forward_unsplit(RxPacket& rx, Counter reason) {
+void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
 /// Forwards a segment, other than a first SYN, of a connection without state. The reason is the one recorded during its
 /// handshake.
-void Openings::forward_unknown(RxPacket& rx) {
+void HandshakeTracker::forward_unknown(RxPacket& rx) {
   const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
   forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
 }
 
-void Openings::meet(RxPacket& rx) {
+void HandshakeTracker::on_untracked(RxPacket& rx) {
   const bool first_syn = rx.segment().flags.syn() && !rx.segment().flags.ack();
-  if (!first_syn && meet_answer(rx)) return;
+  if (!first_syn && on_answer_to_syn(rx)) return;
   if (const auto reason = reason_not_to_note(rx)) {
     if (*reason == Counter::forward_mid_flow) return forward_unknown(rx);
     // A decision by address applies to each segment anyway, and the contents of a damaged segment are unreliable.
@@ -125,21 +125,21 @@ void Openings::meet(RxPacket& rx) {
 
 /// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not,
 /// because it does not show that a user waits.
-void Openings::expect(const RxPacket& rx) {
+void HandshakeTracker::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
 /// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
 /// separately, so that a forged SYN cannot displace the genuine one.
-void Openings::record(const FirstSyn& first) {
+void HandshakeTracker::record(const FirstSyn& first) {
   const Newcomers::Noted noted = first_syns_.record(first);
   if (noted == Newcomers::Noted::no) newcomers_.record(first);
   if (noted == Newcomers::Noted::displacing) shard_.counters.add(Counter::handshakes_displaced);
 }
 
 /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
-bool Openings::meet_answer(RxPacket& rx) {
+bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
   if (first_syns_.empty() && newcomers_.empty()) return false;
   const flow::FlowKey key = rx.key();
   for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
@@ -171,7 +171,7 @@ bool Openings::meet_answer(RxPacket& rx) {
 }
 
 /// Creates the connection that both hosts have now agreed on: this SYN-ACK answers `first`.
-void Openings::begin_answered(RxPacket& rx, const FirstSyn& first) {
+void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
@@ -189,7 +189,7 @@ void Openings::begin_answered(RxPacket& rx, const FirstSyn& first) {
 }
 
 /// Returns why the connection is not created. Conditions may have changed since the SYN was recorded.
-std::optional<Counter> Openings::reason_not_to_begin(const Treatment& treatment) const {
+std::optional<Counter> HandshakeTracker::reason_not_to_begin(const Treatment& treatment) const {
   if (treatment.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
   if (flows_.memory().refuses_flows()) return Counter::forward_memory;
@@ -197,7 +197,7 @@ std::optional<Counter> Openings::reason_not_to_begin(const Treatment& treatment)
 }
 
 /// Creates the flow of a connection that is to be split; no_id if a limit is reached.
-FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
+FlowId HandshakeTracker::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
   if (id == no_id) return no_id;
   Flow& flow = shard_.registry.flow(id);
@@ -208,7 +208,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   return id;
 }
 
-bool Openings::meet_newcomer(RxPacket& rx) {
+bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   if (!rx.segment().flags.ack()) {
     if (!reason_not_to_note(rx)) newcomers_.record(first_syn_of(rx, shard_.config));
     return false;
@@ -225,7 +225,7 @@ bool Openings::meet_newcomer(RxPacket& rx) {
 }
 
 /// Removes all state of a connection that is not split.
-void Openings::forget(const flow::FlowKey& key, Instant now) {
+void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
     flows_.close(id, now);
@@ -237,7 +237,7 @@ void Openings::forget(const flow::FlowKey& key, Instant now) {
 }
 
 /// Allocates a flow for a handshake; no_id if a table is full of connections.
-FlowId Openings::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
+FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_room()) flows_.make_room(now);
     return shard_.registry.open(first.key, first.tag, policy, now);
@@ -247,7 +247,7 @@ FlowId Openings::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   return begun.id;
 }
 
-void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
+void HandshakeTracker::displace(const AgeRing::Entry& oldest, Instant now) {
   if (oldest.id == no_id || !shard_.registry.flows().contains(oldest.id)) return;
   const Flow& flow = shard_.registry.flow(oldest.id);
   if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;
@@ -255,7 +255,7 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
   flows_.close(oldest.id, now);
 }
 
-void Openings::track(RxPacket& rx, FlowId id) {
+void HandshakeTracker::on_handshake_segment(RxPacket& rx, FlowId id) {
   const Flow& flow = shard_.registry.flow(id);
   if (flow.release_reason != ReleaseReason::none) {
     return forward_unknown(rx);
@@ -268,7 +268,7 @@ void Openings::track(RxPacket& rx, FlowId id) {
 }
 
 /// Advances the handshake. Requires that the segment's checksum is good.
-void Openings::follow(RxPacket& rx, FlowId id) {
+void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = rx.result == packet::ParseResult::tcp;
   const bool unanswered = flow.phase == FlowPhase::syn;
@@ -276,7 +276,7 @@ void Openings::follow(RxPacket& rx, FlowId id) {
   record_checksum(rx, flow, step, unanswered, shard_.config);
   switch (step) {
     case handshake::Step::unrelated:
-      if (rx.segment().flags.syn() && meet_newcomer(rx)) return;
+      if (rx.segment().flags.syn() && on_conflicting_syn(rx)) return;
       break;
     case handshake::Step::go_on:
       flow.last_activity = rx.now;
@@ -308,7 +308,7 @@ void Openings::follow(RxPacket& rx, FlowId id) {
 }
 
 /// Splits the connection, because this segment is the last ACK of its handshake.
-void Openings::split(RxPacket& rx, FlowId id) {
+void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = rx.segment();
   const bool clamped = clamp_window(ack, flow, rx.in);
@@ -330,7 +330,7 @@ void Openings::split(RxPacket& rx, FlowId id) {
 }
 
 /// Tracks the connection end to end, because the policies have changed since its SYN and it is no longer split.
-void Openings::leave_end_to_end(RxPacket& rx, FlowId id) {
+void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
       end_to_end_.adopt(handshake::known(shard_.registry.key_of(id), flow), Bytes::max(), rx.now);
@@ -345,7 +345,7 @@ void Openings::leave_end_to_end(RxPacket& rx, FlowId id) {
 
 /// Limits the window of the handshake's last ACK to what the relay may hold, because an advertised window cannot be
 /// taken back.
-bool Openings::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
+bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;
   const unsigned shift = scaling ? seen.initiator_options.window_scale : 0U;

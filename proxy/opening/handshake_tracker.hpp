@@ -16,26 +16,26 @@ namespace sluice::proxy {
 /// Handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and the last ACK splits it.
 /// All segments pass unchanged meanwhile, so the hosts negotiate options, refusals and timeouts end to end. Thread: the
 /// shard's.
-class Openings {
+class HandshakeTracker {
  public:
   /// Keeps references to its arguments, which outlive it.
-  Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
-           const flow::HashKey& secret);
+  HandshakeTracker(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
+                   const flow::HashKey& secret);
 
   /// Starts or stops draining. While the proxy drains, no further connection is split.
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
   /// True if connections may be split: the proxy is not draining and has memory for them.
-  [[nodiscard]] bool welcomes() const { return !draining_ && !flows_.memory().refuses_flows(); }
+  [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.memory().refuses_flows(); }
 
   /// Processes a segment of a connection of which at most SYNs were seen.
-  void meet(RxPacket& rx);
+  void on_untracked(RxPacket& rx);
   /// Processes a SYN or SYN-ACK whose numbers do not match the connection with its addresses. A SYN is recorded and
   /// still has to be forwarded. A SYN-ACK that answers such a SYN replaces the old connection by a new one. Returns
   /// true if the segment was forwarded.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(RxPacket& rx);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
   /// Processes a segment of a connection whose handshake is tracked.
-  [[gnu::noinline]] void track(RxPacket& rx, FlowId id);
+  [[gnu::noinline]] void on_handshake_segment(RxPacket& rx, FlowId id);
   /// Records why the connection with this key passes unsplit. Its later segments are counted under that reason.
   void record_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
     unsplit_.record(key, shard_.registry.connections().tag_of(key), reason, now);
@@ -57,7 +57,7 @@ class Openings {
   /// Starts the short-flow period of the UE that has sent a SYN.
   void expect(const RxPacket& rx);
   /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
-  [[nodiscard]] bool meet_answer(RxPacket& rx);
+  [[nodiscard]] bool on_answer_to_syn(RxPacket& rx);
   /// Creates the connection whose SYN this SYN-ACK answers.
   void begin_answered(RxPacket& rx, const FirstSyn& first);
   /// Creates a flow in the handshake phase; no_id if a limit is reached.
