@@ -15,7 +15,7 @@
 #include "proxy/flows/half_open.hpp"
 #include "proxy/flows/memory_budget.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/opening/newcomers.hpp"
+#include "proxy/opening/syn_cache.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/transmit_queue.hpp"
 

@@ -8,7 +8,7 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/opening/newcomers.hpp"
+#include "proxy/opening/syn_cache.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy::handshake {

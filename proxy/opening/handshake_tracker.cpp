@@ -65,10 +65,10 @@ HandshakeTracker::HandshakeTracker(const ShardContext& shard, SplitFlows& flows,
       flows_(flows),
       end_to_end_(end_to_end),
       forwarder_(forwarder),
-      first_syns_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), Newcomers::Counts::first,
+      first_syns_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), SynCache::DuplicateSyn::keep_first,
                   shard.config.timeouts.handshake, secret),
-      newcomers_(std::max<std::uint32_t>(shard.config.limits.max_flows / 16, 16), Newcomers::Counts::newest,
-                 shard.config.timeouts.handshake, secret),
+      conflicting_syns_(std::max<std::uint32_t>(shard.config.limits.max_flows / 16, 16),
+                        SynCache::DuplicateSyn::keep_newest, shard.config.timeouts.handshake, secret),
       unsplit_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), shard.config.timeouts.idle),
       half_open_(shard.config.limits.max_flows) {}
 
@@ -133,16 +133,16 @@ void HandshakeTracker::expect(const RxPacket& rx) {
 /// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
 /// separately, so that a forged SYN cannot displace the genuine one.
 void HandshakeTracker::record(const FirstSyn& first) {
-  const Newcomers::Noted noted = first_syns_.record(first);
-  if (noted == Newcomers::Noted::no) newcomers_.record(first);
-  if (noted == Newcomers::Noted::displacing) shard_.counters.add(Counter::handshakes_displaced);
+  const SynCache::Result noted = first_syns_.record(first);
+  if (noted == SynCache::Result::rejected) conflicting_syns_.record(first);
+  if (noted == SynCache::Result::evicted_oldest) shard_.counters.add(Counter::handshakes_displaced);
 }
 
 /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
 bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
-  if (first_syns_.empty() && newcomers_.empty()) return false;
+  if (first_syns_.empty() && conflicting_syns_.empty()) return false;
   const flow::FlowKey key = rx.key();
-  for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
+  for (SynCache* const syns : {&first_syns_, &conflicting_syns_}) {
     const FirstSyn* const noted = syns->find(key, rx.tag);
     if (noted == nullptr) continue;
     const bool shown = noted->unfinished && noted->from == rx.in;
@@ -210,13 +210,13 @@ FlowId HandshakeTracker::begin(const FirstSyn& first, PolicyIndex policy, Instan
 
 bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   if (!rx.segment().flags.ack()) {
-    if (!reason_not_to_note(rx)) newcomers_.record(first_syn_of(rx, shard_.config));
+    if (!reason_not_to_note(rx)) conflicting_syns_.record(first_syn_of(rx, shard_.config));
     return false;
   }
   FirstSyn first;
   const flow::FlowKey key = rx.key();
   if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false) ||
-      !newcomers_.take_answered(key, rx.in, rx.segment(), first, rx.now)) {
+      !conflicting_syns_.take_answered(key, rx.in, rx.segment(), first, rx.now)) {
     return false;
   }
   forget(key, rx.now);

@@ -5,7 +5,7 @@
 
 #include "proxy/flows/half_open.hpp"
 #include "proxy/handback/handback.hpp"
-#include "proxy/opening/newcomers.hpp"
+#include "proxy/opening/syn_cache.hpp"
 #include "proxy/opening/unsplit_connections.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/shard/rx_packet.hpp"
@@ -81,8 +81,8 @@ class HandshakeTracker {
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
-  Newcomers first_syns_;  ///< SYNs of connections without any other state
-  Newcomers newcomers_;   ///< SYNs for addresses of a known connection, or with another number than a recorded SYN
+  SynCache first_syns_;        ///< SYNs of connections without any other state
+  SynCache conflicting_syns_;  ///< SYNs for addresses of a known connection, or with another number than a recorded SYN
   UnsplitConnections unsplit_;  ///< why connections pass unsplit
   HalfOpen half_open_;          ///< limit of handshakes in progress
   bool draining_ = false;

@@ -1,7 +1,7 @@
 // Cache of unanswered SYNs, and the meaning of segments that follow them. HandshakeTracker records SYNs and looks up
 // answers. Invariant: a forged SYN cannot change another connection, because each SYN occupies only its own entry
 // (compare the SYN cache of FreeBSD; RFC 4987).
-#include "proxy/opening/newcomers.hpp"
+#include "proxy/opening/syn_cache.hpp"
 
 namespace sluice::proxy {
 
@@ -29,19 +29,19 @@ AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
   return is_behind(segment.ack, isn) ? unseen : none;
 }
 
-Newcomers::Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret)
+SynCache::SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret)
     : which_(which), patience_(patience), entries_(places), table_(places, secret), ages_(places) {}
 
-Newcomers::Noted Newcomers::record(const FirstSyn& syn) {
+SynCache::Result SynCache::record(const FirstSyn& syn) {
   if (const std::uint32_t known = table_.find(syn.key, syn.tag); known != flow::no_flow) {
     FirstSyn& noted = entries_[known];
     const bool same = noted.from == syn.from && noted.isn == syn.isn;
-    if (!same && which_ == Counts::first && syn.at - noted.at < patience_) return Noted::no;
+    if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < patience_) return Result::rejected;
     const bool unfinished = syn.unfinished && (!same || noted.unfinished);
     noted = syn;
     noted.repeated = same;
     noted.unfinished = unfinished;
-    return Noted::yes;
+    return Result::stored;
   }
   bool displacing = false;
   ++last_ticket_;
@@ -52,20 +52,20 @@ Newcomers::Noted Newcomers::record(const FirstSyn& syn) {
   }
   if (!table_.insert(syn.key, id, syn.tag)) {
     entries_.erase(id);
-    return Noted::no;
+    return Result::rejected;
   }
   displacing = forget(ages_.push(id, last_ticket_)) || displacing;
-  return displacing ? Noted::displacing : Noted::yes;
+  return displacing ? Result::evicted_oldest : Result::stored;
 }
 
-const FirstSyn* Newcomers::find(const flow::FlowKey& key, flow::KeyTag tag) const {
+const FirstSyn* SynCache::find(const flow::FlowKey& key, flow::KeyTag tag) const {
   if (entries_.size() == 0) return nullptr;
   const std::uint32_t id = table_.find(key, tag);
   return id != flow::no_flow ? &entries_[id] : nullptr;
 }
 
-bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
-                              Instant now) {
+bool SynCache::take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
+                             Instant now) {
   const FirstSyn* const syn = find(key, table_.tag_of(key));
   if (syn == nullptr || syn->from == in || syn_ack.ack != syn->isn + 1) return false;
   out = *syn;
@@ -73,18 +73,18 @@ bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segm
   return now - out.at < patience_;
 }
 
-void Newcomers::forget(const FirstSyn& noted) {
+void SynCache::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
 /// Evicts the entry. Returns false if that SYN was answered already.
-bool Newcomers::forget(const AgeRing::Entry& oldest) {
+bool SynCache::forget(const AgeRing::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);
   return true;
 }
 
-void Newcomers::forget(std::uint32_t id) {
+void SynCache::forget(std::uint32_t id) {
   table_.erase_flow(id, entries_[id].tag);
   entries_.erase(id);
 }

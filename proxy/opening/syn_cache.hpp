@@ -41,25 +41,25 @@ enum class AnswerToSyn : std::uint8_t {
 /// Cache of unanswered SYNs. Anybody can forge a SYN, so it only occupies an entry here. A connection is created when
 /// the other host answers with a SYN-ACK. The oldest entry is evicted when the cache is full, and its connection then
 /// passes unsplit. All memory is allocated at construction. Thread: its shard's.
-class Newcomers {
+class SynCache {
  public:
   /// Rule for SYNs of one connection with different sequence numbers.
-  enum class Counts : std::uint8_t {
-    first,  ///< the first SYN counts, as long as its handshake may last
-    newest  ///< the newest SYN counts
+  enum class DuplicateSyn : std::uint8_t {
+    keep_first,  ///< the first SYN counts, as long as its handshake may last
+    keep_newest  ///< the newest SYN counts
   };
   /// Result of recording a SYN.
-  enum class Noted : std::uint8_t {
-    yes,         ///< recorded
-    displacing,  ///< recorded, and an older SYN was evicted
-    no           ///< rejected: another SYN of the same connection counts
+  enum class Result : std::uint8_t {
+    stored,          ///< recorded
+    evicted_oldest,  ///< recorded, and an older SYN was evicted
+    rejected         ///< rejected: another SYN of the same connection counts
   };
 
   /// Allocates `places` entries, at least one. `patience`: maximum duration of a handshake.
-  Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret);
+  SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
 
   /// Records a SYN.
-  Noted record(const FirstSyn& syn);
+  Result record(const FirstSyn& syn);
   /// Returns the recorded SYN of the connection, or null. Valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// Removes the SYN that `syn_ack`, which arrived on `in`, answers, and copies it to `out`. Returns false if there is
@@ -80,7 +80,7 @@ class Newcomers {
   bool forget(const AgeRing::Entry& oldest);
   void forget(std::uint32_t id);
 
-  Counts which_;
+  DuplicateSyn which_;
   Duration patience_;
   flow::Slab<Entry> entries_;
   flow::FlowTable table_;
