@@ -122,7 +122,7 @@ struct Flow {
   ReleaseReason release_reason : 4 = ReleaseReason::none;  ///< why the flow is to be released, if it is
   ResetReason reset_reason : 4 = ResetReason::none;        ///< why the proxy resets the connection, if it does
   bool journaled : 1 = false;                              ///< the journal entry is in state exposed
-  bool waits_out : 1 = false;                              ///< TIME-WAIT: both hosts have closed it (WaitingOut)
+  bool in_time_wait : 1 = false;                           ///< TIME-WAIT: both hosts have closed it (TimeWaitQueue)
   std::uint8_t unsplittable_seen : 4 = 0;  ///< releases because of segments that cannot be split (Released)
   std::uint32_t window_loop = no_id;       ///< index of the controller of the server's window, if any
   std::uint32_t controller = no_id;        ///< index of its per-flow window controller, if any

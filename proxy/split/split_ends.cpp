@@ -10,7 +10,7 @@ namespace sluice::proxy {
 
 /// Handles the timer of a flow in TIME-WAIT and closes it if the wait is over. Returns false if something must be sent,
 /// so that the flow must be served.
-bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
+bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {
     if (leg.endpoint.next_deadline() <= now) leg.endpoint.on_timer(now);
@@ -24,9 +24,9 @@ bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
   return true;
 }
 
-void SplitFlows::begin_to_wait_out(Flow& flow, FlowId id, Instant now) {
+void SplitFlows::enter_time_wait(Flow& flow, FlowId id, Instant now) {
   work_.flow_timers.rearm(flow, id, now);
-  displace(waiting_out_.enter(flow, id, work_.shard.registry), now);
+  displace(time_wait_.enter(flow, id, work_.shard.registry), now);
 }
 
 void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
@@ -78,7 +78,7 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
 }
 
 void SplitFlows::make_room(Instant now) {
-  displace(waiting_out_.oldest(work_.shard.registry), now);
+  displace(time_wait_.oldest(work_.shard.registry), now);
 }
 
 void SplitFlows::displace(FlowId id, Instant now) {

@@ -21,7 +21,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       end_to_end_(end_to_end),
       stalls_(work_.shard),
       handback_(work_.shard, end_to_end, work_.memory, work_.exposure, secret),
-      waiting_out_(shard.config.limits.max_flows),
+      time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
 
@@ -157,8 +157,8 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
     end_finished(flow, id, now);
     return false;
   }
-  if (!flow.waits_out && relay::both_legs_closed(flow)) {
-    begin_to_wait_out(flow, id, now);
+  if (!flow.in_time_wait && relay::both_legs_closed(flow)) {
+    enter_time_wait(flow, id, now);
   } else {
     work_.flow_timers.update(flow, id, now);
     stalls_.watch_holes(flow, id);
@@ -262,7 +262,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     work_.flow_timers.arm(flow, id, due, now);
     return;
   }
-  if (flow.waits_out && wait_out(flow, id, now)) return;
+  if (flow.in_time_wait && on_time_wait_timer(flow, id, now)) return;
   stalls_.end(flow, now);
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;

@@ -10,7 +10,7 @@
 #include "proxy/handback/handback.hpp"
 #include "proxy/opening/handshake.hpp"
 #include "proxy/relay/stalls.hpp"
-#include "proxy/relay/waiting_out.hpp"
+#include "proxy/relay/time_wait_queue.hpp"
 #include "proxy/split/rx_path.hpp"
 #include "proxy/split/sending.hpp"
 #include "proxy/split/split_work.hpp"
@@ -112,9 +112,9 @@ class SplitFlows {
   /// Updates the flow's share in the bearer's sums and its quota in the memory budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
-  bool wait_out(Flow& flow, FlowId id, Instant now);
+  bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
   /// Puts the flow into TIME-WAIT and closes the oldest one if there are too many.
-  void begin_to_wait_out(Flow& flow, FlowId id, Instant now);
+  void enter_time_wait(Flow& flow, FlowId id, Instant now);
   /// Counts and closes a flow whose legs are both closed.
   void end_finished(Flow& flow, FlowId id, Instant now);
   /// Closes a flow in TIME-WAIT because its place is needed; no_id does nothing.
@@ -126,7 +126,7 @@ class SplitFlows {
   EndToEndFlows& end_to_end_;
   Stalls stalls_;
   Handback handback_;
-  WaitingOut waiting_out_;
+  TimeWaitQueue time_wait_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>>
       paced_;                             ///< pacing state by FlowId; no memory where no pacing is configured
   flow::LazyArray<std::uint32_t> begun_;  ///< when the flow was split, in tick::fine, by FlowId
