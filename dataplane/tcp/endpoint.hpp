@@ -133,7 +133,7 @@ class Endpoint {
   }
   /// Records that another component has advertised a window up to `edge` to the peer, so data up to there is inside the
   /// window. Never moves the edge back.
-  void record_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
+  void record_advertised(SeqNum edge) { rcv_.adv = later(rcv_.adv, edge); }
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
   void forget_out_of_order() {
@@ -270,11 +270,11 @@ class Endpoint {
   [[nodiscard]] SeqNum rcv_nxt() const { return rcv_.nxt; }
   /// Returns how many bytes the peer may still send into the window it was advertised.
   [[nodiscard]] Bytes advertised() const {
-    const std::int32_t open = rcv_.edge - rcv_.nxt;
+    const std::int32_t open = rcv_.adv - rcv_.nxt;
     return Bytes(open > 0 && (bits_.on_fast_path || expects_data()) ? open : 0);
   }
   /// Returns the right edge of the window advertised to the peer.
-  [[nodiscard]] SeqNum rcv_edge() const { return rcv_.edge; }
+  [[nodiscard]] SeqNum rcv_adv() const { return rcv_.adv; }
   /// Returns the peer's window in bytes, counted from SND.UNA.
   [[nodiscard]] Bytes snd_window() const { return Bytes(snd_.wnd); }
   [[nodiscard]] Bytes cwnd() const { return Bytes(congestion_.cwnd()); }

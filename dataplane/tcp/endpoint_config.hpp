@@ -78,7 +78,7 @@ struct EndpointConfig {
 struct EstablishedState {
   SeqNum snd_nxt;                ///< next byte sent (impersonating the other side)
   SeqNum rcv_nxt;                ///< next byte expected from the peer
-  SeqNum rcv_edge;               ///< right edge of the window already advertised to the peer
+  SeqNum rcv_adv;                ///< right edge of the window already advertised to the peer
   SynOptions local;              ///< SYN options of the host that this endpoint impersonates
   SynOptions remote;             ///< SYN options of the peer
   std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)

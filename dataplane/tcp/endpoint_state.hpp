@@ -45,7 +45,7 @@ struct SendState {
 struct ReceiveState {
   Instant ack_deadline = never;  ///< deadline of a delayed ACK
   SeqNum nxt;
-  SeqNum edge;           ///< right edge of the window advertised
+  SeqNum adv;            ///< right edge of the window advertised
   SeqNum last_ack_sent;  ///< acknowledgement number sent last; with acks_held, the limit that the owner allows
   std::uint32_t unread = 0;
   std::uint32_t ts_recent = 0;

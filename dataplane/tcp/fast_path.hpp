@@ -45,20 +45,20 @@ inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
 /// Returns how many bytes the right edge can move now; negative if it is beyond the receive room.
 inline std::int32_t Endpoint::edge_gain() const {
   const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
-  return (rcv_.nxt + room - rcv_.unread) - rcv_.edge;
+  return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
 /// True if the gain is less than half the room and the peer sees a window that fits a segment; worth_moving() then
 /// returns false.
 inline bool Endpoint::is_slight(std::int32_t gain) const {
-  return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.edge - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
+  return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
 }
 
 /// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the room. From a
 /// window that the peer sees as closed, it must open by a segment or half the room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
-  if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.edge <= 0) return false;
+  if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;
   return gain > 0 && !is_slight(gain) && worth_moving(gain);
@@ -69,7 +69,7 @@ inline std::uint32_t Endpoint::window_update_step() const {
   const std::uint32_t mss = mtu_.local_mss;
   if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
   const bool for_its_size = bits_.window_updates == WindowUpdates::prompt_for_its_size;
-  const auto open = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  const auto open = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   return std::clamp(open / prompt_share, mss, (for_its_size ? prompt_segments_for_its_size : prompt_segments) * mss);
 }
 
@@ -84,9 +84,9 @@ inline void Endpoint::consider_window_update() {
 /// invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire, which RFC 7323
 /// section 2.4 allows. Data in any window advertised earlier is still accepted.
 inline std::uint16_t Endpoint::advertise() {
-  if (edge_may_move(mtu_.local_mss)) rcv_.edge += static_cast<std::uint32_t>(edge_gain());
-  if (rcv_.edge < rcv_.nxt) rcv_.edge = rcv_.nxt;
-  const auto window = static_cast<std::uint32_t>(rcv_.edge - next_acknowledgement()) >> bits_.rcv_shift;
+  if (edge_may_move(mtu_.local_mss)) rcv_.adv += static_cast<std::uint32_t>(edge_gain());
+  if (rcv_.adv < rcv_.nxt) rcv_.adv = rcv_.nxt;
+  const auto window = static_cast<std::uint32_t>(rcv_.adv - next_acknowledgement()) >> bits_.rcv_shift;
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
 }
 

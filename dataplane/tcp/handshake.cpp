@@ -129,8 +129,8 @@ void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState
   snd_.wnd = snd_.max_wnd = state.snd_window;
   rcv_.nxt = rcv_.last_ack_sent = state.rcv_nxt;
   snd_.wl1 = state.rcv_nxt - 1;
-  rcv_.edge = later(state.rcv_edge, state.rcv_nxt);
-  room_ = static_cast<std::uint32_t>(rcv_.edge - rcv_.nxt);
+  rcv_.adv = later(state.rcv_adv, state.rcv_nxt);
+  room_ = static_cast<std::uint32_t>(rcv_.adv - rcv_.nxt);
   rcv_.ts_recent = rcv_.newest_ts = state.ts_recent;
   ts_recent_at_ = tick::slow(now);
   if (state.rtt > Duration::zero()) rtt_.sample(state.rtt, snd_.una, snd_.nxt, config_->min_rto);
@@ -158,7 +158,7 @@ void Endpoint::start_sending(Instant now) {
 void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant now) {
   negotiate(ours, syn.syn);
   rcv_.nxt = rcv_.last_ack_sent = syn.seq + 1;
-  rcv_.edge = rcv_.nxt + std::min(room_, largest_window_field);
+  rcv_.adv = rcv_.nxt + std::min(room_, largest_window_field);
   snd_.wl1 = syn.seq;
   snd_.wnd = snd_.max_wnd = syn.window;
   if (AccurateEcn* const accurate = accurate_ecn()) {

@@ -21,7 +21,7 @@ bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant no
 }
 
 Bytes Endpoint::passage(const Endpoint& from) const {
-  const std::int64_t window = std::min(window_edge() - snd_.nxt, from.rcv_.edge - from.rcv_.nxt);
+  const std::int64_t window = std::min(window_edge() - snd_.nxt, from.rcv_.adv - from.rcv_.nxt);
   const std::int64_t cwnd =
       bits_.window_source == WindowSource::allowance ? window : std::int64_t{congestion_.cwnd()} - send_.in_flight();
   return Bytes(std::min(window, cwnd));

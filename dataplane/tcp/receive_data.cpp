@@ -24,7 +24,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   }
   if (bits_.use_ecn) heed_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
-  if (segment.flags.fin() && !bits_.fin_known && end <= later(rcv_.edge, rcv_.nxt)) {
+  if (segment.flags.fin() && !bits_.fin_known && end <= later(rcv_.adv, rcv_.nxt)) {
     bits_.fin_known = true;
     fin_seq_ = end;
   }
@@ -41,7 +41,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
 /// Cuts the payload to the window, then appends it in order or stores it out of order.
 void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
-  const SeqNum limit = bits_.fin_known ? earlier(rcv_.edge, fin_seq_) : rcv_.edge;
+  const SeqNum limit = bits_.fin_known ? earlier(rcv_.adv, fin_seq_) : rcv_.adv;
   const SeqNum begin = later(seq, rcv_.nxt);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
@@ -96,7 +96,7 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
 /// most `always_held` of those are stored.
 Reassembly::Limits Endpoint::reassembly_limits() const {
   const std::uint32_t joined = payload_within(mtu_.local_mss);
-  const auto offered = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   const std::uint32_t needed = 2 * (offered / std::max(joined, 1U));
   return {.packets = std::min(config_->max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
 }
@@ -141,7 +141,7 @@ void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
 }
 
 bool Endpoint::regain_room(std::uint32_t bytes) {
-  const auto open = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  const auto open = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   if (room_ == 0 || open <= room_ / 2 || bits_.window_updates != WindowUpdates::sparing) return false;
   room_ += bytes;
   if (!edge_may_move(window_update_step())) [[likely]]
@@ -156,7 +156,7 @@ bool Endpoint::regain_room(std::uint32_t bytes) {
 bool Endpoint::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;
-  const std::int32_t open = rcv_.edge - rcv_.nxt;
+  const std::int32_t open = rcv_.adv - rcv_.nxt;
   const std::int32_t useful = std::max(unit, std::min<std::int32_t>(mtu_.local_mss, half));
   if ((open & -unit) >= useful) return gain >= half;
   return ((open + gain) & -unit) >= useful;

@@ -24,7 +24,7 @@ constexpr std::uint32_t least_repeated = 1U << 20;
 inline bool Endpoint::is_expected(const Segment& segment) const {
   if (!bits_.on_fast_path) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
-  if (segment.seq != rcv_.nxt || segment.payload_len > rcv_.edge - rcv_.nxt) return false;
+  if (segment.seq != rcv_.nxt || segment.payload_len > rcv_.adv - rcv_.nxt) return false;
   const std::int32_t acked = segment.ack - snd_.una;
   if (acked < 0 || segment.ack > snd_.nxt) return false;
   if (acked == 0 && segment.payload_len == 0) return false;  // duplicate or window update
@@ -74,7 +74,7 @@ bool Endpoint::is_plausible(const Segment& segment) const {
   if (!segment.flags.ack() || segment.ack < snd_.una || segment.ack > snd_.nxt) return false;
   const bool dated = bits_.use_timestamps && segment.has_timestamps;
   if (dated && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0) return false;
-  return segment.seq + std::max(room_, least_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.edge, rcv_.nxt);
+  return segment.seq + std::max(room_, least_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.adv, rcv_.nxt);
 }
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
@@ -153,7 +153,7 @@ bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
 /// later.
 bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const SeqNum end = segment.seq + segment.length();
-  const bool begins_inside = segment.seq <= later(rcv_.edge, rcv_.nxt);
+  const bool begins_inside = segment.seq <= later(rcv_.adv, rcv_.nxt);
   const bool news = segment.length() == 0 ? segment.seq >= rcv_.nxt : end > rcv_.nxt;
   if (begins_inside && news) return true;
   if (is_keepalive(segment)) {
@@ -195,7 +195,7 @@ bool Endpoint::owner_answers() const {
 /// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. Only the other host of a relay
 /// knows whether that window has opened meanwhile.
 bool Endpoint::probes_window() const {
-  return owner_answers() && rcv_.edge - rcv_.nxt < 1 << bits_.rcv_shift;
+  return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }
 
 /// Protects against wrapped sequence numbers (PAWS, RFC 7323 section 5.3). Returns false if the segment is too old.
@@ -218,7 +218,7 @@ void Endpoint::receive_reset(const Segment& segment, Instant now) {
     close(bits_.state == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
     return;
   }
-  if (segment.seq > rcv_.nxt && segment.seq < rcv_.edge) challenge(now);
+  if (segment.seq > rcv_.nxt && segment.seq < rcv_.adv) challenge(now);
 }
 
 /// Handles a SYN after the handshake: a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The answer is

@@ -114,7 +114,7 @@ void TrackedConnection::restore(Side in, const tcp::Segment& segment, Flow& flow
     leg.local = options_of(opposite(side));
     leg.remote = options_of(side);
     leg.snd_window = side == in ? window_of(side, segment) : peer.window;
-    leg.rcv_edge = local.edge;
+    leg.rcv_adv = local.edge;
     leg.ts_recent = peer.ts_value;
     leg.rtt = peer.rtt == 0 ? Duration::zero() : tcp::tick::micro_duration(peer.rtt);
     return leg;

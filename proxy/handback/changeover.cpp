@@ -19,7 +19,7 @@ void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
-  tcp::SeqNum edge = own.rcv_edge();
+  tcp::SeqNum edge = own.rcv_adv();
   if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
   const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
   if (verdict.believed || verdict.feed) flow.last_activity = rx.now;
@@ -141,7 +141,7 @@ void Changeover::on_unsplittable(const RxPacket& rx) {
   Flow& flow = registry.flow(id);
   if (flow.phase == FlowPhase::handing_back) {
     Leg& own = flow.leg(in);
-    const bool believed = handback::judge(flow, in, begun->segment, own.endpoint.rcv_edge()).believed;
+    const bool believed = handback::judge(flow, in, begun->segment, own.endpoint.rcv_adv()).believed;
     own.passed_by = own.passed_by || believed;
     return;
   }

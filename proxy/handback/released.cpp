@@ -91,7 +91,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
     host.next = own.rcv_nxt();
     host.acked = own.snd_una();
     host.window = static_cast<std::uint32_t>(own.snd_window().count());
-    host.edge = tcp::later(relay::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_edge());
+    host.edge = tcp::later(relay::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_adv());
     host.ts_value = own.newest_ts_value();
     host.timed = true;
     host.rtt = tcp::tick::micro(own.srtt());

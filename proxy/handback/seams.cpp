@@ -49,7 +49,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
-    return flow.leg(side).endpoint.rcv_edge() <= relay::granted_edge(flow, other) + rounding(flow, other);
+    return flow.leg(side).endpoint.rcv_adv() <= relay::granted_edge(flow, other) + rounding(flow, other);
   });
 }
 
@@ -143,10 +143,10 @@ tcp::SeqNum make_room(Flow& flow, Bytes most) {
   relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
   const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
   // The server has no other window to send by, so the usual threshold of a window update does not apply.
-  if (edge - endpoint.rcv_edge() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
+  if (edge - endpoint.rcv_adv() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
     endpoint.hurry_acknowledgement();
   }
-  return tcp::later(endpoint.rcv_edge(), edge);
+  return tcp::later(endpoint.rcv_adv(), edge);
 }
 
 KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
@@ -155,7 +155,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
     const auto at = static_cast<std::size_t>(receiver);
     const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
     known.next.at(at) = sender.rcv_nxt();
-    const tcp::SeqNum advertised = sender.rcv_edge();
+    const tcp::SeqNum advertised = sender.rcv_adv();
     known.edge.at(at) =
         tcp::later(advertised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
     if (finished_receiving(flow.leg(receiver))) known.fins |= bit(receiver);

@@ -135,7 +135,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   tcp::EstablishedState to_initiator;  // this leg represents the responder
   to_initiator.snd_nxt = responder_next;
   to_initiator.rcv_nxt = initiator_next;
-  to_initiator.rcv_edge = initiator_next + responder_window;
+  to_initiator.rcv_adv = initiator_next + responder_window;
   to_initiator.local = seen.responder_options;
   to_initiator.remote = seen.initiator_options;
   to_initiator.snd_window = initiator_window;
@@ -144,7 +144,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   tcp::EstablishedState to_responder;  // this leg represents the initiator
   to_responder.snd_nxt = initiator_next;
   to_responder.rcv_nxt = responder_next;
-  to_responder.rcv_edge = responder_next + initiator_window;
+  to_responder.rcv_adv = responder_next + initiator_window;
   to_responder.local = seen.initiator_options;
   to_responder.remote = seen.responder_options;
   to_responder.snd_window = responder_window;

@@ -107,10 +107,10 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
     count = take_together(work, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   }
-  const tcp::SeqNum edge = to.endpoint.rcv_edge();
+  const tcp::SeqNum edge = to.endpoint.rcv_adv();
   const tcp::PassedHeader header = to.endpoint.begin_passing();
-  if (to.endpoint.rcv_edge() != edge) [[unlikely]]
-    bearer.load.commit(flow.share, to.endpoint.rcv_edge() - edge);
+  if (to.endpoint.rcv_adv() != edge) [[unlikely]]
+    bearer.load.commit(flow.share, to.endpoint.rcv_adv() - edge);
   for (std::size_t i = 0; i < count; ++i) {
     output.pass(parsed[i], header, packets[i], now);
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);

@@ -86,11 +86,11 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
     }
   }
   work_.keep_journal(flow, id);
-  const tcp::SeqNum before = from.endpoint.rcv_edge();
+  const tcp::SeqNum before = from.endpoint.rcv_adv();
   LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, work_.shard);
   from.endpoint.emit_due(now, output, Bytes::max());
   work_.memory.record_advertised(from);
-  bearer.load.commit(flow.share, from.endpoint.rcv_edge() - before);
+  bearer.load.commit(flow.share, from.endpoint.rcv_adv() - before);
   work_.flow_timers.update(flow, id, now);
 }
 

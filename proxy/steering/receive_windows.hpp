@@ -76,7 +76,7 @@ class ReceiveWindows {
   /// Returns the rest of the window advertised to the server.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-    return Bytes(server.rcv_edge() - server.rcv_nxt());
+    return Bytes(server.rcv_adv() - server.rcv_nxt());
   }
   /// Returns the bytes of two full segments of the server.
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {

@@ -68,8 +68,8 @@ class End final : public Output {
     require(endpoint.in_flight() >= Bytes() && endpoint.in_flight() <= endpoint.unacknowledged() * 2);
     require(endpoint.unsent() >= Bytes());
     const bool open = endpoint.state() >= State::established;
-    require(!open || !edge_known_ || endpoint.rcv_edge() >= edge_);
-    edge_ = endpoint.rcv_edge();
+    require(!open || !edge_known_ || endpoint.rcv_adv() >= edge_);
+    edge_ = endpoint.rcv_adv();
     edge_known_ = open;
   }
 

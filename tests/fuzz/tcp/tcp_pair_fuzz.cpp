@@ -73,7 +73,7 @@ class Pair {
       EstablishedState state;
       state.snd_nxt = base[i];
       state.rcv_nxt = base[1 - i];
-      state.rcv_edge = base[1 - i] + 20000;
+      state.rcv_adv = base[1 - i] + 20000;
       state.local = state.remote = offer;
       state.snd_window = 20000;
       state.rtt = std::chrono::milliseconds((how & 8) != 0 ? 50 : 0);

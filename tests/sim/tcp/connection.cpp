@@ -55,7 +55,7 @@ void Connection::establish() {
     tcp::EstablishedState state;
     state.snd_nxt = own;
     state.rcv_nxt = other;
-    state.rcv_edge = other + 4000;
+    state.rcv_adv = other + 4000;
     state.local = first ? scenario_.options_a : scenario_.options_b;
     state.remote = first ? scenario_.options_b : scenario_.options_a;
     state.snd_window = 4000;
@@ -347,9 +347,9 @@ void Connection::check(int side) {
   EXPECT_GE(endpoint.unsent(), Bytes()) << describe();
   if (endpoint.state() < tcp::State::established) return;
   if (end.edge_known) {
-    EXPECT_TRUE(endpoint.rcv_edge() >= end.rcv_edge) << "right edge moved back: " << describe();
+    EXPECT_TRUE(endpoint.rcv_adv() >= end.rcv_adv) << "right edge moved back: " << describe();
   }
-  end.rcv_edge = endpoint.rcv_edge();
+  end.rcv_adv = endpoint.rcv_adv();
   end.edge_known = true;
 }
 

@@ -107,7 +107,7 @@ class Connection {
     tcp::SeqNum received_edge;  ///< furthest right edge that reached it
     bool promised = false;
     tcp::SeqNum promised_edge;  ///< furthest right edge it put on the wire
-    tcp::SeqNum rcv_edge;
+    tcp::SeqNum rcv_adv;
     bool edge_known = false;
     tcp::SeqNum sent_end;  ///< furthest sequence number it sent
     bool sent_known = false;

@@ -105,7 +105,7 @@ class SharedLink {
   void open(End& end, tcp::SeqNum own, tcp::SeqNum other) const {
     end.state.snd_nxt = own;
     end.state.rcv_nxt = other;
-    end.state.rcv_edge = other + static_cast<std::uint32_t>(room);
+    end.state.rcv_adv = other + static_cast<std::uint32_t>(room);
     end.state.local = end.state.remote = {
         .mss = 1460, .window_scale = 9, .has_window_scale = true, .sack_permitted = true, .timestamps = true};
     end.state.snd_window = static_cast<std::uint32_t>(room);

@@ -199,7 +199,7 @@ TEST_F(UnderBbr, CubicIsUsedWithoutMemoryForItsState) {
   tcp::EstablishedState state;
   state.snd_nxt = s.our_base;
   state.rcv_nxt = s.their_base;
-  state.rcv_edge = s.their_base + 1000;
+  state.rcv_adv = s.their_base + 1000;
   state.local = state.remote = s.ours;
   state.snd_window = 60'000;
   s.endpoint.establish_at(s.config, state, s.now);

@@ -200,7 +200,7 @@ TEST(Handshake, AnAdoptedConnectionContinues) {
   s.open(20'000, 40'000);
   EXPECT_EQ(s.endpoint.state(), tcp::State::established);
   EXPECT_EQ(s.endpoint.snd_nxt(), s.our_base);
-  EXPECT_EQ(s.endpoint.rcv_edge(), s.their_base + 40'000);
+  EXPECT_EQ(s.endpoint.rcv_adv(), s.their_base + 40'000);
   EXPECT_EQ(s.endpoint.newest_ts_value(), 1000U);
   s.write(100);
   s.emit();
@@ -214,7 +214,7 @@ TEST(Handshake, AConnectionCanBeAdoptedBeforeTheLastAck) {
   tcp::EstablishedState state;
   state.snd_nxt = s.our_base;
   state.rcv_nxt = s.their_base;
-  state.rcv_edge = s.their_base + 1000;
+  state.rcv_adv = s.their_base + 1000;
   state.snd_window = 5000;
   state.snd_una_is_acked = false;
   s.endpoint.establish_at(s.config, state, s.now);

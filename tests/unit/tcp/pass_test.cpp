@@ -90,7 +90,7 @@ class Relay {
     const tcp::Endpoint& from = in.endpoint;
     const tcp::Endpoint& to = out.endpoint;
     return {from.rcv_nxt().raw(),
-            from.rcv_edge().raw(),
+            from.rcv_adv().raw(),
             from.receive_room().count(),
             from.unread().count(),
             from.acknowledged().raw(),

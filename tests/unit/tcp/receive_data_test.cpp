@@ -296,7 +296,7 @@ TEST(ReceiveWindow, IsNeverShrunk) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(0));
-  EXPECT_EQ(s.endpoint.rcv_edge(), s.their_base + 20'000);
+  EXPECT_EQ(s.endpoint.rcv_adv(), s.their_base + 20'000);
   for (std::uint32_t i = 0; i < 20; ++i) s.receive_data(i * 1000, 1000);
   EXPECT_EQ(s.read_all(), 20'000U) << "what was promised is taken";
   s.emit();
@@ -317,7 +317,7 @@ TEST(ReceiveWindow, IsScaledDown) {
   s.endpoint.set_receive_room(Bytes(1LL << 29));
   s.emit();
   EXPECT_EQ(s.expect_ack(0).segment.window, 65535) << "no more than the field can say is promised";
-  EXPECT_EQ(s.endpoint.rcv_edge() - s.endpoint.rcv_nxt(), 65535 << 10);
+  EXPECT_EQ(s.endpoint.rcv_adv() - s.endpoint.rcv_nxt(), 65535 << 10);
 }
 
 TEST(ReceiveWindow, AWindowClosedByRoundingReopens) {

@@ -133,7 +133,7 @@ TEST_F(RecoveryStateTest, IsNotInheritedByTheNextConnection) {
 TEST_F(RecoveryStateTest, IsReleasedWithTheEndpoint) {
   auto endpoint = std::make_unique<tcp::Endpoint>();
   tcp::EstablishedState state;
-  state.rcv_edge = state.rcv_nxt + 65535;
+  state.rcv_adv = state.rcv_nxt + 65535;
   state.snd_window = 65535;
   endpoint->establish_at(s->config, state, s->now);
   endpoint->announce_urgent(state.snd_nxt + 100);

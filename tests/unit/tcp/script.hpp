@@ -44,7 +44,7 @@ class Script {
     tcp::EstablishedState state;
     state.snd_nxt = our_base;
     state.rcv_nxt = their_base;
-    state.rcv_edge = their_base + room;
+    state.rcv_adv = their_base + room;
     state.local = ours;
     state.remote = theirs;
     state.snd_window = window;
