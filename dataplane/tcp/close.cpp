@@ -67,7 +67,7 @@ void Endpoint::close(CloseReason reason) {
 
 /// Takes the peer's FIN, which is next in order.
 void Endpoint::receive_fin(Instant now) {
-  forget_out_of_order();
+  drop_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;
   bits_.fin_received = true;
   if (!bits_.acks_held) bits_.ack_now = true;

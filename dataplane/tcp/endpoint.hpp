@@ -136,7 +136,7 @@ class Endpoint {
   void record_advertised(SeqNum edge) { rcv_.adv = later(rcv_.adv, edge); }
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
-  void forget_out_of_order() {
+  void drop_out_of_order() {
     if (has_recovery_state()) ensure_recovery_state().reassembly.clear();
   }
 
@@ -360,7 +360,7 @@ class Endpoint {
   [[nodiscard]] bool answers_all(const Segment& segment) const;
   [[nodiscard]] bool answers_in_order(const Segment& segment) const;
   [[gnu::noinline]] bool receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
-  bool receive_pure_ack_in_turn(const Segment& segment, Instant now, AckNews* news);
+  bool receive_pure_ack_in_order(const Segment& segment, Instant now, AckNews* news);
   [[gnu::noinline]] bool check(const Segment& segment, Instant now, AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_keepalive(const Segment& segment) const;

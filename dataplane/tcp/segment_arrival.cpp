@@ -106,7 +106,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   const bool plausible = orderly || is_plausible(segment);
   packet::Packet left = std::move(payload);  // returned to its pool if it is not consumed
   bits_.on_fast_path = false;
-  if (orderly ? receive_pure_ack_in_turn(segment, now, news) : check(segment, now, news)) {
+  if (orderly ? receive_pure_ack_in_order(segment, now, news) : check(segment, now, news)) {
     if (bits_.use_timestamps) remember_timestamp(segment, now);  // only after its acknowledgement was accepted
     if (segment.flags.urg()) take_urgent_pointer(segment);
     if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
@@ -116,7 +116,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 }
 
 /// Short form of check() for a segment that fulfils answers_in_order(). Returns false if the connection is closed now.
-inline bool Endpoint::receive_pure_ack_in_turn(const Segment& segment, Instant now, AckNews* news) {
+inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckNews* news) {
   const SeqNum before = snd_.una;
   bits_.peer_responded = false;
   repair_.duplicate_acks = 0;

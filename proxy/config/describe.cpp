@@ -247,9 +247,10 @@ void describe(Section& s, ShardTimeouts& timeouts) {
       "with a closed window, even where it answers");
   s.value("orphaned", timeouts.orphaned, {1s, 4h},
           "the same where the host that sent it has reset the connection or is gone");
-  s.value("out_of_order", timeouts.out_of_order, {1s, 4h},
-          "segments that came before their turn are forgotten when it has not come after this; their sender repeats "
-          "them");
+  s.value(
+      "out_of_order", timeouts.out_of_order, {1s, 4h},
+      "segments that came out of order are dropped when what is missing has not come after this; their sender repeats "
+      "them");
 }
 
 namespace {

@@ -87,8 +87,8 @@ control::PassingFlow::Acked ClockedAcks::read_ack(Watched& watched, const EndToE
   watched.offered = segment.window;
   if (ack > watched.passing.acked()) return watched.passing.on_ack(now, ack);
   const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
-  const bool out_of_turn = ack == watched.passing.acked() && (sacks ? segment.sack_count > 0 : repeats);
-  return out_of_turn ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Acked{};
+  const bool out_of_order = ack == watched.passing.acked() && (sacks ? segment.sack_count > 0 : repeats);
+  return out_of_order ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Acked{};
 }
 
 bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,

@@ -79,7 +79,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
 /// Reasons why a connection cannot be released yet: name and text from one line.
 #define SLUICE_PROXY_OBSTACLES(X)                                                                       \
   X(delivering, "bytes acknowledged to one host are still on their way to the other one")               \
-  X(reordering, "segments are held that came before their turn")                                        \
+  X(reordering, "segments are held that came out of order")                                             \
   X(closing, "both hosts have closed, or one has reset; the end is still on its way through")           \
   X(window,                                                                                             \
     "one host was told of more window than the other one takes by now; nothing is held, a stop breaks " \

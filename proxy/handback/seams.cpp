@@ -67,7 +67,7 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
 /// granted itself.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
-  endpoint.forget_out_of_order();
+  endpoint.drop_out_of_order();
   const std::int32_t room = relay::granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
   endpoint.set_receive_room(Bytes(std::max(room, 0)));
   endpoint.hurry_acknowledgement();
@@ -133,7 +133,7 @@ void begin_with_successor(Flow& flow) {
   flow.phase = FlowPhase::handing_back;
   set_seam(flow, Side::radio);
   tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-  server.forget_out_of_order();
+  server.drop_out_of_order();
   server.hurry_acknowledgement();
 }
 

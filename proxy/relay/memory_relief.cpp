@@ -46,7 +46,7 @@ void MemoryRelief::go_on(Instant now) {
 void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
   for (Leg& leg : flow.legs) {
     if (!leg.endpoint.reassembling()) continue;
-    leg.endpoint.forget_out_of_order();
+    leg.endpoint.drop_out_of_order();
     shard_.counters.add(Counter::out_of_order_forgotten);
   }
   for (const Side out : {Side::radio, Side::core}) {

@@ -25,7 +25,7 @@ void Stalls::forget_overdue(Flow& flow, Instant now) {
   for (Leg& leg : flow.legs) {
     const Instant since = leg.endpoint.out_of_order_since();
     if (since == never || now - since < shard_.config.timeouts.out_of_order) continue;
-    leg.endpoint.forget_out_of_order();
+    leg.endpoint.drop_out_of_order();
     shard_.counters.add(Counter::out_of_order_forgotten);
   }
 }
