@@ -127,9 +127,9 @@ void BaseDelay::begin_drain(Instant now, Duration trip) {
   ++drains_;
 }
 
-bool BaseDelay::on_drained(const Probe& probe, double under_way, Duration margin) {
+bool BaseDelay::on_drained(const Probe& probe, double in_flight, Duration margin) {
   if (phase_ == Phase::emptying) {
-    if (static_cast<double>(probe.in_flight.count()) <= under_way) {
+    if (static_cast<double>(probe.in_flight.count()) <= in_flight) {
       phase_ = Phase::probing;
       empty_at_ = probe.now;
       probed_ = Duration::zero();

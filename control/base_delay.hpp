@@ -82,9 +82,9 @@ class BaseDelay {
     bool may_be_delayed = false;  ///< by the UE's delayed acknowledgements, so a long round trip proves nothing
     bool is_alone = true;         ///< it is of the UE's only connection, so one that is not delayed comes soon
   };
-  /// An acknowledgement while the queue is drained to `under_way` bytes in flight. Returns true if enough is known: the
+  /// An acknowledgement while the queue is drained to `in_flight` bytes in flight. Returns true if enough is known: the
   /// drain is over then, and conclude() is to follow. What comes near the base delay within `margin` confirms it.
-  bool on_drained(const Probe& probe, double under_way, Duration margin);
+  bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// What a drain has shown of the base delay.
   enum class Finding : std::uint8_t {
     confirmed,  ///< it is the same or shorter; value() is the new one

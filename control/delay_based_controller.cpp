@@ -98,8 +98,8 @@ void DelayBasedController::on_resumed(Instant now) {
   set_window();
 }
 
-void DelayBasedController::take_over(Bytes under_way) {
-  start_.let_have(under_way);
+void DelayBasedController::take_over(Bytes in_flight) {
+  start_.let_have(in_flight);
   set_window();
 }
 
@@ -229,7 +229,7 @@ void DelayBasedController::start_up(const Acknowledged& news) {
   const double took = to_seconds(news.round_trip);
   const bool may_be_long = news.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
-    // Half of what is under way now was when this segment was sent, and has been delivered since.
+    // Half of what is in flight now was when this segment was sent, and has been delivered since.
     delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
     end_start_up();
   } else if (start_.grows_no_more(news.now, delivery_.rate(), from_seconds(sharers_.usual_trip()), news.held_back)) {
@@ -243,11 +243,11 @@ void DelayBasedController::end_start_up() {
     base_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
-  // What two segments take on the air was not known while only they were under way.
+  // What two segments take on the air was not known while only they were in flight.
   base_.settle(delivery_.rate().time_for(parameters_.segment * least_segments));
 }
 
-/// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
+/// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
 /// true one is found out, and nothing where it may be any longer; three quarters where the last drain has confirmed it,
 /// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
 /// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
@@ -314,7 +314,7 @@ void DelayBasedController::end_drain(Instant now) {
 }
 
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
-/// goes out as comes back until it is under way.
+/// goes out as comes back until it is in flight.
 void DelayBasedController::refill(const Acknowledged& news) {
   if (!start_.refilling()) return;
   start_.on_delivered(news.delivered);

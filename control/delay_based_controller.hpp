@@ -37,7 +37,7 @@ struct DelayBasedParameters {
 
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
-/// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
+/// How much may be in flight to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
 /// no report of the Node-B (law: acks). The window is
 ///
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
@@ -46,7 +46,7 @@ struct DelayBasedParameters {
 /// tell, what the link has carried since the newest acknowledgement was due) and for each connection beyond the first
 /// what the UE may have of it without saying so: one segment, or end to end, where none can use another one's part,
 /// what one acknowledgement is for but the last. The rate is a mean of what was delivered, and the base delay what a
-/// packet takes there and back where none waits. What is under way beyond rate · base delay waits in the radio queue.
+/// packet takes there and back where none waits. What is in flight beyond rate · base delay waits in the radio queue.
 ///
 /// Where an uplink makes acknowledgements wait, the window grows in silence, since the link goes on meanwhile: by nine
 /// tenths of what it carries, until the next acknowledgement would be later than is usual by 15 ms. Then the link
@@ -59,7 +59,7 @@ struct DelayBasedParameters {
 /// gone on in them, so what the window grows by is used.
 ///
 /// Where everything under way should have been acknowledged for long, the tail of it may be lost, and nothing would
-/// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may
+/// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is in flight may
 /// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
 ///
 /// The base delay (BaseDelay) is measured again now and then, with the queue drained: at the same times for all UEs, so
@@ -99,22 +99,22 @@ class DelayBasedController {
   /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
   /// acknowledgements up to what an uplink makes of it. Zero while unknown.
   [[nodiscard]] Duration feedback_delay() const;
-  /// Something is about to be sent while nothing is under way: after a pause, or because all that was is taken for
+  /// Something is about to be sent while nothing is in flight: after a pause, or because all that was is taken for
   /// lost.
   void on_resumed(Instant now);
   /// The link begins with a known rate (a law that takes over). Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.raise(now, rate); }
-  /// A connection is taken over that was let have so much under way: while the link is being found the window is no
+  /// A connection is taken over that was let have so much in flight: while the link is being found the window is no
   /// less.
-  void take_over(Bytes under_way);
+  void take_over(Bytes in_flight);
 
-  /// What may be under way as of the newest call; never less than two segments.
+  /// What may be in flight as of the newest call; never less than two segments.
   [[nodiscard]] Bytes window() const { return window_; }
   /// … and at `now`, which is not before it: the window may grow in silence, and asks where news is overdue.
   [[nodiscard]] Bytes window(Instant now) const;
-  /// With so much under way: when there is room for a segment more if nothing is heard until then; `never` when a
+  /// With so much in flight: when there is room for a segment more if nothing is heard until then; `never` when a
   /// silence does not make room. After `now`, by a millisecond at least.
-  [[nodiscard]] Instant budget_available_at(Instant now, Bytes under_way) const;
+  [[nodiscard]] Instant budget_available_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// The highest that it was in the last five to ten seconds; zero while unknown.
   [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
@@ -132,11 +132,11 @@ class DelayBasedController {
     if (!base_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
-  /// Of so much under way, what waits in the radio queue.
+  /// Of so much in flight, what waits in the radio queue.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// What is to wait there at the present rate.
   [[nodiscard]] Bytes reference() const;
-  /// What is to be on a way so long before it is under way to the UE, so that the window is used: the link's rate over
+  /// What is to be on a way so long before it is in flight to the UE, so that the window is used: the link's rate over
   /// that time, and half while the queue is drained.
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
@@ -180,8 +180,8 @@ class DelayBasedController {
   [[nodiscard]] Silence silence() const;
   [[nodiscard]] Bytes grown(Duration lasted) const;
   [[nodiscard]] Duration overdue_after() const;
-  [[nodiscard]] Instant grows_at(Instant now, Bytes under_way) const;
-  [[nodiscard]] Instant asks_at(Instant now, Bytes under_way) const;
+  [[nodiscard]] Instant grows_at(Instant now, Bytes in_flight) const;
+  [[nodiscard]] Instant asks_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Duration listened_until(Instant now) const;
   void set_window();
@@ -207,7 +207,7 @@ class DelayBasedController {
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set
   bool has_ack_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
-  bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
+  bool unanswered_ = false;  ///< all that was in flight is taken for lost: no more than a probe goes out
 };
 static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
 

@@ -19,7 +19,7 @@ constexpr Duration unusual_late = milliseconds(15);
 constexpr Duration least_wait = milliseconds(1);
 /// Nothing is overdue before, since a receiver may delay an acknowledgement for so long (as in RFC 8985).
 constexpr Duration least_overdue = milliseconds(200);
-/// What is under way at hardly any rate is waited for up to this.
+/// What is in flight at hardly any rate is waited for up to this.
 constexpr Duration longest_carried = seconds(1);
 /// So often it is looked for who can ask.
 constexpr Duration overdue_look = milliseconds(10);
@@ -61,8 +61,8 @@ Bytes DelayBasedController::grown(Duration lasted) const {
   return (delivery_.rate() * silence_gain).in(std::clamp(lasted, from, until) - from);
 }
 
-/// After so long a silence all that was under way should have come and been acknowledged: the round trip twice, what
-/// was under way at the rate of late, and what acknowledgements were late.
+/// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
+/// was in flight at the rate of late, and what acknowledgements were late.
 Duration DelayBasedController::overdue_after() const {
   if (!base_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
@@ -76,21 +76,21 @@ Bytes DelayBasedController::window(Instant now) const {
   return std::max(window, left_) + parameters_.segment;
 }
 
-Instant DelayBasedController::budget_available_at(Instant now, Bytes under_way) const {
-  return std::min(grows_at(now, under_way), asks_at(now, under_way));
+Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) const {
+  return std::min(grows_at(now, in_flight), asks_at(now, in_flight));
 }
 
-Instant DelayBasedController::grows_at(Instant now, Bytes under_way) const {
+Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!grows_in_silence() || !delivery_.known()) return never;
-  const Bytes lacks = under_way + parameters_.segment - window_;
+  const Bytes lacks = in_flight + parameters_.segment - window_;
   if (lacks > grown(Duration::max())) return never;
   return std::max(last_ack_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
 }
 
-/// Once it has asked, more is under way than this.
-Instant DelayBasedController::asks_at(Instant now, Bytes under_way) const {
+/// Once it has asked, more is in flight than this.
+Instant DelayBasedController::asks_at(Instant now, Bytes in_flight) const {
   const Duration after = overdue_after();
-  if (after == Duration::max() || under_way > std::max(window_ + grown(Duration::max()), left_)) return never;
+  if (after == Duration::max() || in_flight > std::max(window_ + grown(Duration::max()), left_)) return never;
   const Instant asks = last_ack_ + after;
   return asks > now ? asks : now + overdue_look;
 }

@@ -102,9 +102,9 @@ Bytes InFlight::on_report(Instant now, std::uint64_t arrived) {
   reported_ = now;
   const auto most = static_cast<double>(since(now - lifetime_));
   const double difference = static_cast<double>(static_cast<std::int64_t>(total_ - arrived - origin_)) - offset_;
-  const double under_way = std::clamp(difference, 0.0, most);
-  offset_ += difference - under_way;  // bytes beyond the bounds are lost for good, or came from elsewhere
-  return Bytes(std::llround(under_way));
+  const double in_flight = std::clamp(difference, 0.0, most);
+  offset_ += difference - in_flight;  // bytes beyond the bounds are lost for good, or came from elsewhere
+  return Bytes(std::llround(in_flight));
 }
 
 }  // namespace sluice::control

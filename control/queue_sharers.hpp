@@ -24,7 +24,7 @@ class QueueSharers {
   [[nodiscard]] double usual_trip() const { return usual_trip_; }
   /// Others send so much to the UE that the queue may be theirs.
   [[nodiscard]] bool contested() const;
-  /// Of what all have under way, in bytes, the part of so many connections where everybody else together counts for
+  /// Of what all have in flight, in bytes, the part of so many connections where everybody else together counts for
   /// one; a tenth less, so that a queue that stands without others shrinks. A longer queue than half a second
   /// counts as half a second.
   [[nodiscard]] double fair_part(std::uint32_t connections) const;

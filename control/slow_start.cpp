@@ -23,8 +23,8 @@ void SlowStart::refill(double window) {
   window_ = window;
 }
 
-void SlowStart::let_have(Bytes under_way) {
-  window_ = std::max(window_, static_cast<double>(under_way.count()));
+void SlowStart::let_have(Bytes in_flight) {
+  window_ = std::max(window_, static_cast<double>(in_flight.count()));
 }
 
 bool SlowStart::grows_no_more(Instant now, Rate delivered, Duration round, bool uses_window) {

@@ -31,8 +31,8 @@ class SlowStart {
   }
   void end() { phase_ = Phase::over; }
 
-  /// Raises the window to at least `under_way`.
-  void let_have(Bytes under_way);
+  /// Raises the window to at least `in_flight`.
+  void let_have(Bytes in_flight);
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the pipe is full: doubling the window in each of three rounds raised the rate by less than a quarter.
   /// `delivered` is the rate and `round` the length of a round. Samples without `uses_window` restart the test.

@@ -26,8 +26,8 @@ constexpr Duration largest_step_back = std::chrono::seconds(1);
 
 /// Returns the predicted queue, never below zero. The paper's model is linear; without the bound, the first data after
 /// a pause comes as one burst that exceeds the reference by b̄·2τp.
-double predicted_queue(double queue_and_under_way, double drained_meanwhile) {
-  return std::max(0.0, queue_and_under_way - drained_meanwhile);
+double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
+  return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
 
 double sign_or_saturation(double error, double layer) {
@@ -96,11 +96,11 @@ void Smvs::measure(const SmvsObservation& observation) {
 }
 
 double Smvs::first_allowance(const SmvsObservation& observation) const {
-  return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - under_way(observation);
+  return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
 /// Returns the bytes that reach the queue before those granted now.
-double Smvs::under_way(const SmvsObservation& observation) const {
+double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);
   double sum = 0;
@@ -123,7 +123,7 @@ double Smvs::law(const SmvsObservation& observation) {
                                ? to_seconds(observation.round_trip.value_or(2 * parameters_.one_way_delay))
                                : 2 * static_cast<double>(delay_steps_) * step_s;
   state_.reference = smvs_reference(parameters_, mean, observation.reference_part);
-  const double arriving = static_cast<double>(observation.queue.count()) + under_way(observation);
+  const double arriving = static_cast<double>(observation.queue.count()) + in_flight(observation);
   state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
   const SlidingExtremes::Range eta = eta_.range(observation.now).value_or(SlidingExtremes::Range{});
   state_.eta_low = eta.low;

@@ -134,7 +134,7 @@ class Smvs {
   [[nodiscard]] bool is_idle(const SmvsObservation& observation) const;
   void measure(const SmvsObservation& observation);
   [[nodiscard]] double first_allowance(const SmvsObservation& observation) const;
-  [[nodiscard]] double under_way(const SmvsObservation& observation) const;
+  [[nodiscard]] double in_flight(const SmvsObservation& observation) const;
   [[nodiscard]] double law(const SmvsObservation& observation);
   Bytes grant(Instant now, double allowance);
 

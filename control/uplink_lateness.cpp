@@ -37,7 +37,7 @@ Duration UplinkLateness::take_out(const Acknowledged& news, Duration since, cons
   return std::max(news.round_trip - news.late, Duration::zero());
 }
 
-/// Meanwhile no more has come than was under way: beyond that the link stood still as well.
+/// Meanwhile no more has come than was in flight: beyond that the link stood still as well.
 void UplinkLateness::record_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
   const Duration most = delivery.known() ? delivery.rate().time_for(news.in_flight + news.delivered) : longest_late;
   const Duration passed = std::min(since, late_memory);

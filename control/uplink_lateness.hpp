@@ -13,7 +13,7 @@ class UplinkLateness {
  public:
   /// Takes what an acknowledgement has waited for the uplink out of its round trip, and returns the rest; zero where
   /// that is not known. It came `since` the one before. A lateness that is longer than what `delivery` says the link
-  /// needs for everything that has come and is under way is not the uplink's alone.
+  /// needs for everything that has come and is in flight is not the uplink's alone.
   Duration take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
 
   /// Of the newest acknowledgement of which it is known; zero where none was of late.

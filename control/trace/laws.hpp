@@ -61,7 +61,7 @@ struct TracedLaw<DelayBasedController> {
     static constexpr std::string_view name = "take_over";
     static constexpr std::array<std::string_view, 1> names{"under_way"};
     using Arguments = std::tuple<Bytes>;
-    static void apply(DelayBasedController& law, Bytes under_way) { law.take_over(under_way); }
+    static void apply(DelayBasedController& law, Bytes in_flight) { law.take_over(in_flight); }
   };
   using Calls = std::tuple<OnAcknowledged, OnReport, OnResumed, Seed, TakeOver>;
 };

@@ -85,7 +85,7 @@ class AirLink final : public EventTarget {
   /// Returns the TTI of the latest transmission; UINT64_MAX before the first.
   [[nodiscard]] std::uint64_t last_tti() const { return last_tti_; }
   /// Returns the number of packets that left the queue and are neither delivered nor lost yet.
-  [[nodiscard]] std::size_t under_way() const { return held_.size(); }
+  [[nodiscard]] std::size_t in_flight() const { return held_.size(); }
   [[nodiscard]] const AirLinkCounters& counters() const { return counters_; }
 
  private:

@@ -84,7 +84,7 @@ class UplinkUe final : private AirLinkUser {
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
   [[nodiscard]] const AirLink& air() const { return air_; }
   /// Returns the number of packets in hybrid ARQ and RLC.
-  [[nodiscard]] std::size_t under_way() const { return air_.under_way(); }
+  [[nodiscard]] std::size_t in_flight() const { return air_.in_flight(); }
 
  private:
   /// TTI number of a timer that is not set.

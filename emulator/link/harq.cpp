@@ -18,7 +18,7 @@ Harq::Harq(const HarqParameters& parameters) : parameters_(parameters) {
 
 std::uint64_t Harq::next(std::uint64_t from) const {
   std::uint64_t earliest = idle;
-  if (under_way_ == 0) return earliest;
+  if (in_flight_ == 0) return earliest;
   for (const Process& process : processes_) {
     if (process.due >= from) earliest = std::min(earliest, process.due);
   }
@@ -40,10 +40,10 @@ double Harq::in_db(double linear) {
 HarqOutcome Harq::settle(std::uint64_t tti, const HarqBlock& block, bool received) {
   Process& process = processes_[tti % processes_.size()];
   const bool again = !received && block.transmissions < parameters_.transmissions;
-  if (process.due != idle) --under_way_;
+  if (process.due != idle) --in_flight_;
   process.due = again ? tti + processes_.size() : idle;
   if (again) {
-    ++under_way_;
+    ++in_flight_;
     process.block = block;
   }
   latest_ = block;
@@ -53,7 +53,7 @@ HarqOutcome Harq::settle(std::uint64_t tti, const HarqBlock& block, bool receive
 
 void Harq::flush() {
   for (Process& process : processes_) process.due = idle;
-  under_way_ = 0;
+  in_flight_ = 0;
 }
 
 }  // namespace sluice::emulator::link

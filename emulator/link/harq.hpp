@@ -47,7 +47,7 @@ class Harq {
 
   /// Returns the block that must be retransmitted in `tti`; null if there is none.
   [[nodiscard]] const HarqBlock* waiting(std::uint64_t tti) const {
-    if (under_way_ == 0) return nullptr;
+    if (in_flight_ == 0) return nullptr;
     const Process& process = processes_[tti % processes_.size()];
     return process.due == tti ? &process.block : nullptr;
   }
@@ -68,7 +68,7 @@ class Harq {
   [[nodiscard]] const HarqBlock& latest() const { return latest_; }
   [[nodiscard]] const HarqParameters& parameters() const { return parameters_; }
   /// Returns the number of blocks in processes: sent, and neither received nor given up.
-  [[nodiscard]] std::uint32_t under_way() const { return under_way_; }
+  [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   /// Discards every block, because the UE has left the cell.
   void flush();
 
@@ -89,7 +89,7 @@ class Harq {
   HarqParameters parameters_;
   std::vector<Process> processes_;
   HarqBlock latest_;
-  std::uint32_t under_way_ = 0;
+  std::uint32_t in_flight_ = 0;
 };
 
 }  // namespace sluice::emulator::link

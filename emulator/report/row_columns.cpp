@@ -92,7 +92,7 @@ const std::vector<Column<WindowRow>>& window_columns() {
       {"ue_port", "port of the UE", [](const WindowRow& row) { return std::to_string(row.ue_port); }, {}},
       number("congestion_bytes", &WindowRow::congestion_bytes, "the server's congestion window"),
       number("advertised_bytes", &WindowRow::advertised_bytes, "the window advertised to it, as it came"),
-      number("in_flight_bytes", &WindowRow::in_flight_bytes, "what it has under way"),
+      number("in_flight_bytes", &WindowRow::in_flight_bytes, "what it has in flight"),
       count("timeouts", &WindowRow::timeouts, "of its retransmission timer, so far")};
   return columns;
 }

@@ -5,8 +5,8 @@
 namespace sluice::emulator {
 
 Bytes AdvertisingHop::window(double flows, Instant now) {
-  if (under_way_.empty() || under_way_.back().at < now) under_way_.push({now, hop_.queued().value_or(Bytes(0))});
-  while (!under_way_.empty() && under_way_.front().at + delay_ <= now) arrived_ = under_way_.pop().queued;
+  if (in_flight_.empty() || in_flight_.back().at < now) in_flight_.push({now, hop_.queued().value_or(Bytes(0))});
+  while (!in_flight_.empty() && in_flight_.front().at + delay_ <= now) arrived_ = in_flight_.pop().queued;
   control::GwaParameters parameters;
   parameters.buffer = buffer_;
   control::GwaObservation seen;

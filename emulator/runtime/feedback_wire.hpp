@@ -39,12 +39,12 @@ class RecordLine final : public EventTarget {
       spare_.pop_back();
     }
     copy.assign(records.begin(), records.end());
-    under_way_.push_back({head, std::move(copy)});
+    in_flight_.push_back({head, std::move(copy)});
     loop_.at(loop_.now() + delay_, *this);
   }
   void on_event(std::uint64_t /*tag*/, Instant now) override {
-    Datagram datagram = std::move(under_way_.front());
-    under_way_.pop_front();
+    Datagram datagram = std::move(in_flight_.front());
+    in_flight_.pop_front();
     deliver_(datagram.head, datagram.records, now);
     spare_.push_back(std::move(datagram.records));
   }
@@ -60,7 +60,7 @@ class RecordLine final : public EventTarget {
   double loss_;
   Random random_;
   Deliver deliver_;
-  std::deque<Datagram> under_way_;
+  std::deque<Datagram> in_flight_;
   std::vector<std::vector<Record>> spare_;  ///< record buffers of delivered datagrams, for reuse
   std::uint64_t lost_ = 0;
 };

@@ -29,8 +29,8 @@ void AckController::seed(Instant now, Rate rate) {
   ask<AcksCalls::Seed>(now, rate);
 }
 
-void AckController::take_over(Bytes under_way) {
-  ask<AcksCalls::TakeOver>(under_way);
+void AckController::take_over(Bytes in_flight) {
+  ask<AcksCalls::TakeOver>(in_flight);
 }
 
 void AckController::on_ack(control::Acknowledged news) {

@@ -64,9 +64,9 @@ class AckController {
   }
   /// Initialises the link rate with a known one.
   void seed(Instant now, Rate rate);
-  /// Raises the window during slow start to at least `under_way`, the bytes that a new connection may already have in
+  /// Raises the window during slow start to at least `in_flight`, the bytes that a new connection may already have in
   /// flight.
-  void take_over(Bytes under_way);
+  void take_over(Bytes in_flight);
   /// Restarts the plausibility check, because another Node-B reports from now on.
   void change_reporter() { check_.restart(); }
   /// True if recent ACKs have contradicted the reports.

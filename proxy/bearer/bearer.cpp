@@ -78,8 +78,8 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
     own.fallback.check(now);
   }
   rate_control_.set_timely_reports(*treatment_, own.come_in_time());
-  const Bytes under_way = in_flight().on_report(now, last.bearer.arrived);
-  queue().on_report(last.bearer, in_flight().total(), under_way, now);
+  const Bytes bytes_in_flight = in_flight().on_report(now, last.bearer.arrived);
+  queue().on_report(last.bearer, in_flight().total(), bytes_in_flight, now);
   own.bridge.expect(rate_control_.needs_reports() ? now + last.period : never);
   own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
 }
@@ -104,7 +104,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   Reported& own = make_reported();
   if (own.reports.changes_reporter(report)) change_reporter(report);
   const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer);
-  const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
+  const Bytes bytes_in_flight = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
   // because the late report itself grants that data.
   const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
@@ -116,9 +116,9 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     return Verdict::distrusted;  // A distrusted report counts as missing, so report-driven senders fall back in time.
   if (!rate_control_.can_be_controlled()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
-    grant_by(report, under_way, in_advance, share, now);
+    grant_by(report, bytes_in_flight, in_advance, share, now);
   } else {
-    queue().on_report(report.bearer, in_flight().total(), under_way, now);
+    queue().on_report(report.bearer, in_flight().total(), bytes_in_flight, now);
   }
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
   rate_control_.set_timely_reports(*treatment_, own.come_in_time());
@@ -173,14 +173,14 @@ void Bearer::select_controller() {
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.
-void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now) {
+void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   Reported& own = *reported_;
   if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
   own.sent_at_report = sent_.total();
   own.reference_part = treatment_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
   const Bytes granted =
-      own.law.on_report(report, under_way, own.reports.last().period, own.reference_part) - in_advance;
-  own.radio_load = report.bearer.queue + under_way;
+      own.law.on_report(report, bytes_in_flight, own.reports.last().period, own.reference_part) - in_advance;
+  own.radio_load = report.bearer.queue + bytes_in_flight;
   own.grant.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
 }
 

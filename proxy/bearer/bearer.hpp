@@ -194,7 +194,7 @@ class Bearer : public RingMember<Bearer> {
   void change_reporter(const ReportArrival& report);
   /// Runs one SMVS step on `report` and grants `share` of the result less `in_advance`, which steps without a report
   /// have granted already.
-  void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now);
+  void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
   [[nodiscard]] bool rests() const;
   /// Selects reports or ACKs as the controller's input by their feedback delay.

@@ -38,8 +38,8 @@ void RadioQueue::restart(std::uint64_t dropped) {
   dropped_ = dropped;
 }
 
-void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes under_way,
-                           Instant now) {
+void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total,
+                           Bytes bytes_in_flight, Instant now) {
   ++reports_;
   // The queue is taken in IP bytes, as the proxy counts, because the report's own figure may be in radio frames.
   view_.queue = std::min(control::feedback::waiting(queue), control::feedback::most_plausible);
@@ -50,7 +50,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   dropped_ = queue.dropped;
   if (treatment_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;
   view_.advertised = queue.gwa_window.value_or(Bytes::max());
-  arrived_total_ = sent_total - static_cast<std::uint64_t>(under_way.count());
+  arrived_total_ = sent_total - static_cast<std::uint64_t>(bytes_in_flight.count());
   const auto waiting = static_cast<std::uint64_t>(view_.queue.count());
   left_total_ = std::max(left_total_, arrived_total_ - std::min(waiting, arrived_total_));
   find_price(queue, now);

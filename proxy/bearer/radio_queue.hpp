@@ -26,9 +26,10 @@ class RadioQueue {
   void inherit(const RadioQueue& before, bool same_path);
   /// Restarts after a handover to another Node-B, whose cumulative drop counter is at `dropped`.
   void restart(std::uint64_t dropped);
-  /// Updates the view from a report. `sent_total` IP bytes had been sent, of which `under_way` have not reached the
-  /// queue.
-  void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes under_way, Instant now);
+  /// Updates the view from a report. `sent_total` IP bytes had been sent, of which `bytes_in_flight` have not reached
+  /// the queue.
+  void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes bytes_in_flight,
+                 Instant now);
 
   /// Returns the view as of the last report, with the number of flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);

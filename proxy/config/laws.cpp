@@ -69,10 +69,10 @@ void describe_aim(Section& s, SmvsParameters& p) {
 void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
-  s.choice("prediction", p.prediction, predictions, "what stands for the data under way in ŝ");
+  s.choice("prediction", p.prediction, predictions, "what stands for the data in flight in ŝ");
   s.choice("empty_queue", p.empty_queue, empty_queues, "how a step counts whose queue was empty at its end");
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
-  s.value("initial_allowance", p.initial_allowance, "what may be under way while no service rate is known yet");
+  s.value("initial_allowance", p.initial_allowance, "what may be in flight while no service rate is known yet");
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
 }
 

@@ -145,8 +145,8 @@ class Run {
     const double most = setting_.gain * rate * static_cast<double>(until_there + setting_.reference);
     const double least = weight_ < 0.2 ? 10 : 2;  // packets
     while (true) {
-      const auto under_way = static_cast<double>(sent_at_.size() + 1 - known_);
-      if (under_way > least && under_way * packet_bytes > most) return;
+      const auto in_flight = static_cast<double>(sent_at_.size() + 1 - known_);
+      if (in_flight > least && in_flight * packet_bytes > most) return;
       sent_at_.push_back(now);
     }
   }

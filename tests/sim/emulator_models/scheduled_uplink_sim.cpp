@@ -135,7 +135,7 @@ Outcome run(std::uint64_t seed, Duration step) {
     EXPECT_EQ(arrived[ue] + dropped.count[ue], packets) << "UE " << ue;
     EXPECT_GT(arrived[ue], packets / 8) << "UE " << ue;
     EXPECT_TRUE(uplink.ue(ue).queue().empty());
-    EXPECT_EQ(uplink.ue(ue).under_way(), 0U);
+    EXPECT_EQ(uplink.ue(ue).in_flight(), 0U);
     const QueueCounters& counters = uplink.ue(ue).queue().counters();
     EXPECT_EQ(counters.delivered_packets, arrived[ue]);
     EXPECT_EQ(counters.lost_packets + counters.dropped_packets, dropped.count[ue]);

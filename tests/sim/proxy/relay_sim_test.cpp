@@ -41,16 +41,16 @@ Duration far_download(proxy::Mode mode, double rate, std::uint64_t size) {
   proxy::ShardConfig config = small_shard();
   config.mode = mode;
   config.limits.relay_buffer = proxy::ShardLimits{}.relay_buffer;
-  const Bytes under_way(static_cast<std::int64_t>(rate / 8 * 0.1));
+  const Bytes in_flight(static_cast<std::int64_t>(rate / 8 * 0.1));
   Wires wires;
   wires.radio_delay = std::chrono::microseconds(100);
   wires.radio_rate = Rate::bits_per_second(rate * 2);
   wires.radio_buffer = Bytes(1'000'000);
   wires.core_delay = std::chrono::milliseconds(50);
   wires.core_rate = Rate::bits_per_second(rate);
-  wires.core_buffer = under_way;
+  wires.core_buffer = in_flight;
   HostConfig host;
-  host.receive_buffer = host.send_buffer = under_way * 2;
+  host.receive_buffer = host.send_buffer = in_flight * 2;
   Network network(1, config, wires, host, host);
   network.transfer(size, false);
   while (!network.clients[0]->complete() && network.loop.now() < Instant(std::chrono::seconds(60))) {

@@ -68,9 +68,9 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
       }
       void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
     } handler;
-    const Failure failure = proxy_.receive(under_way_.at(tag), handler, {now});
+    const Failure failure = proxy_.receive(in_flight_.at(tag), handler, {now});
     ++outcomes[failure];
-    under_way_.erase(tag);
+    in_flight_.erase(tag);
     for (const proxy::ReportArrival& arrival : handler.reports) network_.node.shard.on_report(arrival, now);
     network_.node.arm();
   }
@@ -103,7 +103,7 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
     nodeb_.send_reports({&report, 1}, clock, 5ms, false, *this);
   }
   void deliver_later(const std::vector<std::uint8_t>& bytes, Duration extra) {
-    under_way_[++next_] = bytes;
+    in_flight_[++next_] = bytes;
     network_.loop.at(network_.loop.now() + 5ms + faults_.late + extra, *this, next_);
   }
 
@@ -114,7 +114,7 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
   control::feedback::Session proxy_{session(control::feedback::Role::proxy, 1)};
   BearerReport base_;
   std::vector<std::vector<std::uint8_t>> past_;
-  std::map<std::uint64_t, std::vector<std::uint8_t>> under_way_;
+  std::map<std::uint64_t, std::vector<std::uint8_t>> in_flight_;
   std::uint64_t next_ = 0;
 };
 

@@ -279,7 +279,7 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
     if (take_reports) return take_reports(reports, now);
     ++sequence_;
     for (const auto& report : reports) {
-      under_way_.push_back({.bearer = report,
+      in_flight_.push_back({.bearer = report,
                             .sender = 1,
                             .epoch = 1,
                             .sequence = sequence_,
@@ -290,8 +290,8 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
   }
   void on_event(std::uint64_t count, Instant now) override {
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (now < wires_.silent_from || now >= wires_.silent_until) node.shard.on_report(under_way_.front(), now);
-      under_way_.pop_front();
+      if (now < wires_.silent_from || now >= wires_.silent_until) node.shard.on_report(in_flight_.front(), now);
+      in_flight_.pop_front();
     }
     node.arm();
   }
@@ -304,7 +304,7 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
   }
   RegulatedWires wires_;
   std::uint64_t sequence_ = 0;
-  std::deque<proxy::ReportArrival> under_way_;
+  std::deque<proxy::ReportArrival> in_flight_;
   LaterElement to_ue_, to_server_;
 
  public:

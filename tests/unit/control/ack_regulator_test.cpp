@@ -68,7 +68,7 @@ TEST(AckRegulator, DataOfAReleasedAckIsReservedUntilItArrives) {
   }
   EXPECT_EQ(law.on_queue(packet * 9).up_to, packet * 8) << "one free, one ACK";
   law.on_released(packet * 8);
-  EXPECT_EQ(law.on_queue(packet * 9).up_to, packet * 8) << "its packet is under way";
+  EXPECT_EQ(law.on_queue(packet * 9).up_to, packet * 8) << "its packet is in flight";
   law.on_data(packet * 14);
   EXPECT_EQ(law.on_queue(packet * 9).up_to, packet * 9) << "it came and another left";
   law.on_data(packet * 10);
@@ -107,7 +107,7 @@ TEST(AckRegulator, ARetransmissionThatIsDroppedDoesNotProlongRecovery) {
   law.on_drop(packet * 5);
   law.on_released(packet * 30);
   EXPECT_EQ(law.phase(), SourcePhase::avoidance);
-  EXPECT_EQ(law.on_queue(packet * 10).up_to, packet * 30) << "its window is measured anew: one packet is under way";
+  EXPECT_EQ(law.on_queue(packet * 10).up_to, packet * 30) << "its window is measured anew: one packet is in flight";
 }
 
 TEST(AckRegulator, SlowStartIsAssumedUntilABufferOfAcksIsHeld) {

@@ -21,7 +21,7 @@ struct Rival {
   std::int64_t round_trip = 30;   ///< without the queue, ms
   double window = 15'000;
   double grows_until = 1e9;  ///< twofold with each round trip up to this, then by four packets
-  double under_way = 0;
+  double in_flight = 0;
   std::int64_t cut_until = 0;
   std::deque<std::int64_t> returning;  ///< when what was served is acknowledged
   std::deque<std::int64_t> lost;       ///< when what found the buffer full is missed
@@ -221,18 +221,18 @@ inline void AckedLink::arrive(Milliseconds now) {
 inline void AckedLink::compete(Milliseconds now) {
   constexpr double size = 1500;
   for (; !rival->returning.empty() && rival->returning.front() <= now; rival->returning.pop_front()) {
-    rival->under_way -= size;
+    rival->in_flight -= size;
     rival->window += rival->window < rival->grows_until ? size : 4 * size * size / rival->window;
   }
   for (; !rival->lost.empty() && rival->lost.front() <= now; rival->lost.pop_front()) {
-    rival->under_way -= size;
+    rival->in_flight -= size;
     if (now < rival->cut_until) continue;
     rival->window = rival->grows_until = std::max(0.7 * rival->window, 2 * size);
     rival->cut_until = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
   }
-  while (now >= rival->from && now < rival->to && rival->under_way + size <= rival->window) {
+  while (now >= rival->from && now < rival->to && rival->in_flight + size <= rival->window) {
     cross_traffic_ += size;
-    rival->under_way += size;
+    rival->in_flight += size;
     if (enter(now, Packet{now, now, size, 0, false})) continue;
     // The competitor detects the loss when the next packet is acknowledged.
     const auto acked = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));

@@ -143,11 +143,11 @@ TEST(DelayBasedController, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
     DelayBasedController law;
     for (int i = 1; i < 300; ++i) {
       const Duration by = i < 200 ? 0ms : std::max(late, Duration(0ms));
-      const Bytes under_way(50'000 + by / 1ms * 1250);
+      const Bytes in_flight(50'000 + by / 1ms * 1250);
       law.on_acknowledged({.now = at(i * 10ms + by),
                            .delivered = Bytes(12500),
                            .round_trip = 40ms + by,
-                           .in_flight = under_way,
+                           .in_flight = in_flight,
                            .held_back = true,
                            .late = i < 200 ? 0ms : late});
     }
@@ -263,7 +263,7 @@ TEST(DelayBasedController, ReportsWhenAnAckGapAllowsASegment) {
   EXPECT_EQ(law.budget_available_at(last + 115ms, Bytes(0)), last + 116ms)
       << "whoever could not use it is looked at again";
   EXPECT_EQ(law.budget_available_at(last, Bytes(std::int64_t{1} << 62)), never)
-      << "however much is said to be under way";
+      << "however much is said to be in flight";
 }
 
 TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
@@ -282,7 +282,7 @@ TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
 
 // At 12 Mb/s over 40 ms, nothing is in flight after 200 ms that would still be acknowledged by itself.
 TEST(DelayBasedController, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdue) {
-  const auto law_with = [](Bytes under_way) {
+  const auto law_with = [](Bytes in_flight) {
     DelayBasedController law;
     for (int i = 1; i < 3000; ++i) {
       law.on_acknowledged({.now = at(i * 1ms),
@@ -292,7 +292,7 @@ TEST(DelayBasedController, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdu
                            .held_back = true});
     }
     law.on_acknowledged(
-        {.now = at(3s), .delivered = Bytes(1500), .round_trip = 40ms, .in_flight = under_way, .held_back = true});
+        {.now = at(3s), .delivered = Bytes(1500), .round_trip = 40ms, .in_flight = in_flight, .held_back = true});
     return law;
   };
   const Bytes beyond(300'000);

@@ -141,9 +141,9 @@ TEST(InFlight, CountsBytesSentSinceAtAnyRateOfReports) {
       if (at.time_since_epoch() / slice > number) least += bytes;
       if (at.time_since_epoch() / slice >= number) most += bytes;
     }
-    const Bytes under_way = flight.on_report(now, 0);
-    ASSERT_GE(under_way, Bytes(least)) << "seed " << seed;
-    ASSERT_LE(under_way, Bytes(most)) << "seed " << seed;
+    const Bytes in_flight = flight.on_report(now, 0);
+    ASSERT_GE(in_flight, Bytes(least)) << "seed " << seed;
+    ASSERT_LE(in_flight, Bytes(most)) << "seed " << seed;
   }
 }
 

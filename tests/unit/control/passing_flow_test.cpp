@@ -53,19 +53,19 @@ TEST_F(EndToEndEstimatorTest, TimeBeforeAPauseIsNotPartOfTheRtt) {
 // minimum is what counts, and none is much larger.
 TEST_F(EndToEndEstimatorTest, TheRttIsNeverTooSmallWithManySegmentsInFlight) {
   constexpr Duration apart = 100us;
-  constexpr int under_way = 400;
+  constexpr int in_flight = 400;
   int told = 0;
-  for (int i = 0; i < 4 * under_way; ++i) {
+  for (int i = 0; i < 4 * in_flight; ++i) {
     const Instant now = Instant(1s) + apart * i;
     data(now);
-    if (i < under_way) continue;
-    const Duration took = flow.on_ack(now, segment * (i - under_way + 1)).round_trip;
+    if (i < in_flight) continue;
+    const Duration took = flow.on_ack(now, segment * (i - in_flight + 1)).round_trip;
     if (took <= Duration::zero()) continue;
     ++told;
-    ASSERT_GE(took, apart * under_way - 1us);
-    ASSERT_LE(took, apart * under_way * 9 / 8);
+    ASSERT_GE(took, apart * in_flight - 1us);
+    ASSERT_LE(took, apart * in_flight * 9 / 8);
   }
-  EXPECT_GT(told, 3 * under_way - 100) << "nearly all acknowledgements tell";
+  EXPECT_GT(told, 3 * in_flight - 100) << "nearly all acknowledgements tell";
 }
 
 // The queue grows, so the flight grows without end, and RTTs are still measured.

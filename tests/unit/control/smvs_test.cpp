@@ -155,7 +155,7 @@ TEST(Smvs, AnAllowanceCutShortByAnEarlyReportCountsInPart) {
 TEST(Smvs, StartsWithTheInitialWindow) {
   Script script(paper());
   EXPECT_EQ(script.step(25ms, 0_B, 0_B, 0_B), 14600_B);
-  EXPECT_EQ(script.step(25ms, 0_B, 0_B, 0_B, 14600_B), 0_B) << "nothing more while it is under way";
+  EXPECT_EQ(script.step(25ms, 0_B, 0_B, 0_B, 14600_B), 0_B) << "nothing more while it is in flight";
   EXPECT_EQ(script.step(25ms, 5000_B, 14600_B, 0_B, 2000_B), 7600_B) << "nor while it is queued";
   EXPECT_DOUBLE_EQ(script.mean(), 0);
   script.step(25ms, 2500_B, 0_B, 2500_B);

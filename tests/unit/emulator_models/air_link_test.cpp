@@ -71,7 +71,7 @@ TEST_F(AirLinkTest, ALostBlockIsRetransmittedAfterTwelveMillisecondsAndBlocksThe
   EXPECT_EQ(arrivals(), std::vector<double>({14, 14, 14}));
   EXPECT_EQ(cell.air(0)->counters().retransmissions, 1U);
   EXPECT_EQ(cell.tti_counters().blocks_lost, 1U);
-  EXPECT_EQ(cell.air(0)->under_way(), 0U);
+  EXPECT_EQ(cell.air(0)->in_flight(), 0U);
 }
 
 TEST_F(AirLinkTest, ARetransmissionPrecedesNewData) {
@@ -134,7 +134,7 @@ TEST_F(AirLinkTest, CountersAddUp) {
   EXPECT_EQ(ues.entries.size(), c.delivered_packets);
   const AirLinkCounters& air = cell.air(0)->counters();
   EXPECT_EQ(air.received + air.given_up, air.blocks);
-  EXPECT_EQ(cell.air(0)->under_way(), 0U);
+  EXPECT_EQ(cell.air(0)->in_flight(), 0U);
 }
 
 /// Sums what the observer reports.
@@ -175,7 +175,7 @@ TEST_F(AirLinkTest, CodelDropsOnlyPacketsThatWereNeverTransmitted) {
     EXPECT_EQ(c.delivered_packets + c.dropped_packets, 1000U);
     EXPECT_EQ(c.delivered_bytes + c.dropped_bytes, c.arrived_bytes);
     EXPECT_EQ(c.lost_packets, 0U);
-    EXPECT_EQ(managed.cell.air(0)->under_way(), 0U);
+    EXPECT_EQ(managed.cell.air(0)->in_flight(), 0U);
     EXPECT_GT(managed.cell.air(0)->counters().retransmissions, 100U);
     EXPECT_EQ(managed.ues.entries.size(), c.delivered_packets);
     EXPECT_EQ(totals.departed, c.delivered_packets);

@@ -279,7 +279,7 @@ TEST(HandoverOfHybridArq, UnconfirmedDataIsForwardedFirst) {
   const std::size_t before = ues.entries.size();
   b.port->expect(0, 1, true);
   a.port->leave(0, 1, &line, loop.now());
-  EXPECT_EQ(a.cell.air(0)->under_way(), 0U);
+  EXPECT_EQ(a.cell.air(0)->in_flight(), 0U);
   loop.run_until(at_ms(20));
   a.cell.detach(0, loop.now());
   b.cell.attach(0, loop.now());

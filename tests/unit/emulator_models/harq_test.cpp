@@ -33,7 +33,7 @@ HarqBlock block(std::uint64_t tsn) {
 TEST(Harq, AReceivedBlockFreesItsProcess) {
   Harq harq({});
   EXPECT_EQ(harq.transmit(10, block(0), 0, 0.5, never_lost), HarqOutcome::received);
-  EXPECT_EQ(harq.under_way(), 0U);
+  EXPECT_EQ(harq.in_flight(), 0U);
   EXPECT_EQ(harq.next(0), UINT64_MAX);
 }
 
@@ -49,7 +49,7 @@ TEST(Harq, RetransmitsSixTtisLaterAtMostTwice) {
   EXPECT_EQ(harq.transmit(22, {}, 0, 0.5, always_lost), HarqOutcome::given_up);
   EXPECT_EQ(harq.latest().tsn, 7U);
   EXPECT_EQ(harq.latest().transmissions, 3U);
-  EXPECT_EQ(harq.under_way(), 0U);
+  EXPECT_EQ(harq.in_flight(), 0U);
 }
 
 TEST(Harq, SixProcessesAreInFlightAtOnce) {
@@ -57,7 +57,7 @@ TEST(Harq, SixProcessesAreInFlightAtOnce) {
   for (std::uint64_t tti = 0; tti < 6; ++tti) {
     EXPECT_EQ(harq.transmit(tti, block(tti), 0, 0.5, always_lost), HarqOutcome::again);
   }
-  EXPECT_EQ(harq.under_way(), 6U);
+  EXPECT_EQ(harq.in_flight(), 6U);
   for (std::uint64_t tti = 6; tti < 12; ++tti) EXPECT_EQ(harq.waiting(tti)->tsn, tti - 6);
   harq.flush();
   EXPECT_EQ(harq.next(0), UINT64_MAX);

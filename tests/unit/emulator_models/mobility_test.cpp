@@ -137,7 +137,7 @@ TEST_F(Handover, RlcRecoversBlocksLostByALinkReset) {
   cell.add_ue(std::move(config));
   send(the_ue, 4, 400);
   loop.run_until(at_ms(9));
-  EXPECT_EQ(cell.air(0)->under_way(), 4U);
+  EXPECT_EQ(cell.air(0)->in_flight(), 4U);
   cell.downlink(0).reset_link(loop.now());
   loop.run_until(at_ms(100));
   ASSERT_EQ(ues.entries.size(), 4U);
@@ -150,7 +150,7 @@ TEST_F(Handover, AnAbandonedLinkLosesEverythingInFlight) {
   send(the_ue, 6, 400);
   loop.run_until(at_ms(7));
   cell.downlink(0).flush(DropReason::left, loop.now());
-  EXPECT_EQ(cell.air(0)->under_way(), 0U);
+  EXPECT_EQ(cell.air(0)->in_flight(), 0U);
   const QueueCounters& c = cell.queue(0).counters();
   EXPECT_EQ(c.lost_packets, 3U);
   EXPECT_EQ(c.dropped_packets, 3U);

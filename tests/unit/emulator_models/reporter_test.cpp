@@ -251,7 +251,7 @@ TEST_F(ReporterTest, AStatusForAnotherNodeBDoesNotConfirmOurGrants) {
   const Bytes own = granted_after(7);
   EXPECT_GT(own, Bytes(0)) << "the first grant was taken up and used: there is room again";
   EXPECT_EQ(granted_after(std::nullopt), own) << "a proxy that does not say whose it answers";
-  EXPECT_LT(granted_after(8), own) << "the first grant is still under way";
+  EXPECT_LT(granted_after(8), own) << "the first grant is still in flight";
 }
 
 TEST_F(ReporterTest, APollIsAnsweredAtOnceForAllUes) {

@@ -149,7 +149,7 @@ TEST_F(ScheduledUplinkTest, WithOneUePerTtiTheOtherWaits) {
   send_at(3.2, 1, 52, second);
   loop_.run_until(at_ms(50));
   EXPECT_EQ(arrivals(), Arrivals({{13, 1}, {14, 1}}));
-  EXPECT_EQ(uplink_->counters().grants, 2U) << "more requests change nothing while a grant is under way";
+  EXPECT_EQ(uplink_->counters().grants, 2U) << "more requests change nothing while a grant is in flight";
 }
 
 TEST_F(ScheduledUplinkTest, AnUploadDelaysTheAcknowledgementsOfItsUe) {
@@ -175,7 +175,7 @@ TEST_F(ScheduledUplinkTest, ALostBlockDelaysLaterBlocks) {
   // The block of 27 ms comes again at 35 ms, when nothing else is sent; those of 28 to 34 ms wait for it.
   EXPECT_EQ(arrivals(), Arrivals({{27, 2}, {36, 16}, {37, 2}}));
   EXPECT_EQ(uplink_->ue(0).air().counters().retransmissions, 1U);
-  EXPECT_EQ(uplink_->ue(0).under_way(), 0U);
+  EXPECT_EQ(uplink_->ue(0).in_flight(), 0U);
 }
 
 TEST_F(ScheduledUplinkTest, RlcRetransmitsWhatHarqAbandons) {

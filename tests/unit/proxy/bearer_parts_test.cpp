@@ -323,7 +323,7 @@ TEST(BearerParts, TheSendHistoryIsPausedWithoutLosingBytes) {
       send(Bytes(1500));
       now += 1ms;
       rests.bearer->sent().rest(now, rests.parts.sent_of_late);
-      EXPECT_EQ(rests.parts.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is under way";
+      EXPECT_EQ(rests.parts.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is in flight";
     }
     now += 1s;
     rests.bearer->sent().rest(now, rests.parts.sent_of_late);

@@ -119,7 +119,7 @@ TEST_F(ShardAcks, SegmentsConsideredLostAreNotInFlight) {
   offer(hosts, offered, 30);
   EXPECT_GT(data_sent(), 0);
   lab.pass_time(10s);
-  EXPECT_GE(data_sent(), on_wire) << "it is sent again, whatever was under way";
+  EXPECT_GE(data_sent(), on_wire) << "it is sent again, whatever was in flight";
 }
 
 TEST_F(ShardAcks, TwoFlowsShareTheWindow) {

@@ -35,14 +35,14 @@ class ShardAcksShortFlows : public ShardAcks {
     hosts.open();
     offer(hosts, offered, 60);
     acknowledge(data_sent());
-    const std::int64_t under_way = data_sent();
+    const std::int64_t in_flight = data_sent();
     offer(hosts, offered, 30);
     other.ue_to_server.src_port = 40001;
     other.open();
     std::uint32_t of_other = 0;
     offer(other, of_other, offered_by_the_other);
     EXPECT_EQ(data_sent(), 0) << "the window is full";
-    acknowledge(under_way);
+    acknowledge(in_flight);
     Parts parts;
     while (const auto seen = lab.next(Side::radio)) {
       if (!seen->payload.empty()) ++(seen->parsed.dst_port == 40001 ? parts.short_flow : parts.long_flow);

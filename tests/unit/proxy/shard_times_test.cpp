@@ -43,7 +43,7 @@ TEST_P(GroupTimesTest, RttsAreSampledWhileDataIsInFlight) {
   lab.pass_time(40ms);
   hosts.ue(Flags::ack_bit, 0, 0);
   lab.shard.take_census(100, lab.now);
-  EXPECT_EQ(own().rtt.counts().count(), 0U) << "nothing is under way";
+  EXPECT_EQ(own().rtt.counts().count(), 0U) << "nothing is in flight";
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
   lab.shard.take_census(100, lab.now);
   EXPECT_EQ(own().rtt.counts().count(), 1U);
