@@ -32,7 +32,7 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) {
 }  // namespace
 
 PassingFlow::PassingFlow(Instant now, const Start& start, Duration further)
-    : sent_(start.sent), acked_(start.acked), repeated_(start.sent), further_(further_memory) {
+    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), further_(further_memory) {
   if (further > Duration::zero()) further_.add(now, further);
 }
 
@@ -78,7 +78,7 @@ void PassingFlow::thin_out() {
 }
 
 void PassingFlow::on_repetition() {
-  repeated_ = sent_;
+  retransmitted_ = sent_;
 }
 
 PassingFlow::Acked PassingFlow::on_ack(Instant now, Bytes ack) {
@@ -89,7 +89,7 @@ PassingFlow::Acked PassingFlow::on_ack(Instant now, Bytes ack) {
   if (newly <= Bytes{}) return acked_now;
   acked_now.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
   acked_ += newly;
-  if (acked_ <= repeated_) acked_now.round_trip = Duration::zero();
+  if (acked_ <= retransmitted_) acked_now.round_trip = Duration::zero();
   const Bytes known = std::min(newly, beyond_);
   beyond_ -= known;
   acked_now.delivered = newly - known;

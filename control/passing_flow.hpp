@@ -72,7 +72,7 @@ class PassingFlow {
   Bytes sent_;
   Bytes acked_;
   Bytes beyond_;         ///< bytes received out of order
-  Bytes repeated_;       ///< position up to which nothing is timed
+  Bytes retransmitted_;  ///< position up to which nothing is timed
   Bytes edge_{-1};       ///< furthest right edge that the sender received; negative: none yet
   Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
   Instant told_{};       ///< instant of that window, while `waiting_`

@@ -21,7 +21,8 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   bits_.peer_responded = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
   if (closed && send_.outstanding()) ensure_recovery_state();  // the refused data is retransmitted later
-  if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
+  if (closed || segment.window == 0)
+    loss_recovery_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_.una);
   delivery.now = tick::micro(now);
@@ -41,14 +42,14 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (event.duplicate) count(counters_.duplicate_acks);
   if (bits_.use_sack && reports_duplicate(segment)) {
     if (!bits_.tail_out) reordering_.on_duplicate();
-    if (repair_.copies != 0) count_duplicate(segment);
+    if (loss_recovery_.retransmissions != 0) count_duplicate(segment);
   }
   if (bits_.tail_out) judge_tail_probe(segment, event);
   if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::timeout) judge_timeout(segment, event);
   if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
-  if (closed && snd_.wnd != 0 && send_.outstanding()) repeat_refused(now);
+  if (closed && snd_.wnd != 0 && send_.outstanding()) retransmit_refused(now);
   const bool reduced = bits_.use_ecn && heed_echo(segment, event);
   if (paced()) follow_model(event);
   // After a timeout, retransmissions are limited by the congestion window, so the window counts as used.

@@ -47,7 +47,7 @@ void Bbr::seed(std::uint32_t cwnd, Duration srtt) {
   prior_cwnd_ = cwnd;
   full_pipe_ = rtt_seen_ = seeded_ = true;
   conserve_ = false;
-  repair_ = Repair::none;
+  recovery_ = RecoveryKind::none;
   enter_probe_bandwidth(phase_began_);
   set_pacing_rate(1);
 }
@@ -193,7 +193,7 @@ void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
 
 /// Saves the window that is restored after recovery or ProbeRTT.
 void Bbr::save(std::uint32_t cwnd) {
-  const bool usual = repair_ == Repair::none && mode_ != Mode::probe_rtt;
+  const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
@@ -206,17 +206,17 @@ void Bbr::set_pacing_rate(double gain) {
 // Modulates the window during recovery (section 4.2.3.4). Returns true if recovery determines the window. For one round
 // the flow sends no more than is delivered, then the model decides again. The earlier window is restored when nothing
 // is missing any more.
-bool Bbr::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
+bool Bbr::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.losses != 0) cwnd -= std::min(cwnd - ack.mss, ack.sample.losses);
-  if (ack.repair == Repair::fast && repair_ != Repair::fast) {
+  if (ack.recovery == RecoveryKind::fast && recovery_ != RecoveryKind::fast) {
     conserve_ = true;
     rounds_.begin(ack.delivered);
     cwnd = ack.in_flight + ack.sample.newly;
-  } else if (ack.repair == Repair::none && repair_ != Repair::none) {
+  } else if (ack.recovery == RecoveryKind::none && recovery_ != RecoveryKind::none) {
     cwnd = std::max(cwnd, prior_cwnd_);
     conserve_ = false;
   }
-  repair_ = ack.repair;
+  recovery_ = ack.recovery;
   if (conserve_) cwnd = std::max(cwnd, ack.in_flight + ack.sample.newly);
   return conserve_;
 }
@@ -225,8 +225,8 @@ bool Bbr::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
 std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = least_segments * ack.mss;
   cwnd = std::max(cwnd, ack.mss);
-  if (ack.repair == Repair::fast && repair_ == Repair::none) save(cwnd);
-  if (ack.sample.newly != 0 && !follow_repair(ack, cwnd)) {
+  if (ack.recovery == RecoveryKind::fast && recovery_ == RecoveryKind::none) save(cwnd);
+  if (ack.sample.newly != 0 && !follow_recovery(ack, cwnd)) {
     const std::uint32_t wanted = target(window_gain(), ack.mss);
     if (full_pipe_) {
       cwnd = std::min(cwnd + ack.sample.newly, wanted);
@@ -240,7 +240,7 @@ std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
 
 void Bbr::on_timeout(std::uint32_t cwnd) {
   save(cwnd);
-  repair_ = Repair::timeout;
+  recovery_ = RecoveryKind::timeout;
   full_bandwidth_ = Rate();  // the search for a full pipe restarts
   conserve_ = false;
 }

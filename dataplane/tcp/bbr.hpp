@@ -61,7 +61,7 @@ class Bbr {
   void enter_probe_bandwidth(Instant now);
   void save(std::uint32_t cwnd);
   void set_pacing_rate(double gain);
-  [[nodiscard]] bool follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
+  [[nodiscard]] bool follow_recovery(const ModelAck& ack, std::uint32_t& cwnd);
   [[nodiscard]] std::uint32_t window(const ModelAck& ack, std::uint32_t cwnd);
 
   RoundMaximum bandwidth_;  ///< maximum delivery rate in bytes per second (BBR.BtlBw)
@@ -76,7 +76,7 @@ class Bbr {
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
-  Repair repair_ = Repair::none;
+  RecoveryKind recovery_ = RecoveryKind::none;
   std::uint8_t phase_ = 0;        ///< index in the cycle of pacing gains
   std::uint8_t full_rounds_ = 0;  ///< rounds without bandwidth growth
   bool full_pipe_ = false;

@@ -60,7 +60,7 @@ void Bbr3::seed(std::uint32_t cwnd, Duration srtt) {
   prior_cwnd_ = cwnd;
   was_full_ = rtt_seen_ = seeded_ = true;
   probe_sample_ = probe_too_high_ = precautionary_ = false;
-  repair_ = Repair::none;
+  recovery_ = RecoveryKind::none;
   left_ = Left::nothing;
   mode_ = Mode::cruise;
   set_pacing_rate(1);
@@ -75,7 +75,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   }
   delivered_ = ack.delivered;
   record_window_use(ack, cwnd);
-  follow_repair(ack, cwnd);
+  follow_recovery(ack, cwnd);
   heed_losses(ack, cwnd);
   update_model(ack, cwnd);
   set_pacing_rate(pacing_gain(mode_));
@@ -89,14 +89,14 @@ void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
 
 // Saves the state when recovery begins and restores the window when it ends (section 5.6.4.4). Fast recovery alone does
 // not change the window.
-void Bbr3::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
-  if (ack.repair == Repair::fast && repair_ == Repair::none) {
+void Bbr3::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
+  if (ack.recovery == RecoveryKind::fast && recovery_ == RecoveryKind::none) {
     save_state(cwnd);
     recovery_round_ = rounds_.count();
-  } else if (ack.repair == Repair::none && repair_ != Repair::none) {
+  } else if (ack.recovery == RecoveryKind::none && recovery_ != RecoveryKind::none) {
     cwnd = std::max(cwnd, prior_cwnd_);
   }
-  repair_ = ack.repair;
+  recovery_ = ack.recovery;
 }
 
 // Updates the model and the phase from one ACK (section 5.2.3, UpdateModelAndState()).
@@ -127,7 +127,7 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
 
 /// Saves the window that is restored after recovery or ProbeRTT.
 void Bbr3::save_cwnd(std::uint32_t cwnd) {
-  const bool usual = repair_ == Repair::none && mode_ != Mode::probe_rtt;
+  const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
@@ -191,7 +191,7 @@ std::uint32_t Bbr3::window_cap(std::uint32_t mss) const {
 
 void Bbr3::on_timeout(std::uint32_t cwnd) {
   save_state(cwnd);
-  repair_ = Repair::timeout;
+  recovery_ = RecoveryKind::timeout;
 }
 
 // Reverses the reaction to a spurious loss (section 5.5.11.2).

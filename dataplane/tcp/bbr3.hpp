@@ -66,7 +66,7 @@ class Bbr3 {
 
   // --- bbr3.cpp: order of steps per ACK; pacing rate and window ---
   void record_window_use(const ModelAck& ack, std::uint32_t cwnd);
-  void follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
+  void follow_recovery(const ModelAck& ack, std::uint32_t& cwnd);
   void update_model(const ModelAck& ack, std::uint32_t& cwnd);
   [[nodiscard]] static double pacing_gain(Mode mode);
   [[nodiscard]] static double window_gain(Mode mode);
@@ -129,7 +129,7 @@ class Bbr3 {
   std::uint32_t lost_runs_ = 0;       ///< lost runs in this round of losses
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
-  Repair repair_ = Repair::none;
+  RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
   std::uint8_t up_rounds_ = 0;    ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound

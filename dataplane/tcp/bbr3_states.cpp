@@ -25,7 +25,7 @@ void Bbr3::check_full_pipe(const ModelAck& ack) {
 // 5.3.1.3).
 void Bbr3::check_startup(const ModelAck& ack) {
   lost_runs_ += ack.sample.lost_runs;
-  if (mode_ == Mode::startup && !was_full_ && repair_ == Repair::fast) {
+  if (mode_ == Mode::startup && !was_full_ && recovery_ == RecoveryKind::fast) {
     const bool round_over = bounds_.round_started() && rounds_.count() != recovery_round_;
     const bool many = lost_runs_ >= startup_lost_runs &&
                       ack.sample.lost > static_cast<double>(tolerated_loss) * ack.sample.tx_in_flight;

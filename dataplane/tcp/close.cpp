@@ -45,8 +45,9 @@ void Endpoint::give_up() {
 void Endpoint::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;
-  const bool repairs = bits_.backoff != 0 || repair_.retries != 0 || bits_.recovery != Recovery::none ||
-                       repair_.duplicate_acks != 0 || bits_.tail_out || bits_.close_reason == CloseReason::timed_out;
+  const bool repairs = bits_.backoff != 0 || loss_recovery_.retries != 0 || bits_.recovery != Recovery::none ||
+                       loss_recovery_.duplicate_acks != 0 || bits_.tail_out ||
+                       bits_.close_reason == CloseReason::timed_out;
   const bool may_be_missing = snd_.una != snd_.nxt && (repairs || snd_.nxt > window_edge());
   if (may_be_missing && output.transmit(segment, nullptr, now) == 0) return;
   segment.seq = snd_.nxt;

@@ -54,8 +54,8 @@ void DeliveryRate::on_delivered(const packet::PacketNote& note) {
   prior_at_ = stamp.delivered_at;
   send_interval_ = (sent.at - stamp.first_sent) & half;
   sample_limited_ = stamp.limited != 0;
-  sample_repeated_ = note.transmissions > 1;
-  const auto flight = sample_repeated_ ? FlightStamp() : std::bit_cast<FlightStamp>(note.scratch64);
+  sample_retransmitted_ = note.transmissions > 1;
+  const auto flight = sample_retransmitted_ ? FlightStamp() : std::bit_cast<FlightStamp>(note.scratch64);
   tx_in_flight_ = flight.in_flight;
   prior_lost_ = flight.lost;
   first_sent_ = sent.at;
@@ -103,7 +103,7 @@ RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
   if (any_) {
     sample.prior_delivered = prior_delivered_;
     sample.app_limited = sample_limited_;
-    sample.repeated = sample_repeated_;
+    sample.retransmitted = sample_retransmitted_;
     sample.tx_in_flight = tx_in_flight_;
     sample.lost = tx_in_flight_ == 0 ? 0 : lost_ - prior_lost_;
     sample.delivered = delivered_ - prior_delivered_;

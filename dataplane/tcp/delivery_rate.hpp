@@ -33,7 +33,7 @@ struct RateSample {
   ExcessLoss excess;                  ///< excess of the losses in newly_lost
   Duration rtt{-1};                   ///< RTT of the newest delivered segment sent once; negative if none
   bool app_limited = false;           ///< that segment was sent while the application limited the sender
-  bool repeated = false;              ///< that segment had been retransmitted
+  bool retransmitted = false;         ///< that segment had been retransmitted
 
   /// True if the rate is usable, because the interval is no shorter than the minimum RTT.
   [[nodiscard]] bool valid() const { return interval != 0; }
@@ -86,7 +86,7 @@ class DeliveryRate {
   // Sample in preparation.
   bool any_ = false;
   bool sample_limited_ = false;
-  bool sample_repeated_ = false;
+  bool sample_retransmitted_ = false;
   Transmission newest_;
   std::uint32_t newly_ = 0;
   std::uint32_t prior_delivered_ = 0;

@@ -43,15 +43,15 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
 
 /// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. After a loss that has
 /// reduced cwnd already, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
-/// repair_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
+/// loss_recovery_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
 /// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
 bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
-  if (bits_.reduced && snd_.una >= repair_.point) {
+  if (bits_.reduced && snd_.una >= loss_recovery_.point) {
     bits_.reduced = false;
     if (uses_cwnd) congestion_.on_recovery_exit(path(event.now), true);
   }
-  const bool heard_of = snd_.una <= repair_.point;
+  const bool heard_of = snd_.una <= loss_recovery_.point;
   AccurateEcn* const accurate = accurate_ecn();
   const bool echoed = accurate != nullptr ? heed_count(*accurate, segment, event) : segment.flags.ece();
   const bool of_last_flight = !send_.outstanding() && event.acked != 0;
@@ -59,7 +59,7 @@ bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
       (send_.outstanding() || of_last_flight)) {
     bits_.cwr_due = accurate == nullptr;
     bits_.tail_out = false;
-    repair_.point = snd_.nxt;
+    loss_recovery_.point = snd_.nxt;
     if (of_last_flight) {
       if (uses_cwnd) reduce_at_once(event);
       return true;

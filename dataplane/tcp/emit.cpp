@@ -84,7 +84,7 @@ void Endpoint::update_fast_path_open() {
     update_fast_path_urgent();
   if (has_recovery_state() && bits_.recovery == Recovery::none && !bits_.reduced) release_recovery_state();
   bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none &&
-                       can_release_recovery_state() && repair_.duplicate_acks == 0 && !bits_.reset_due &&
+                       can_release_recovery_state() && loss_recovery_.duplicate_acks == 0 && !bits_.reset_due &&
                        !bits_.fin_known && !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due &&
                        !bits_.tail_due && !bits_.tail_out && !bits_.reduced && !bits_.urgent_in && !bits_.urgent_out &&
                        !bits_.keepalive_pending && (snd_.wnd != 0 || !send_.outstanding()) && may_go_fast();

@@ -18,8 +18,8 @@ constexpr std::uint32_t sack_block = 8;
 /// Returns the result of can_send_now() where its inline check cannot decide.
 bool Endpoint::finds_something_to_send() const {
   if (bits_.state < State::established) return false;
-  if (timeout_in_doubt() && bits_.doubt == Doubt::copy_sent && !bits_.retransmit_first) return false;
-  if (const packet::Cursor lost = next_repair()) return may_retransmit(lost);
+  if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent && !bits_.retransmit_first) return false;
+  if (const packet::Cursor lost = next_retransmission()) return may_retransmit(lost);
   return may_send_new() || may_split();
 }
 
@@ -85,7 +85,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
 
 /// Returns the next packet to retransmit. While the need of a timeout is tested, only the oldest segment is
 /// retransmitted.
-packet::Cursor Endpoint::next_repair() const {
+packet::Cursor Endpoint::next_retransmission() const {
   return !timeout_in_doubt() || bits_.retransmit_first ? send_.next_retransmission() : packet::Cursor();
 }
 
@@ -93,7 +93,7 @@ packet::Cursor Endpoint::next_repair() const {
 /// bytes sent.
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
-  while (const packet::Cursor lost = next_repair()) {
+  while (const packet::Cursor lost = next_retransmission()) {
     const std::uint32_t length = lost.note().payload_len;
     if (bits_.small_path && length > mtu_.mss) {
       if (bits_.trying_larger) larger_failed(now);
@@ -103,9 +103,9 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
       if (cut_for_port(lost, output)) continue;
       return allowance - left;
     }
-    if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
+    if (!may_retransmit(lost) || !retransmit(lost, now, output, left)) return allowance - left;
   }
-  if (timeout_in_doubt() && bits_.doubt == Doubt::copy_sent)
+  if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent)
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   const SeqNum before = snd_.nxt;
   if (send_.unsent()) emit_new(now, output, left);
@@ -131,7 +131,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
 }
 
 /// Sends a packet again that was sent before. Returns false if it stays due.
-bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+bool Endpoint::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == send_.back()) {
     segment.flags.bits |= Flags::psh_bit;
@@ -141,16 +141,16 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
   record_sent(position, now);
   scoreboard().resent(position, now);
   ++counters_.retransmitted;
-  if (bits_.doubt == Doubt::copy_due) ensure_recovery_state().copy_ts = segment.ts_value;
+  if (bits_.doubt == Doubt::retransmission_due) ensure_recovery_state().retransmission_ts = segment.ts_value;
   if (segment.flags.fin()) fin_went_out();
   return true;
 }
 
 /// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet stays due.
-bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left) {
-  if (!repeat(position, now, output, left)) return false;
+bool Endpoint::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+  if (!emit_retransmission(position, now, output, left)) return false;
   bits_.retransmit_first = false;
-  copy_went_out();
+  on_retransmitted();
   if (bits_.timer < Timer::reorder || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
   return true;
 }
@@ -159,23 +159,24 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
 /// if it waited for an allowance and a SACK or a timeout has made it unnecessary.
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
-  bits_.tail_repeated = !next || snd_.nxt + next.note().payload_len > window_edge();
+  bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();
   // A packet larger than the port's MTU is cut only after it counts as lost.
-  const bool too_large = bits_.tail_repeated && send_.outstanding() && send_.last_sent().note().payload_len > mtu_.port;
+  const bool too_large =
+      bits_.tail_retransmitted && send_.outstanding() && send_.last_sent().note().payload_len > mtu_.port;
   if (too_large || !may_probe_tail()) {
     bits_.tail_due = false;
     return;
   }
-  if (bits_.tail_repeated) {
-    if (!repeat(send_.last_sent(), now, output, left)) return;
-    repair_.copies = 0;  // a D-SACK from now on refers to the probe
+  if (bits_.tail_retransmitted) {
+    if (!emit_retransmission(send_.last_sent(), now, output, left)) return;
+    loss_recovery_.retransmissions = 0;  // a D-SACK from now on refers to the probe
   } else {
     Segment segment = header(snd_.nxt);
     if (!emit_next(segment, now, output, left)) return;
   }
   bits_.tail_due = false;
   bits_.tail_out = true;
-  repair_.point = snd_.nxt;
+  loss_recovery_.point = snd_.nxt;
   count(counters_.tail_probes);
 }
 

@@ -404,9 +404,9 @@ class Endpoint {
   [[nodiscard]] PathView path(Instant now) const;
   /// Returns `pipe` of RFC 6675. Without SACK each duplicate ACK stands for one segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
-    if (repair_.duplicate_acks == 0 || ignores_duplicates()) [[likely]]
+    if (loss_recovery_.duplicate_acks == 0 || ignores_duplicates()) [[likely]]
       return send_.in_flight();
-    const std::uint32_t left = std::uint32_t{repair_.duplicate_acks} * mtu_.mss;
+    const std::uint32_t left = std::uint32_t{loss_recovery_.duplicate_acks} * mtu_.mss;
     return send_.in_flight() > left ? send_.in_flight() - left : 0;
   }
   [[nodiscard]] SeqNum window_edge() const { return snd_.una + snd_.wnd; }
@@ -426,20 +426,20 @@ class Endpoint {
   void on_partial_ack(AckEvent& event);
   /// True if retransmission has to guess: without SACK the missing segments are unknown, and under an allowance no
   /// congestion window limits the retransmissions.
-  [[nodiscard]] bool repairs_blindly() const {
+  [[nodiscard]] bool retransmits_blindly() const {
     return bits_.window_source == WindowSource::allowance && !bits_.use_sack;
   }
   void on_ack_after_timeout(AckEvent& event);
   void forget_duplicates(const AckEvent& event);
   [[nodiscard]] std::uint32_t still_missing() const;
-  void repeat_what_is_missing(std::uint32_t segments, AckEvent& event);
+  void retransmit_missing(std::uint32_t segments, AckEvent& event);
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
   /// it only for the first one of a recovery. Otherwise a window with many holes is repaired at one hole per round
   /// trip. Under an allowance without SACK every one restarts it.
   [[nodiscard]] bool keeps_timer() const {
-    return bits_.partially_acked && snd_.una < repair_.point && !repairs_blindly();
+    return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
@@ -488,9 +488,9 @@ class Endpoint {
   [[gnu::noinline]] void arm_retransmit_slow(Instant now);
 
   // --- defined in spurious.cpp ---
-  [[nodiscard]] bool judges_repairs() const { return config_->takes_back && !config_->classic_reno; }
+  [[nodiscard]] bool detects_spurious_retransmissions() const { return config_->takes_back && !config_->classic_reno; }
   void suspect_timeout();
-  void copy_went_out();
+  void on_retransmitted();
   [[nodiscard]] bool answers_original(const Segment& segment) const;
   void judge_timeout(const Segment& segment, const AckEvent& event);
   void judge_second_answer(const Segment& segment, const AckEvent& event);
@@ -513,7 +513,7 @@ class Endpoint {
   [[nodiscard]] bool must_guard_refused() const;
   void on_refusal(Instant now);
   [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
-  [[gnu::cold, gnu::noinline]] void repeat_refused(Instant now);
+  [[gnu::cold, gnu::noinline]] void retransmit_refused(Instant now);
   void emit_probe(Instant now, Output& output);
   [[nodiscard, gnu::noinline]] bool must_guard_window() const;
   [[nodiscard]] bool may_split() const { return !send_.outstanding() && small_window_will_do(); }
@@ -554,14 +554,14 @@ class Endpoint {
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
   [[nodiscard]] bool finds_something_to_send() const;
-  [[nodiscard]] packet::Cursor next_repair() const;
+  [[nodiscard]] packet::Cursor next_retransmission() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   void record_use_of_cwnd(std::uint32_t in_flight);
   bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
-  bool emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left);
+  bool retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left);
   bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
-  bool repeat(packet::Cursor position, Instant now, Output& output, Bytes& left);
+  bool emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left);
   void restart_after_idle(Instant now);
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
 
@@ -596,8 +596,8 @@ class Endpoint {
   }
 
   static constexpr std::uint32_t largest_window_field = 65535;
-  static constexpr std::uint8_t copies_unknown = UINT8_MAX;
-  static constexpr std::uint32_t most_blindly_repeated = UINT8_MAX;  ///< segments marked lost at once
+  static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
+  static constexpr std::uint32_t most_blind_retransmissions = UINT8_MAX;  ///< segments marked lost at once
   static constexpr std::uint8_t most_duplicates_due = 31;
   /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
   /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
@@ -620,7 +620,7 @@ class Endpoint {
   Instant timer_deadline_ = never;
   [[no_unique_address]] RttEstimator rtt_;
   ReorderingWindow reordering_;
-  RepairState repair_;
+  LossRecovery loss_recovery_;
   PathMtuState mtu_;
   std::uint16_t ts_recent_at_ = 0;  ///< when ts_recent was received, tick::slow
   [[no_unique_address]] CongestionControl congestion_;

@@ -14,10 +14,10 @@ namespace sluice::tcp {
 /// The one timer that is armed, in order of escalation (RFC 8985 section 8). From `reorder` on, data is outstanding.
 enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
 enum class Recovery : std::uint8_t { none, fast, timeout };
-/// Progress of the test whether a retransmission was spurious. `none`: no test runs. `copy_due`: nothing was
-/// retransmitted yet. `copy_sent`: the first retransmission was sent. `copy_answered`: it was acknowledged (RFC 5682,
-/// after timeouts only).
-enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
+/// Progress of the test whether a retransmission was spurious. `none`: no test runs. `retransmission_due`: nothing was
+/// retransmitted yet. `retransmission_sent`: the first retransmission was sent. `retransmission_answered`: it was
+/// acknowledged (RFC 5682, after timeouts only).
+enum class Doubt : std::uint8_t { none, retransmission_due, retransmission_sent, retransmission_answered };
 
 /// Counters of one endpoint. All except `retransmitted` saturate.
 struct EndpointCounters {
@@ -53,12 +53,12 @@ struct ReceiveState {
 };
 
 /// State of loss recovery.
-struct RepairState {
+struct LossRecovery {
   SeqNum point;                      ///< RFC 6675 RecoveryPoint; with tail_out, SND.NXT when the probe was sent
   std::uint16_t duplicate_acks = 0;  ///< consecutive duplicate ACKs
   /// With SACK: retransmissions of the last recovery that are not known to be spurious. Without SACK, under an
-  /// allowance: how many segments from SND.UNA on are retransmitted at once; see Endpoint::repeat_what_is_missing().
-  std::uint8_t copies = 0;
+  /// allowance: how many segments from SND.UNA on are retransmitted at once; see Endpoint::retransmit_missing().
+  std::uint8_t retransmissions = 0;
   std::uint8_t retries = 0;  ///< consecutive transmissions without an answer
 };
 
@@ -105,13 +105,13 @@ struct EndpointBits {
   // Loss recovery.
   Recovery recovery : 2 = Recovery::none;
   Doubt doubt : 2 = Doubt::none;
-  bool retransmit_first : 1 = false;  ///< the next retransmission ignores cwnd
-  std::uint8_t backoff : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
-  bool partially_acked : 1 = false;   ///< a fast recovery without SACK has received a partial acknowledgement
-  bool peer_responded : 1 = false;    ///< the peer has sent a segment since the retransmission timer expired
-  bool tail_due : 1 = false;          ///< a tail loss probe is due (RFC 8985 section 7)
-  bool tail_out : 1 = false;          ///< a tail loss probe was sent and is not answered
-  bool tail_repeated : 1 = false;     ///< the tail loss probe retransmitted old data
+  bool retransmit_first : 1 = false;    ///< the next retransmission ignores cwnd
+  std::uint8_t backoff : 5 = 0;         ///< doublings of the RTO or persist timer, at most backoff_limit
+  bool partially_acked : 1 = false;     ///< a fast recovery without SACK has received a partial acknowledgement
+  bool peer_responded : 1 = false;      ///< the peer has sent a segment since the retransmission timer expired
+  bool tail_due : 1 = false;            ///< a tail loss probe is due (RFC 8985 section 7)
+  bool tail_out : 1 = false;            ///< a tail loss probe was sent and is not answered
+  bool tail_retransmitted : 1 = false;  ///< the tail loss probe retransmitted old data
   // Closing.
   CloseReason close_reason : 3 = CloseReason::none;
   bool fin_wanted : 1 = false;

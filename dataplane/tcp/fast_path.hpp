@@ -96,10 +96,10 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
   event.acked = static_cast<std::uint32_t>(ack - snd_.una);
   snd_.una = ack;
   send_.acknowledge(ack, event);
-  repair_.retries = 0;
+  loss_recovery_.retries = 0;
   // Keeps RecoveryPoint close behind SND.UNA, because an old value would appear to lie ahead after sequence numbers
   // wrap.
-  if (snd_.una - repair_.point > 1 << 30) repair_.point = snd_.una - 1;
+  if (snd_.una - loss_recovery_.point > 1 << 30) loss_recovery_.point = snd_.una - 1;
   // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
   if (bits_.recovery != Recovery::none && !bits_.use_sack) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {

@@ -27,7 +27,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (config_ != nullptr) forget_connection();
   config_ = &config;
   if (config.accurate_ecn != nullptr) config.accurate_ecn->begin();
-  snd_.una = snd_.nxt = repair_.point = iss;
+  snd_.una = snd_.nxt = loss_recovery_.point = iss;
   snd_.end = iss + 1;
 }
 
@@ -39,7 +39,7 @@ void Endpoint::forget_connection() {
   bits_.window_updates = before.window_updates;
   snd_ = {};
   rcv_ = {};
-  repair_ = {};
+  loss_recovery_ = {};
   mtu_ = {};
   timer_deadline_ = never;
   small_out_ = 0;
@@ -97,7 +97,7 @@ std::uint16_t Endpoint::ecn_offer(bool answer) const {
   const AccurateEcn* const accurate = accurate_ecn();
   if (accurate == nullptr) return answer ? Flags::ece_bit : Flags::ece_bit | Flags::cwr_bit;
   if (answer) return ace_bits(accurate->handshake_ace());
-  return repair_.retries > 1 ? std::uint16_t{0} : ace_bits(7);
+  return loss_recovery_.retries > 1 ? std::uint16_t{0} : ace_bits(7);
 }
 
 void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now) {
@@ -193,10 +193,11 @@ void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
 /// Enters ESTABLISHED after the own SYN was acknowledged.
 void Endpoint::establish(const Segment& segment, Instant now) {
   // The SYN was sent once, so the timer still has the value set by that transmission.
-  if (repair_.retries == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_.nxt, config_->min_rto);
+  if (loss_recovery_.retries == 0)
+    rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_.nxt, config_->min_rto);
   snd_.una = segment.ack;
   bits_.backoff = 0;
-  repair_.retries = 0;
+  loss_recovery_.retries = 0;
   bits_.syn_due = false;
   arm(Timer::none, never);
   bits_.state = State::established;

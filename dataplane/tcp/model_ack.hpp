@@ -8,7 +8,7 @@
 namespace sluice::tcp {
 
 /// Progress of loss recovery, in order of severity.
-enum class Repair : std::uint8_t { none, fast, timeout };
+enum class RecoveryKind : std::uint8_t { none, fast, timeout };
 
 /// Initial values of a model of the path.
 struct ModelStart {
@@ -26,7 +26,7 @@ struct ModelAck {
   std::uint32_t in_flight = 0;  ///< pipe after this ACK, bytes
   std::uint32_t mss = 0;
   Duration srtt{};  ///< smoothed round-trip time; zero while unknown
-  Repair repair = Repair::none;
+  RecoveryKind recovery = RecoveryKind::none;
   bool uses_sack = true;       ///< several losses per round trip can be detected
   bool window_limited = true;  ///< the window limited the sender, or at least half of it was in flight
 };

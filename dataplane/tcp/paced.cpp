@@ -16,9 +16,9 @@ constexpr double slow_start_factor = 2;
 constexpr double avoidance_factor = 1.2;
 
 /// Converts the endpoint's recovery state to that of the models.
-Repair repair_of(bool fast, bool timeout) {
-  if (fast) return Repair::fast;
-  return timeout ? Repair::timeout : Repair::none;
+RecoveryKind recovery_kind_of(bool fast, bool timeout) {
+  if (fast) return RecoveryKind::fast;
+  return timeout ? RecoveryKind::timeout : RecoveryKind::none;
 }
 
 }  // namespace
@@ -71,15 +71,16 @@ void Endpoint::follow_model(const AckEvent& event) {
   sample.rtt = event.rtt;
   sample.losses = event.newly_lost;
   sample.prior_in_flight = event.in_flight;
-  const ModelAck ack{.now = event.now,
-                     .sample = sample,
-                     .delivered = state.delivery.delivered(),
-                     .in_flight = pipe(),
-                     .mss = mtu_.mss,
-                     .srtt = rtt_.srtt(),
-                     .repair = repair_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout),
-                     .uses_sack = bits_.use_sack,
-                     .window_limited = event.cwnd_limited};
+  const ModelAck ack{
+      .now = event.now,
+      .sample = sample,
+      .delivered = state.delivery.delivered(),
+      .in_flight = pipe(),
+      .mss = mtu_.mss,
+      .srtt = rtt_.srtt(),
+      .recovery = recovery_kind_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout),
+      .uses_sack = bits_.use_sack,
+      .window_limited = event.cwnd_limited};
   congestion_.follow(state.model.on_ack(ack, congestion_.cwnd()));
   state.pacer.set_rate(state.model.pacing_rate());
   if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
@@ -89,7 +90,7 @@ void Endpoint::follow_model(const AckEvent& event) {
 /// delayed.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < least_unbounded) return allowance;
-  const packet::Cursor lost = next_repair();
+  const packet::Cursor lost = next_retransmission();
   const packet::Cursor next = lost ? lost : send_.unsent();
   const std::uint32_t size = next ? next.note().payload_len : 0U;
   const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mtu_.mss)));

@@ -58,11 +58,11 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 /// the next data. An outage thus costs no more than a few round trips with small segments. Without SACK there is no
 /// search, so six timeouts are required instead of three.
 void Endpoint::suspect_black_hole(Instant now) {
-  if (repair_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
+  if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = send_.front();
   if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
-  const bool suspected = (bits_.peer_responded || bits_.use_sack) && repair_.retries >= suspicious;
-  if (!suspected && repair_.retries != hopeless) return;
+  const bool suspected = (bits_.peer_responded || bits_.use_sack) && loss_recovery_.retries >= suspicious;
+  if (!suspected && loss_recovery_.retries != hopeless) return;
   shrink_segments(front.note().payload_len / 2U, now);
   if (!bits_.peer_responded) bits_.shrunk_at = (tick::slow(now) - rest) & tick_mask;
 }

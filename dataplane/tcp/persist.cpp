@@ -29,7 +29,7 @@ bool Endpoint::must_guard_refused() const {
 /// and indicates no congestion, so a probe is sent instead. Only missing answers count as retries, see process_ack().
 /// Data that may fit the bytes which scaling rounds off is retransmitted (RFC 7323 section 2.4).
 void Endpoint::on_refusal(Instant now) {
-  ++repair_.retries;
+  ++loss_recovery_.retries;
   if (bits_.backoff < backoff_limit) ++bits_.backoff;
   bits_.tail_due = bits_.tail_out = false;
   bits_.probe_due = true;
@@ -51,9 +51,9 @@ bool Endpoint::may_fit_rounding(packet::Cursor position) const {
 
 /// Retransmits what the peer refused, after its window has opened again: the oldest segment and everything unanswered
 /// for a round trip. cwnd is not reduced, because no congestion caused the loss.
-void Endpoint::repeat_refused(Instant now) {
+void Endpoint::retransmit_refused(Instant now) {
   bits_.backoff = 0;
-  repair_.retries = 0;
+  loss_recovery_.retries = 0;
   bits_.probe_due = false;
   if (send_.front_sacked()) scoreboard().forget_sacks();  // RFC 2018 section 8
   AckEvent event{.now = now};
@@ -62,8 +62,8 @@ void Endpoint::repeat_refused(Instant now) {
   bits_.doubt = Doubt::none;
   if (bits_.recovery != Recovery::fast) {
     bits_.recovery = Recovery::timeout;
-    repair_.point = snd_.nxt;
-    repair_.duplicate_acks = 0;
+    loss_recovery_.point = snd_.nxt;
+    loss_recovery_.duplicate_acks = 0;
   }
   bits_.retransmit_first = true;
   arm(Timer::none, never);
@@ -72,7 +72,7 @@ void Endpoint::repeat_refused(Instant now) {
 /// Handles the persist timer: schedules a window probe, or a partial segment if the window is only too small.
 void Endpoint::on_persist() {
   if (!send_.unsent() && !bits_.fin_wanted) return;
-  if (repair_.retries >= config_->max_retransmissions) {
+  if (loss_recovery_.retries >= config_->max_retransmissions) {
     give_up();
     return;
   }
@@ -80,7 +80,7 @@ void Endpoint::on_persist() {
   if (snd_.wnd != 0 && send_.unsent()) {
     bits_.split_due = true;  // override timeout of sender silly window avoidance
   } else {
-    ++repair_.retries;
+    ++loss_recovery_.retries;
     bits_.probe_due = true;
   }
 }

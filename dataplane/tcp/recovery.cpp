@@ -21,14 +21,14 @@ constexpr Duration timer_slack = std::chrono::milliseconds(2);
 /// Advances or ends the recovery after an acknowledgement, or starts one.
 void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
-    if (bits_.recovery != Recovery::none && snd_.una >= repair_.point) {
+    if (bits_.recovery != Recovery::none && snd_.una >= loss_recovery_.point) {
       leave_recovery(event);
     } else if (bits_.recovery == Recovery::fast && !bits_.use_sack) {
       on_partial_ack(event);
     } else if (bits_.recovery == Recovery::timeout && !bits_.use_sack) {
       on_ack_after_timeout(event);
     } else if (bits_.recovery == Recovery::none) {
-      repair_.duplicate_acks = 0;
+      loss_recovery_.duplicate_acks = 0;
     }
   }
   if (bits_.use_sack) {
@@ -104,10 +104,10 @@ void Endpoint::shape_reduction(const AckEvent& event) {
 /// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one.
 void Endpoint::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery == Recovery::timeout) return;
-  if (repair_.duplicate_acks < UINT16_MAX && pipe() > 0) ++repair_.duplicate_acks;
-  if (bits_.recovery != Recovery::none || repair_.duplicate_acks < Rack::threshold) return;
+  if (loss_recovery_.duplicate_acks < UINT16_MAX && pipe() > 0) ++loss_recovery_.duplicate_acks;
+  if (bits_.recovery != Recovery::none || loss_recovery_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
-  if (snd_.una <= repair_.point) return;
+  if (snd_.una <= loss_recovery_.point) return;
   scoreboard().mark_front_lost(event, samples());
   enter_fast_recovery(event.now);
 }
@@ -116,8 +116,8 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
 /// retransmission; the others had been counted when they arrived.
 void Endpoint::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
-  repair_.duplicate_acks =
-      static_cast<std::uint16_t>(repair_.duplicate_acks - std::min<std::uint32_t>(repair_.duplicate_acks, arrived));
+  loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(
+      loss_recovery_.duplicate_acks - std::min<std::uint32_t>(loss_recovery_.duplicate_acks, arrived));
 }
 
 /// Handles a partial acknowledgement without SACK: the data right above it is missing (RFC 6582 section 3.2 step 3,
@@ -128,8 +128,8 @@ void Endpoint::on_partial_ack(AckEvent& event) {
     return;
   }
   forget_duplicates(event);
-  if (repairs_blindly()) {
-    repeat_what_is_missing(still_missing(), event);
+  if (retransmits_blindly()) {
+    retransmit_missing(still_missing(), event);
   } else {
     scoreboard().mark_front_lost(event, samples());
   }
@@ -144,10 +144,10 @@ void Endpoint::on_partial_ack(AckEvent& event) {
 /// RecoveryPoint, recovery continues with three. Duplicates caused by unneeded retransmissions count as arrived in the
 /// next recovery.
 std::uint32_t Endpoint::still_missing() const {
-  if (repair_.copies > 1) return repair_.copies - 1U;
+  if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
   if (bits_.partially_acked) return Rack::threshold;
-  const std::uint32_t open = (static_cast<std::uint32_t>(repair_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
-  const std::uint32_t arrived = repair_.duplicate_acks;
+  const std::uint32_t open = (static_cast<std::uint32_t>(loss_recovery_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
+  const std::uint32_t arrived = loss_recovery_.duplicate_acks;
   const std::uint32_t missing = open - std::min(open, arrived);
   return std::min(missing, 2 * arrived);
 }
@@ -156,8 +156,8 @@ std::uint32_t Endpoint::still_missing() const {
 /// permits. Under an allowance the first segment is retransmitted alone, and one more at a time per ACK, as in slow
 /// start.
 void Endpoint::on_ack_after_timeout(AckEvent& event) {
-  if (repairs_blindly()) {
-    repeat_what_is_missing(repair_.copies + 1U, event);
+  if (retransmits_blindly()) {
+    retransmit_missing(loss_recovery_.retransmissions + 1U, event);
   } else {
     scoreboard().mark_front_lost(event, samples());
   }
@@ -165,19 +165,20 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
 
 /// Marks up to `segments` segments from SND.UNA on lost, not beyond RecoveryPoint. Holes of a buffer overflow lie close
 /// together, so few of these retransmissions are unneeded.
-void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
-  repair_.copies = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blindly_repeated));
+void Endpoint::retransmit_missing(std::uint32_t segments, AckEvent& event) {
+  loss_recovery_.retransmissions =
+      static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
-  const SeqNum reach = snd_.una + std::uint32_t{repair_.copies} * mtu_.mss;
-  scoreboard().mark_lost_before(std::min(reach, repair_.point), event, samples());
+  const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
+  scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());
 }
 
 /// Enters fast recovery: sets RecoveryPoint and reduces the window unless an ECN mark has reduced it.
 void Endpoint::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
-  repair_.point = snd_.nxt;
-  bits_.doubt = judges_repairs() ? Doubt::copy_due : Doubt::none;
-  repair_.copies = 0;
+  loss_recovery_.point = snd_.nxt;
+  bits_.doubt = detects_spurious_retransmissions() ? Doubt::retransmission_due : Doubt::none;
+  loss_recovery_.retransmissions = 0;
   bits_.tail_due = bits_.tail_out = false;
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first retransmission ignores the window
   count(counters_.fast_recoveries);
@@ -197,10 +198,10 @@ void Endpoint::leave_recovery(const AckEvent& event) {
   }
   reordering_.on_recovered();
   // Segments sent during the recovery that have arrived are not missing in the next one.
-  if (bits_.recovery == Recovery::fast && repairs_blindly() && snd_.una < snd_.nxt) {
+  if (bits_.recovery == Recovery::fast && retransmits_blindly() && snd_.una < snd_.nxt) {
     forget_duplicates(event);
   } else {
-    repair_.duplicate_acks = 0;
+    loss_recovery_.duplicate_acks = 0;
   }
   bits_.recovery = Recovery::none;
   bits_.doubt = Doubt::none;
@@ -211,7 +212,7 @@ void Endpoint::leave_recovery(const AckEvent& event) {
 /// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when something is sent,
 /// because a sender without allowance or buffer must not count as unanswered.
 void Endpoint::on_retransmission_timeout(Instant now) {
-  if (repair_.retries >= config_->max_retransmissions) {
+  if (loss_recovery_.retries >= config_->max_retransmissions) {
     give_up();
     return;
   }
@@ -219,10 +220,10 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     on_refusal(now);
     return;
   }
-  const bool first = repair_.retries == 0;
-  ++repair_.retries;
+  const bool first = loss_recovery_.retries == 0;
+  ++loss_recovery_.retries;
   if (bits_.backoff < backoff_limit) ++bits_.backoff;
-  if (bits_.tail_out && bits_.tail_repeated && bits_.backoff < backoff_limit)
+  if (bits_.tail_out && bits_.tail_retransmitted && bits_.backoff < backoff_limit)
     ++bits_.backoff;  // the probe, a retransmission, was not answered either
   count(counters_.timeouts);
   if (bits_.state == State::syn_sent || bits_.state == State::syn_received) {
@@ -240,10 +241,10 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.
   if (send_.front_sacked()) scoreboard().forget_sacks();
   AckEvent event{.now = now};
-  if (repairs_blindly()) {
+  if (retransmits_blindly()) {
     scoreboard().unmark_lost();
     scoreboard().mark_front_lost(event, samples());
-    repair_.copies = 1;
+    loss_recovery_.retransmissions = 1;
   } else {
     scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
   }
@@ -251,8 +252,8 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   bits_.cwr_due = bits_.use_ecn;
   reordering_.on_recovery();
   bits_.recovery = Recovery::timeout;
-  repair_.point = snd_.nxt;
-  repair_.duplicate_acks = 0;
+  loss_recovery_.point = snd_.nxt;
+  loss_recovery_.duplicate_acks = 0;
   bits_.partially_acked = false;
   bits_.retransmit_first = true;
   if (fin_outstanding()) bits_.fin_due_again = true;

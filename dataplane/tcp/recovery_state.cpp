@@ -50,7 +50,8 @@ bool Endpoint::can_release_recovery_state() const {
 /// Releases recovery state that is no longer needed. Called while no recovery is in progress.
 void Endpoint::release_recovery_state() {
   if (send_.sacked() == 0) ensure_recovery_state().rack.forget();
-  if (can_release_recovery_state() && !recovery_state().scoreboard.copies && !bits_.urgent_in && !bits_.urgent_out)
+  if (can_release_recovery_state() && !recovery_state().scoreboard.retransmissions && !bits_.urgent_in &&
+      !bits_.urgent_out)
     give_back_recovery_state();
 }
 

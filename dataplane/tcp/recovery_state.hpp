@@ -20,7 +20,7 @@ struct Scoreboard {
 
   mutable packet::Cursor retransmit;  ///< start of the search for the next retransmission; no packet before it is due
   packet::Cursor loss_edge;           ///< every packet before it is sacked, marked lost or retransmitted
-  packet::Cursor copies;              ///< oldest retransmission in flight; head of the ring of retransmissions
+  packet::Cursor retransmissions;     ///< oldest retransmission in flight; head of the ring of retransmissions
   std::uint32_t to_retransmit = 0;    ///< bytes marked lost and not retransmitted yet
   SeqNum fack;                        ///< end of the highest packet sacked; valid while `sacked` is not 0
   std::array<packet::Cursor, places> found{};  ///< packets at which blocks were found; entries may be empty
@@ -37,11 +37,11 @@ struct RecoveryState {
 
   Scoreboard scoreboard;
   Rack rack;
-  RateReduction reduction;    ///< used in fast recovery and after an ECN mark
-  std::uint32_t losses = 0;   ///< bytes marked lost by loss detection since Endpoint::take_losses()
-  std::uint32_t copy_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
-  SeqNum snd_up;              ///< end of urgent data to send (SND.UP), valid with urgent_out
-  SeqNum rcv_up;              ///< end of urgent data received (RCV.UP), valid with urgent_in
+  RateReduction reduction;              ///< used in fast recovery and after an ECN mark
+  std::uint32_t losses = 0;             ///< bytes marked lost by loss detection since Endpoint::take_losses()
+  std::uint32_t retransmission_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
+  SeqNum snd_up;                        ///< end of urgent data to send (SND.UP), valid with urgent_out
+  SeqNum rcv_up;                        ///< end of urgent data received (RCV.UP), valid with urgent_in
   Reassembly reassembly;
   RecoveryStatePool* store;  ///< store that receives it back
 

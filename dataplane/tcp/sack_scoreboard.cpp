@@ -68,7 +68,7 @@ bool SendQueue::front_lost() const {
   return outstanding() && (packets_.front().note().flags & SendMark::lost) != 0;
 }
 
-bool SendQueue::front_repeated() const {
+bool SendQueue::front_retransmitted() const {
   return outstanding() && (packets_.front().note().flags & SendMark::retransmitted) != 0;
 }
 
@@ -169,7 +169,7 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
   if (!counted && !copied) board.to_retransmit -= note.payload_len;
-  if (copied) unlink_copy(position);
+  if (copied) unlink_retransmission(position);
   note.flags = SendMark::sacked;
   event.newly_sacked += note.payload_len;
   if (board.sacked == 0 || end(position) > board.fack) board.fack = end(position);
@@ -184,7 +184,7 @@ void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
   if ((note.flags & SendMark::sacked) != 0 || (!counted && !copied)) return;
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
-  if (copied) unlink_copy(at);
+  if (copied) unlink_retransmission(at);
   note.flags = SendMark::lost;
   if (board.to_retransmit == 0 || (board.retransmit && first(at) < first(board.retransmit))) board.retransmit = at;
   board.to_retransmit += note.payload_len;
@@ -203,8 +203,9 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
     wait = wait == 0 ? ticks : std::min(wait, ticks);
     return false;
   };
-  while (board.copies && rack.overtaken(transmission(board.copies)) && given_up(board.copies))
-    lose(board.copies, event, rate);
+  while (board.retransmissions && rack.overtaken(transmission(board.retransmissions)) &&
+         given_up(board.retransmissions))
+    lose(board.retransmissions, event, rate);
   packet::Cursor at = board.loss_edge ? board.loss_edge : packets_.front();
   while (at && !(at == unsent_)) {
     if (is_sacked(at)) {
@@ -258,11 +259,11 @@ void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
 void SendQueue::unmark_lost() {
   Scoreboard& board = scoreboard();
   board.retransmit = board.loss_edge = packet::Cursor();
-  while (board.copies) {
-    packet::PacketNote& note = board.copies.note();
+  while (board.retransmissions) {
+    packet::PacketNote& note = board.retransmissions.note();
     if ((note.flags & SendMark::lost) == 0) in_flight_ -= note.payload_len;  // the packet was counted twice
     note.flags = 0;
-    unlink_copy(board.copies);
+    unlink_retransmission(board.retransmissions);
   }
   for (packet::Cursor at = packets_.front(); board.to_retransmit != 0; at = at.next()) {
     packet::PacketNote& note = at.note();
@@ -299,31 +300,31 @@ packet::Cursor SendQueue::next_retransmission() const {
 }
 
 /// Appends a packet to the ring of retransmissions, as the newest one.
-void SendQueue::link_copy(packet::Cursor at) {
+void SendQueue::link_retransmission(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
-  if (!board.copies) {
+  if (!board.retransmissions) {
     note.scratch64 = note.scratch64_b = at.bits();
-    board.copies = at;
+    board.retransmissions = at;
     return;
   }
-  const packet::Cursor last = packet::Cursor::from_bits(board.copies.note().scratch64_b);
-  note.scratch64 = board.copies.bits();
+  const packet::Cursor last = packet::Cursor::from_bits(board.retransmissions.note().scratch64_b);
+  note.scratch64 = board.retransmissions.bits();
   note.scratch64_b = last.bits();
-  last.note().scratch64 = board.copies.note().scratch64_b = at.bits();
+  last.note().scratch64 = board.retransmissions.note().scratch64_b = at.bits();
 }
 
 /// Removes a packet from the ring of retransmissions.
-void SendQueue::unlink_copy(packet::Cursor at) {
+void SendQueue::unlink_retransmission(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
   const packet::Cursor next = packet::Cursor::from_bits(note.scratch64);
   if (next == at) {
-    board.copies = packet::Cursor();
+    board.retransmissions = packet::Cursor();
   } else {
     next.note().scratch64_b = note.scratch64_b;
     packet::Cursor::from_bits(note.scratch64_b).note().scratch64 = note.scratch64;
-    if (board.copies == at) board.copies = next;
+    if (board.retransmissions == at) board.retransmissions = next;
   }
   note.scratch64_b = 0;
 }

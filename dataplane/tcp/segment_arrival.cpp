@@ -119,7 +119,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckNews* news) {
   const SeqNum before = snd_.una;
   bits_.peer_responded = false;
-  repair_.duplicate_acks = 0;
+  loss_recovery_.duplicate_acks = 0;
   acknowledge(segment.ack, now, news);
   update_window(segment, before);
   if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
@@ -224,8 +224,8 @@ void Endpoint::receive_reset(const Segment& segment, Instant now) {
 /// Handles a SYN after the handshake: a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The answer is
 /// an ACK or SYN-ACK with the current numbers (RFC 5961 section 4.2).
 void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
-  const bool repeated = bits_.state == State::syn_received && segment.seq + 1 == rcv_.nxt;
-  if (!repeated) {
+  const bool retransmitted = bits_.state == State::syn_received && segment.seq + 1 == rcv_.nxt;
+  if (!retransmitted) {
     challenge(now);
     return;
   }

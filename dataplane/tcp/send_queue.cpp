@@ -15,12 +15,12 @@ namespace sluice::tcp {
 namespace {
 
 /// Returns how many transmissions of the packet count as in flight (SetPipe() of RFC 6675).
-std::uint32_t copies(const packet::PacketNote& note) {
+std::uint32_t copies_in_flight(const packet::PacketNote& note) {
   return ((note.flags & SendMark::lost) == 0 ? 1U : 0U) + ((note.flags & SendMark::retransmitted) != 0 ? 1U : 0U);
 }
 
 /// True if the packet is marked lost and not retransmitted yet.
-bool awaits_copy(const packet::PacketNote& note) {
+bool awaits_retransmission(const packet::PacketNote& note) {
   return (note.flags & (SendMark::lost | SendMark::retransmitted)) == SendMark::lost;
 }
 
@@ -37,19 +37,19 @@ void SendQueue::resent(packet::Cursor position, Instant now) {
   assert((note.flags & SendMark::sacked) == 0);  // scratch64_b of a sacked packet points to the end of its run; the
                                                  // ring of retransmissions needs the same field
   note.sent = now;
-  if (const packet::Cursor first_copy = scoreboard().copies) {  // keeps their order
+  if (const packet::Cursor first_copy = scoreboard().retransmissions) {  // keeps their order
     const packet::Cursor newest = packet::Cursor::from_bits(first_copy.note().scratch64_b);
     note.sent = std::max(now, newest.note().sent + Duration(1));
   }
   if (note.transmissions < UINT8_MAX) ++note.transmissions;
   if ((note.flags & SendMark::retransmitted) != 0) {
-    unlink_copy(position);
+    unlink_retransmission(position);
   } else {
-    if (awaits_copy(note)) scoreboard().to_retransmit -= note.payload_len;
+    if (awaits_retransmission(note)) scoreboard().to_retransmit -= note.payload_len;
     note.flags |= SendMark::retransmitted;
     in_flight_ += note.payload_len;
   }
-  link_copy(position);
+  link_retransmission(position);
 }
 
 void SendQueue::push_front_of_unsent(packet::Packet packet) {
@@ -83,8 +83,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
     // and a piece cut off lies right before the rest. All cuts of one recovery together pass each packet once.
     const bool never_sent = note.transmissions == 0;
     packet::Cursor at = never_sent ? unsent_ : packets_.front();
-    if (!never_sent && scoreboard().copies) {
-      const packet::Cursor newest = packet::Cursor::from_bits(scoreboard().copies.note().scratch64_b);
+    if (!never_sent && scoreboard().retransmissions) {
+      const packet::Cursor newest = packet::Cursor::from_bits(scoreboard().retransmissions.note().scratch64_b);
       if (first(newest.note()) < first(note)) at = newest;
     }
     for (before = packet::Cursor(); !(at == position); at = at.next()) before = at;
@@ -120,9 +120,9 @@ void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
   Scoreboard& board = scoreboard();
   if ((note.flags & SendMark::sacked) == 0) {
     sample(note, event);
-    in_flight_ -= copies(note) * note.payload_len;
-    if (awaits_copy(note)) board.to_retransmit -= note.payload_len;
-    if ((note.flags & SendMark::retransmitted) != 0) unlink_copy(at);
+    in_flight_ -= copies_in_flight(note) * note.payload_len;
+    if (awaits_retransmission(note)) board.to_retransmit -= note.payload_len;
+    if ((note.flags & SendMark::retransmitted) != 0) unlink_retransmission(at);
   } else {
     --board.sacked;
   }
@@ -140,8 +140,8 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   packet::PacketNote& note = front->note();
   const auto count = static_cast<std::uint16_t>(ack - first(note));
   if ((note.flags & SendMark::sacked) == 0) {
-    in_flight_ -= copies(note) * count;
-    if (awaits_copy(note)) scoreboard().to_retransmit -= count;
+    in_flight_ -= copies_in_flight(note) * count;
+    if (awaits_retransmission(note)) scoreboard().to_retransmit -= count;
   }
   if (note.payload_len >= small && std::uint32_t{note.payload_len} - count < small)
     --event.small;  // it leaves the queue as a small one

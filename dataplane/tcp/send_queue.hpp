@@ -153,7 +153,7 @@ class SendQueue {
   /// True if the oldest outstanding packet is marked lost.
   [[nodiscard]] bool front_lost() const;
   /// True if a retransmission of the oldest outstanding packet is in flight.
-  [[nodiscard]] bool front_repeated() const;
+  [[nodiscard]] bool front_retransmitted() const;
   /// Returns the number of outstanding packets that are sacked.
   [[nodiscard]] unsigned sacked() const { return recovery_state_ == nullptr ? 0 : recovery_state_->scoreboard.sacked; }
 
@@ -180,8 +180,8 @@ class SendQueue {
   [[nodiscard]] packet::Cursor nearest_before(SeqNum place) const;
   void record_found(packet::Cursor at);
   [[gnu::cold, gnu::noinline]] void forget_place(packet::Cursor at);
-  void link_copy(packet::Cursor at);
-  void unlink_copy(packet::Cursor at);
+  void link_retransmission(packet::Cursor at);
+  void unlink_retransmission(packet::Cursor at);
 
   packet::Queue packets_;
   packet::Cursor unsent_;

@@ -14,35 +14,38 @@ namespace sluice::tcp {
 /// retransmitted, because otherwise an ACK could belong to another retransmission. No test therefore starts during an
 /// earlier recovery. A second timeout without any answer continues the test.
 void Endpoint::suspect_timeout() {
-  const bool unanswered =
-      bits_.recovery == Recovery::timeout && (bits_.doubt == Doubt::copy_due || bits_.doubt == Doubt::copy_sent);
+  const bool unanswered = bits_.recovery == Recovery::timeout &&
+                          (bits_.doubt == Doubt::retransmission_due || bits_.doubt == Doubt::retransmission_sent);
   if (bits_.recovery != Recovery::none && !unanswered) {
-    repair_.copies = copies_unknown;  // a D-SACK could not be attributed to one of several retransmissions
+    loss_recovery_.retransmissions =
+        retransmissions_unknown;  // a D-SACK could not be attributed to one of several retransmissions
   } else if (!unanswered) {
-    repair_.copies = 0;
+    loss_recovery_.retransmissions = 0;
   }
-  if (!send_.outstanding() || !judges_repairs() || (bits_.recovery != Recovery::none && !unanswered)) {
+  if (!send_.outstanding() || !detects_spurious_retransmissions() ||
+      (bits_.recovery != Recovery::none && !unanswered)) {
     bits_.doubt = Doubt::none;
   } else if (!unanswered) {
-    bits_.doubt = Doubt::copy_due;
+    bits_.doubt = Doubt::retransmission_due;
   }
-  if (bits_.tail_out && bits_.tail_repeated) repair_.copies = copies_unknown;
+  if (bits_.tail_out && bits_.tail_retransmitted) loss_recovery_.retransmissions = retransmissions_unknown;
 }
 
 /// Records a retransmission. The test refers to the first one (RFC 3522 section 3.2 step 2).
-void Endpoint::copy_went_out() {
-  if (bits_.use_sack && repair_.copies < copies_unknown) ++repair_.copies;
-  if (bits_.doubt == Doubt::copy_due) bits_.doubt = Doubt::copy_sent;
+void Endpoint::on_retransmitted() {
+  if (bits_.use_sack && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
+  if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
 }
 
 /// True if an ACK of new data echoes a timestamp from before the retransmission, so it acknowledges the original (RFC
 /// 3522 section 3.2 step 5). A newer echo proves nothing, because the relay's timestamp clock may not have advanced
 /// between both.
 bool Endpoint::answers_original(const Segment& segment) const {
-  if (bits_.doubt == Doubt::copy_due) return true;  // nothing was retransmitted yet
-  if (bits_.doubt != Doubt::copy_sent || !bits_.use_timestamps || !segment.has_timestamps || segment.ts_echo == 0)
+  if (bits_.doubt == Doubt::retransmission_due) return true;  // nothing was retransmitted yet
+  if (bits_.doubt != Doubt::retransmission_sent || !bits_.use_timestamps || !segment.has_timestamps ||
+      segment.ts_echo == 0)
     return false;
-  return static_cast<std::int32_t>(segment.ts_echo - recovery_state().copy_ts) < 0;
+  return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
 }
 
 /// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
@@ -70,18 +73,20 @@ bool Endpoint::reports_duplicate(const Segment& segment) {
 /// 3).
 void Endpoint::count_duplicate(const Segment& segment) {
   const SackBlock first = segment.sack_blocks[0];
-  if (repair_.copies == copies_unknown || !config_->takes_back) return;
+  if (loss_recovery_.retransmissions == retransmissions_unknown || !config_->takes_back) return;
   // The D-SACK belongs to an older recovery or to none.
   const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mtu_.mss);
-  if (first.right > repair_.point || repair_.point - first.left > reach) return;
+  if (first.right > loss_recovery_.point || loss_recovery_.point - first.left > reach) return;
   const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mtu_.mss - 1) / mtu_.mss;
-  repair_.copies = static_cast<std::uint8_t>(repair_.copies - std::min<std::uint32_t>(repair_.copies, count));
-  if (repair_.copies == 0 && (bits_.recovery != Recovery::fast || send_.to_retransmit() == 0)) undo_recovery();
+  loss_recovery_.retransmissions = static_cast<std::uint8_t>(
+      loss_recovery_.retransmissions - std::min<std::uint32_t>(loss_recovery_.retransmissions, count));
+  if (loss_recovery_.retransmissions == 0 && (bits_.recovery != Recovery::fast || send_.to_retransmit() == 0))
+    undo_recovery();
 }
 
 /// Evaluates an ACK for F-RTO after it was entered in the scoreboard: RFC 5682 section 2.1, with SACK section 3.1.
 void Endpoint::judge_timeout(const Segment& segment, const AckEvent& event) {
-  if (bits_.doubt == Doubt::copy_answered) {
+  if (bits_.doubt == Doubt::retransmission_answered) {
     judge_second_answer(segment, event);
     return;
   }
@@ -90,16 +95,16 @@ void Endpoint::judge_timeout(const Segment& segment, const AckEvent& event) {
     return;
   }
   // Step 2: new data must trigger the next ACK. If everything is acknowledged, no test is possible.
-  const bool tells = snd_.una < repair_.point && !send_.front_repeated() && may_send_new();
-  bits_.doubt = tells ? Doubt::copy_answered : Doubt::none;
+  const bool tells = snd_.una < loss_recovery_.point && !send_.front_retransmitted() && may_send_new();
+  bits_.doubt = tells ? Doubt::retransmission_answered : Doubt::none;
   if (tells) bits_.retransmit_first = false;
 }
 
 /// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if data sent once is
 /// acknowledged. The loss was real if only the new data arrived.
 void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event) {
-  const auto beyond = [this](const SackBlock& block) { return block.right > repair_.point; };
-  const bool real = bits_.use_sack ? snd_.una > repair_.point || std::ranges::any_of(segment.sacks(), beyond)
+  const auto beyond = [this](const SackBlock& block) { return block.right > loss_recovery_.point; };
+  const bool real = bits_.use_sack ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
                                    : event.acked == 0 && event.duplicate;
   if (real) {
     bits_.doubt = Doubt::none;
@@ -115,14 +120,14 @@ void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event
 /// such sample.
 void Endpoint::undo_recovery() {
   bits_.doubt = Doubt::none;
-  repair_.copies = 0;
+  loss_recovery_.retransmissions = 0;
   if (bits_.recovery != Recovery::none) {
-    repair_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)
+    loss_recovery_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)
     if (bits_.recovery == Recovery::fast) reordering_.record_reordering();
     if (has_recovery_state())
       ensure_recovery_state().rack.forget();  // it may have taken an original for its retransmission
     bits_.recovery = Recovery::none;
-    repair_.duplicate_acks = 0;
+    loss_recovery_.duplicate_acks = 0;
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
     if (has_recovery_state()) scoreboard().unmark_lost();
   }

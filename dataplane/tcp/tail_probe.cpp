@@ -44,12 +44,12 @@ void Endpoint::on_probe_timeout(Instant now) {
 /// Evaluates an ACK that covers the probe (RFC 8985 section 7.4). If the probe was a retransmission and no D-SACK
 /// reports it, it repaired a loss that nothing else detects, so the window is reduced.
 void Endpoint::judge_tail_probe(const Segment& segment, const AckEvent& event) {
-  if (segment.ack < repair_.point) return;
-  if (!bits_.tail_repeated || reports_duplicate(segment)) {
+  if (segment.ack < loss_recovery_.point) return;
+  if (!bits_.tail_retransmitted || reports_duplicate(segment)) {
     bits_.tail_out = false;
     return;
   }
-  if (segment.ack == repair_.point) {
+  if (segment.ack == loss_recovery_.point) {
     if (event.acked == 0 && segment.length() == 0 && segment.sack_count == 0) bits_.tail_out = false;
     return;
   }

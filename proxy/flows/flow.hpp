@@ -90,7 +90,7 @@ struct Handshake {
   std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::micro; zero while unknown
   std::uint32_t ticket = 0;            ///< serial number among all tracked handshakes
   std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
-  bool repeated = false;               ///< a SYN or SYN-ACK was retransmitted, so round trips are ambiguous (Karn)
+  bool retransmitted = false;          ///< a SYN or SYN-ACK was retransmitted, so round trips are ambiguous (Karn)
   std::uint8_t unfinished = 0;         ///< bit per Side: the host's SYN had an unfinished checksum, left to an offload
 
   /// True if every SYN of the host behind `side` had an unfinished checksum. Its further segments may have one, too.

@@ -30,7 +30,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   // handed back.
   if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
-  if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
+  if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
   flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.last_rx;
   flow.handshake.last_rx = tcp::tick::micro(now);
   flow.handshake.responder_isn = segment.seq;
@@ -48,7 +48,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
-    flow.handshake.repeated = true;
+    flow.handshake.retransmitted = true;
     return Step::go_on;
   }
   // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
@@ -78,7 +78,7 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.last_rx = tcp::tick::micro(syn.at);
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
-  flow.handshake.repeated = syn.repeated;
+  flow.handshake.retransmitted = syn.retransmitted;
   flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;
 }
@@ -120,7 +120,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
     known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
     known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
   }
-  if (!seen.repeated) known.round_trip = tcp::tick::micro_duration(seen.initiator_rtt + seen.responder_rtt);
+  if (!seen.retransmitted) known.round_trip = tcp::tick::micro_duration(seen.initiator_rtt + seen.responder_rtt);
   return known;
 }
 
@@ -150,7 +150,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   to_responder.snd_window = responder_window;
   to_responder.ts_recent = ack.ts_echo;  // the responder's own timestamp, as echoed by the initiator
 
-  if (!seen.repeated) {
+  if (!seen.retransmitted) {
     to_initiator.rtt = measured(seen.initiator_rtt);
     to_responder.rtt = measured(seen.responder_rtt);
   }

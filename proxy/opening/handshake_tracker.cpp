@@ -51,7 +51,7 @@ FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
           .window = segment.window,
           .from = rx.in,
           .dscp = view_of(rx).dscp,
-          .repeated = false,
+          .retransmitted = false,
           .unfinished = shows_unfinished(rx, config),
           .at = rx.now,
           .headers = packet::learn(rx.packet, rx.parsed)};

@@ -39,7 +39,7 @@ SynCache::Result SynCache::record(const FirstSyn& syn) {
     if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < patience_) return Result::rejected;
     const bool unfinished = syn.unfinished && (!same || noted.unfinished);
     noted = syn;
-    noted.repeated = same;
+    noted.retransmitted = same;
     noted.unfinished = unfinished;
     return Result::stored;
   }

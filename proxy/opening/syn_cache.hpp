@@ -21,8 +21,8 @@ struct FirstSyn {
   std::uint16_t window = 0;
   Side from = Side::radio;
   std::uint8_t dscp = 0;
-  bool repeated = false;    ///< a retransmission, so round trips are ambiguous (Karn)
-  bool unfinished = false;  ///< unfinished checksum, left to an offload, in each copy seen
+  bool retransmitted = false;  ///< a retransmission, so round trips are ambiguous (Karn)
+  bool unfinished = false;     ///< unfinished checksum, left to an offload, in each copy seen
   Instant at{};
   packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };

@@ -60,8 +60,9 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
     if (feeds_controller) [[unlikely]]
       work.acks.sync(flow, id, bearer);
   }
-  if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
-    work.shard.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
+  if (const std::uint32_t retransmitted = endpoint.counters().retransmitted - before; retransmitted != 0) [[unlikely]] {
+    work.shard.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core,
+                            retransmitted);
   }
 }
 

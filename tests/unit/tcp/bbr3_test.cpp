@@ -104,7 +104,7 @@ TEST(Bbr3, LossesThroughoutARoundOfRecoveryEndStartup) {
     ASSERT_EQ(path.model.mode(), Mode::startup);
     for (int i = 0; i < 6 * Path::steps; ++i) {
       if (i % Path::steps == 0) path.rate *= 1.3;  // so that no plateau ends it
-      path.acknowledge(rtt, static_cast<std::uint32_t>(share * path.in_flight), tcp::Repair::fast);
+      path.acknowledge(rtt, static_cast<std::uint32_t>(share * path.in_flight), tcp::RecoveryKind::fast);
     }
     EXPECT_EQ(path.model.mode() != Mode::startup, share != 0);
     EXPECT_EQ(path.model.bounds().inflight_longterm() != LossBounds::unbounded, share != 0);
@@ -115,7 +115,7 @@ TEST(Bbr3, WithoutSackOneLossInARecoveryEndsStartup) {
   Path path(1e6);
   path.uses_sack = false;
   path.rounds(3);
-  path.acknowledge(rtt, mss, tcp::Repair::fast);
+  path.acknowledge(rtt, mss, tcp::RecoveryKind::fast);
   EXPECT_NE(path.model.mode(), Mode::startup);
 }
 
@@ -172,7 +172,7 @@ TEST(Bbr3, TooManyLossesWhileProbingBoundWhatIsInFlight) {
   ASSERT_TRUE(path.reaches(Mode::up));
   path.acknowledge();
   const auto in_flight = static_cast<std::uint32_t>(path.in_flight);
-  path.acknowledge(rtt, 5 * mss, tcp::Repair::fast);
+  path.acknowledge(rtt, 5 * mss, tcp::RecoveryKind::fast);
   EXPECT_EQ(path.model.mode(), Mode::down);
   EXPECT_NEAR(path.model.bounds().inflight_longterm(), in_flight, 1);
   ASSERT_TRUE(path.reaches(Mode::cruise, 20));
@@ -184,7 +184,7 @@ TEST(Bbr3, TooManyLossesWhileProbingBoundWhatIsInFlight) {
 TEST(Bbr3, AFewLossesWhileProbingBoundNothing) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::up));
-  path.acknowledge(rtt, mss, tcp::Repair::fast);
+  path.acknowledge(rtt, mss, tcp::RecoveryKind::fast);
   EXPECT_EQ(path.model.mode(), Mode::up);
   EXPECT_EQ(path.model.bounds().inflight_longterm(), LossBounds::unbounded);
 }
@@ -192,7 +192,7 @@ TEST(Bbr3, AFewLossesWhileProbingBoundNothing) {
 TEST(Bbr3, TheNextProbeReachesTheBoundAndThenRaisesIt) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::up));
-  path.acknowledge(rtt, 5 * mss, tcp::Repair::fast);
+  path.acknowledge(rtt, 5 * mss, tcp::RecoveryKind::fast);
   const std::uint32_t bound = path.model.bounds().inflight_longterm();
   refresh(path);
   ASSERT_TRUE(path.reaches(Mode::up, 60));
@@ -208,7 +208,7 @@ TEST(Bbr3, LossesWhileCruisingFollowWhatIsDelivered) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::cruise));
   path.rate = 0.2e6;
-  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, i == 1 ? mss : 0, tcp::Repair::fast);
+  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, i == 1 ? mss : 0, tcp::RecoveryKind::fast);
   EXPECT_NEAR(path.bandwidth(), 0.7e6, 1e4) << "by 0.7 at most in a round";
   EXPECT_NEAR(path.model.max_bandwidth().bytes_per_second(), 1e6, 1e4);
   ASSERT_TRUE(path.reaches(Mode::refill, 60));
@@ -218,7 +218,7 @@ TEST(Bbr3, LossesWhileCruisingFollowWhatIsDelivered) {
 TEST(Bbr3, ASpuriousLossIsUndone) {
   Path path(1e6);
   ASSERT_TRUE(path.reaches(Mode::up));
-  path.acknowledge(rtt, 5 * mss, tcp::Repair::fast);
+  path.acknowledge(rtt, 5 * mss, tcp::RecoveryKind::fast);
   ASSERT_EQ(path.model.mode(), Mode::down);
   path.model.on_undo();
   EXPECT_EQ(path.model.mode(), Mode::refill) << "back to the probe that it ended";
@@ -231,7 +231,7 @@ TEST(Bbr3, ASpuriousTimeoutRestoresTheShortTermBounds) {
   const std::uint32_t before = path.cwnd;
   path.model.on_timeout(path.cwnd);
   path.cwnd = mss;
-  path.acknowledge(rtt, 20 * mss, tcp::Repair::timeout);
+  path.acknowledge(rtt, 20 * mss, tcp::RecoveryKind::timeout);
   path.model.on_undo();
   path.acknowledge();
   EXPECT_GE(path.cwnd, before - 2 * mss);

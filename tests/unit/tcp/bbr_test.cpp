@@ -130,9 +130,9 @@ TEST(Bbr, ALossCostsOneRoundOfPacketConservation) {
   const std::uint32_t before = path.cwnd;
   const double rate = path.bandwidth();
   const double in_flight = path.in_flight;
-  path.acknowledge(rtt, mss, tcp::Repair::fast);
+  path.acknowledge(rtt, mss, tcp::RecoveryKind::fast);
   EXPECT_LE(path.cwnd, in_flight + 6 * mss) << "no more than was delivered";
-  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, 0, tcp::Repair::fast);
+  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, 0, tcp::RecoveryKind::fast);
   path.acknowledge();
   EXPECT_GE(path.cwnd, before - 2 * mss);
   EXPECT_NEAR(path.bandwidth(), rate, 1);

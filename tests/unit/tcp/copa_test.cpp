@@ -116,7 +116,7 @@ TEST(Copa, LossesAloneDoNotReduceTheWindow) {
   Path lossy = settled();
   for (int i = 0; i < 2 * Path::steps; ++i) {
     path.acknowledge(rtt);
-    lossy.acknowledge(rtt, i == 3 ? 5 * mss : 0, i >= 3 ? tcp::Repair::fast : tcp::Repair::none);
+    lossy.acknowledge(rtt, i == 3 ? 5 * mss : 0, i >= 3 ? tcp::RecoveryKind::fast : tcp::RecoveryKind::none);
   }
   EXPECT_EQ(path.cwnd, lossy.cwnd);
 }
@@ -139,7 +139,7 @@ TEST(Copa, AQueueThatIsNeverEmptyStartsTheCompetitiveMode) {
   rounds(path, 1, rtt + 50ms);
   EXPECT_NEAR(path.model.packets_in_queue(), before + 1, 1.01) << "one more in each round trip";
   const double grown = path.model.packets_in_queue();
-  path.acknowledge(rtt + 50ms, mss, tcp::Repair::fast);
+  path.acknowledge(rtt + 50ms, mss, tcp::RecoveryKind::fast);
   rounds(path, 1, rtt + 50ms);
   EXPECT_LE(path.model.packets_in_queue(), grown / 2 + 1.01) << "half of it after a loss";
   path.acknowledge(rtt);

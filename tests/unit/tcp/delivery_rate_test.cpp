@@ -122,7 +122,7 @@ TEST_F(RateSamples, ARetransmissionCountsFromItsOwnTransmission) {
   send(0, 120);
   deliver(0);
   const RateSample sample = take(220);
-  EXPECT_TRUE(sample.repeated);
+  EXPECT_TRUE(sample.retransmitted);
   EXPECT_EQ(sample.delivered, 1000U);
   EXPECT_EQ(sample.interval, 120U) << "sent at 120, the flight having begun at 0; acknowledged at 220 after 100";
 }

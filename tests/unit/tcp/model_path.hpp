@@ -25,14 +25,20 @@ class ModelPath {
     model.start({.now = now, .srtt = rtt, .cwnd = 10 * mss, .draw = 3});
   }
 
-  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0, tcp::Repair repair = tcp::Repair::none) {
+  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0,
+                   tcp::RecoveryKind recovery = tcp::RecoveryKind::none) {
     const double step = to_seconds(rtt) / steps;
     now += rtt / steps;
     const double getting = std::min(rate, in_flight / to_seconds(rtt));
     const double newly = getting * step;
     delivered += static_cast<std::uint32_t>(newly);
-    tcp::ModelAck ack{
-        .now = now, .sample = {}, .delivered = delivered, .in_flight = 0, .mss = mss, .srtt = rtt, .repair = repair};
+    tcp::ModelAck ack{.now = now,
+                      .sample = {},
+                      .delivered = delivered,
+                      .in_flight = 0,
+                      .mss = mss,
+                      .srtt = rtt,
+                      .recovery = recovery};
     ack.sample.newly = static_cast<std::uint32_t>(newly);
     ack.sample.losses = ack.sample.newly_lost = losses;
     ack.sample.lost_runs = losses / mss;

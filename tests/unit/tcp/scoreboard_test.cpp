@@ -330,7 +330,7 @@ TEST(Scoreboard, AnUndoneRecoveryCountsEachByteInFlightOnce) {
   EXPECT_EQ(queue.to_retransmit(), 0U);
   EXPECT_EQ(queue.sacked(), 3U);
   EXPECT_FALSE(queue.front_lost());
-  EXPECT_FALSE(queue.front_repeated());
+  EXPECT_FALSE(queue.front_retransmitted());
   queue.acknowledge(base + 100, event);
   EXPECT_EQ(queue.in_flight(), 100U);
   queue.mark_lost_by_timeout(now + 1ms, event);
