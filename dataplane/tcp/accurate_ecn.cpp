@@ -65,7 +65,7 @@ void Endpoint::count_mark(const Segment& segment) {
 /// Takes the mark count of an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable congestion
 /// control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its count may be
 /// old.
-bool Endpoint::heed_count(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
+bool Endpoint::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t marked = state.marked(ace_of(segment.flags), packets);

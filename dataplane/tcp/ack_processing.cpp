@@ -50,7 +50,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
   if (closed && snd_.wnd != 0 && send_.outstanding()) retransmit_refused(now);
-  const bool reduced = bits_.use_ecn && heed_echo(segment, event);
+  const bool reduced = bits_.use_ecn && on_ecn_echo(segment, event);
   if (paced()) follow_model(event);
   // After a timeout, retransmissions are limited by the congestion window, so the window counts as used.
   if (repairing == Recovery::timeout && send_.to_retransmit() != 0) event.cwnd_limited = true;

@@ -76,7 +76,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   delivered_ = ack.delivered;
   record_window_use(ack, cwnd);
   follow_recovery(ack, cwnd);
-  heed_losses(ack, cwnd);
+  handle_losses(ack, cwnd);
   update_model(ack, cwnd);
   set_pacing_rate(pacing_gain(mode_));
   return window(ack, cwnd);

@@ -99,7 +99,7 @@ class Bbr3 {
   void begin_up(const ModelAck& ack, std::uint32_t cwnd);
   void update_cycle(const ModelAck& ack, std::uint32_t cwnd);
   [[nodiscard]] bool adapt_long_term(const ModelAck& ack, std::uint32_t cwnd);
-  void heed_losses(const ModelAck& ack, std::uint32_t cwnd);
+  void handle_losses(const ModelAck& ack, std::uint32_t cwnd);
   [[nodiscard]] bool time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const;
   [[nodiscard]] bool time_to_cruise(const ModelAck& ack) const;
   [[nodiscard]] bool time_to_go_down(const ModelAck& ack, std::uint32_t cwnd);

@@ -1,6 +1,6 @@
 // BBR 3: the cycle of ProbeBW (draft-ietf-ccwg-bbr-06 section 5.3.3), and the long-term bound on bytes in flight that
-// it finds. bbr3.cpp calls update_cycle() and heed_losses() for every ACK. The long-term bound rises only while a probe
-// fills it without excess losses.
+// it finds. bbr3.cpp calls update_cycle() and handle_losses() for every ACK. The long-term bound rises only while a
+// probe fills it without excess losses.
 
 #include <algorithm>
 
@@ -160,7 +160,7 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
 
 /// Handles losses: during a probe, excess losses set the long-term bound and end the probe (HandleLostPacket() and
 /// HandleInflightTooHigh(), section 5.5.10.2).
-void Bbr3::heed_losses(const ModelAck& ack, std::uint32_t cwnd) {
+void Bbr3::handle_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
   if (bounds_.record_loss(ack.delivered)) save_state(cwnd);
   if (!probe_sample_ || !ack.sample.excess.found) return;

@@ -26,7 +26,7 @@ void Endpoint::cwr_stays_due(const Segment& segment) {
 
 /// Processes the ECN field of arriving data: CWR ends the echo of earlier marks, and a CE mark starts a new one (RFC
 /// 3168 section 6.1.3).
-void Endpoint::heed_mark(const Segment& segment) {
+void Endpoint::on_ce_mark(const Segment& segment) {
   if (accurate_ecn() != nullptr) return;  // count_mark() has counted it
   if (segment.flags.cwr()) bits_.ece_due = false;
   if (segment.ecn == congestion_experienced) bits_.ece_due = true;
@@ -45,7 +45,7 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
 /// reduced cwnd already, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
 /// loss_recovery_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
 /// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
-bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
+bool Endpoint::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= loss_recovery_.point) {
     bits_.reduced = false;
@@ -53,7 +53,7 @@ bool Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
   }
   const bool heard_of = snd_.una <= loss_recovery_.point;
   AccurateEcn* const accurate = accurate_ecn();
-  const bool echoed = accurate != nullptr ? heed_count(*accurate, segment, event) : segment.flags.ece();
+  const bool echoed = accurate != nullptr ? handle_ace(*accurate, segment, event) : segment.flags.ece();
   const bool of_last_flight = !send_.outstanding() && event.acked != 0;
   if (echoed && !bits_.reduced && !heard_of && bits_.recovery == Recovery::none &&
       (send_.outstanding() || of_last_flight)) {

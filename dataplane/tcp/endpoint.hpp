@@ -470,13 +470,13 @@ class Endpoint {
   void mark_accurately(const AccurateEcn& state, Segment& segment) const;
   void emit_accurate_answer(Instant now, Output& output);
   void count_mark(const Segment& segment);
-  bool heed_count(AccurateEcn& state, const Segment& segment, const AckEvent& event);
+  bool handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event);
 
   // --- defined in ecn.cpp ---
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
   [[gnu::cold, gnu::noinline]] void cwr_stays_due(const Segment& segment);
-  void heed_mark(const Segment& segment);
-  bool heed_echo(const Segment& segment, const AckEvent& event);
+  void on_ce_mark(const Segment& segment);
+  bool on_ecn_echo(const Segment& segment, const AckEvent& event);
   void reduce_at_once(const AckEvent& event);
 
   // --- defined in tail_probe.cpp ---

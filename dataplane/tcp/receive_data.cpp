@@ -22,7 +22,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     bits_.ack_now = true;
     return;
   }
-  if (bits_.use_ecn) heed_mark(segment);
+  if (bits_.use_ecn) on_ce_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
   if (segment.flags.fin() && !bits_.fin_known && end <= later(rcv_.adv, rcv_.nxt)) {
     bits_.fin_known = true;

@@ -129,15 +129,15 @@ def undisturbed():
         return
     came = []
     usual = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heeded = [signum for signum, handler in usual.items() if handler not in (None, signal.SIG_IGN)]
-    for signum in heeded:
+    handled = [signum for signum, handler in usual.items() if handler not in (None, signal.SIG_IGN)]
+    for signum in handled:
         signal.signal(signum, lambda number, _frame: came.append(number))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for signum in heeded:
+        for signum in handled:
             signal.signal(signum, usual[signum])
         if came:
             signal.raise_signal(came[0])
