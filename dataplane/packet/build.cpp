@@ -70,7 +70,7 @@ struct Layout {
 /// lengths.
 constexpr Layout usual_layout{};
 
-[[nodiscard]] bool is_usual(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
+[[nodiscard]] bool is_common(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
   return header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
 }
 
@@ -227,7 +227,7 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
   assert(packet.size() == segment.payload_len);
-  if (is_usual(header, segment)) [[likely]] {
+  if (is_common(header, segment)) [[likely]] {
     const Front front =
         write_front(packet, header, addresses, {segment.payload_len, payload_sum, segment.ecn}, ip_id, usual_layout);
     write_usual_tcp(front.tcp, addresses, segment, segment.flags, segment.urgent, front.sum);

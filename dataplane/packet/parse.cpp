@@ -117,14 +117,14 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
 /// frame.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
-  using usual_frame::tcp_at;
+  using common_frame::tcp_at;
   constexpr std::size_t at = offsetof(Parsed, l4_offset);
   static_assert(offsetof(Parsed, payload_offset) == at + 2 && offsetof(Parsed, ip_length) == at + 4 &&
                 offsetof(Parsed, ip_id) == at + 6 && offsetof(Parsed, l2_len) == at + 8);
   static_assert(offsetof(Parsed, ip_version) == at + 9 && offsetof(Parsed, protocol) == at + 10 &&
                 offsetof(Parsed, unknown_options) == at + 11 && offsetof(Parsed, tos) == at + 12);
   static_assert(offsetof(Parsed, ttl) == at + 13 && offsetof(Parsed, dont_fragment) == at + 14 &&
-                offsetof(Parsed, usual) == at + 15 && offsetof(Parsed, segment) == at + 16);
+                offsetof(Parsed, common) == at + 15 && offsetof(Parsed, segment) == at + 16);
   constexpr char zero = -1;
   const __m128i order = _mm_setr_epi8(zero, zero, zero, zero, 3, 2, 5, 4, zero, zero, zero, zero, 1, 8, zero, zero);
   const __m128i known =
@@ -265,7 +265,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   out.l4_offset = 0;
   out.ip_version = 0;
   out.unknown_options = {};
-  out.usual = false;
+  out.common = false;
   if (frame.size() < ethernet_length) return ParseResult::runt;
   std::uint16_t type = load_be16(frame.data() + 12);
   std::size_t offset = ethernet_length;
@@ -291,11 +291,11 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   return read_tcp(frame, out);
 }
 
-bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
-  using usual_frame::payload_at, usual_frame::tcp_at;
+bool parse_fast(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
+  using common_frame::payload_at, common_frame::tcp_at;
   constexpr std::size_t ip_at = ethernet_length;
-  static_assert(usual_frame::addresses_at == ip_at + 12 && tcp_at == ip_at + ipv4_length);
-  static_assert(usual_frame::tcp_header == tcp_length + 12);
+  static_assert(common_frame::addresses_at == ip_at + 12 && tcp_at == ip_at + ipv4_length);
+  static_assert(common_frame::tcp_header == tcp_length + 12);
   if (frame.size() < payload_at) return false;
   const std::uint8_t* const ip = frame.data() + ip_at;
   const std::uint8_t* const tcp = frame.data() + tcp_at;
@@ -328,9 +328,9 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   return true;
 }
 
-[[gnu::noinline]] bool parse_usual_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
-  using usual_frame::tcp_at;
-  constexpr std::size_t ip_at = ethernet_length, payload_at = tcp_at + tcp_length + usual_syn_options;
+[[gnu::noinline]] bool parse_fast_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
+  using common_frame::tcp_at;
+  constexpr std::size_t ip_at = ethernet_length, payload_at = tcp_at + tcp_length + common_syn_options;
   if (frame.size() < payload_at) return false;
   const std::uint8_t* const ip = frame.data() + ip_at;
   const std::uint8_t* const tcp = frame.data() + tcp_at;
@@ -339,7 +339,7 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   const std::size_t total = load_be16(ip + 2);
   if (total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
-  if (!read_usual_syn_options(frame.subspan<tcp_at + tcp_length, usual_syn_options>(), out.segment)) return false;
+  if (!read_common_syn_options(frame.subspan<tcp_at + tcp_length, common_syn_options>(), out.segment)) return false;
 
   __m128i front;
   std::memcpy(&front, ip, sizeof front);
@@ -356,7 +356,7 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
 
 ParseResult parse(const Packet& packet, Parsed& out) noexcept {
   const std::span<const std::uint8_t> frame = packet.bytes();
-  return parse_usual(frame, out) || parse_usual_syn(frame, out) ? ParseResult::tcp : parse_any(frame, out);
+  return parse_fast(frame, out) || parse_fast_syn(frame, out) ? ParseResult::tcp : parse_any(frame, out);
 }
 
 std::string_view to_string(ParseResult result) noexcept {

@@ -99,7 +99,7 @@ struct Parsed {
   std::uint8_t tos = 0;        ///< type of service (IPv4) or traffic class (IPv6): DSCP and ECN
   std::uint8_t ttl = 0;        ///< TTL (IPv4) or hop limit (IPv6)
   bool dont_fragment = false;  ///< DF of IPv4; true for IPv6
-  bool usual = false;          ///< read by parse_usual(), so all headers are at the offsets of usual_frame
+  bool common = false;         ///< read by parse_fast(), so all headers are at the offsets of common_frame
   tcp::Segment segment;
 
   /// Returns the length of the frame without link padding: from its start to the end of the IP packet.
@@ -116,15 +116,15 @@ static_assert(sizeof(Parsed) <= 128, "two cache lines");
 /// only timestamps, laid out as in RFC 7323 appendix A. SYN and AE are not set. Returns false, with `out` undefined,
 /// for every other frame, including damaged ones. If true, `out` equals the result of parse_any(), whose outcome is
 /// then `tcp`.
-[[nodiscard]] bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
-/// Offsets in a frame that parse_usual() accepts. The ports follow the addresses.
-namespace usual_frame {
+[[nodiscard]] bool parse_fast(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
+/// Offsets in a frame that parse_fast() accepts. The ports follow the addresses.
+namespace common_frame {
 inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, payload_at = tcp_at + tcp_header;
 }
 
 /// Fast path of parse() for a SYN or SYN-ACK without ECN flags, with the options that nearly all kernels write and in
 /// their order. Returns false for every other frame.
-[[nodiscard]] bool parse_usual_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
+[[nodiscard]] bool parse_fast_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 
 /// General path of parse(), which accepts every frame.
 [[nodiscard]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept;

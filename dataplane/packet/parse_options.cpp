@@ -117,14 +117,15 @@ std::uint8_t read_option(Option option, tcp::Segment& segment) {
 
 }  // namespace
 
-bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options, tcp::Segment& segment) noexcept {
+bool read_common_syn_options(std::span<const std::uint8_t, common_syn_options> options,
+                             tcp::Segment& segment) noexcept {
   constexpr std::uint32_t mss = 0x00000402, sack_and_timestamps = 0x0a080204, scale = 0x00030301;
   const std::uint8_t* const at = options.data();
   const bool usual = (load32(at) & 0x0000ffffU) == mss && load32(at + 4) == sack_and_timestamps &&
                      (load32(at + 16) & 0x00ffffffU) == scale;
   if (!usual) return false;
   segment.syn.mss = load_be16(at + 2);
-  segment.syn.window_scale = std::min(at[usual_syn_options - 1], max_window_scale);
+  segment.syn.window_scale = std::min(at[common_syn_options - 1], max_window_scale);
   segment.syn.has_window_scale = segment.syn.sack_permitted = segment.syn.timestamps = true;
   segment.has_timestamps = true;
   segment.ts_value = load_be32(at + 8);
@@ -138,7 +139,7 @@ std::string_view option_name(std::uint8_t kind) noexcept {
 
 UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6, tcp::Segment& segment) noexcept {
   if (segment.flags.syn()) {
-    if (options.size() == usual_syn_options && read_usual_syn_options(options.first<usual_syn_options>(), segment))
+    if (options.size() == common_syn_options && read_common_syn_options(options.first<common_syn_options>(), segment))
       return {};
     if (ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, if the option is missing
   }

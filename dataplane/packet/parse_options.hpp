@@ -16,11 +16,11 @@ namespace sluice::packet {
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
                                           tcp::Segment& segment) noexcept;
 
-inline constexpr std::size_t usual_syn_options = 20;
+inline constexpr std::size_t common_syn_options = 20;
 /// Reads the options of a SYN in the order that nearly all kernels write: MSS, SACK permitted, timestamps, window
 /// scale. Returns false and reads nothing if they differ.
-[[nodiscard]] bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options,
-                                          tcp::Segment& segment) noexcept;
+[[nodiscard]] bool read_common_syn_options(std::span<const std::uint8_t, common_syn_options> options,
+                                           tcp::Segment& segment) noexcept;
 
 /// Returns the name of an option kind, such as "timestamps"; "unknown" for other kinds.
 [[nodiscard]] std::string_view option_name(std::uint8_t kind) noexcept;

@@ -19,7 +19,7 @@ inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
 }
 
 /// True if the segment has no TCP option except timestamps laid out as in RFC 7323 appendix A.
-bool has_usual_options(const Packet& packet, const Parsed& parsed) noexcept {
+bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
   const auto header = static_cast<std::size_t>(parsed.payload_offset - parsed.l4_offset);
   if (!parsed.segment.has_timestamps) return header == tcp_length;
   return header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps;
@@ -41,13 +41,13 @@ bool has_usual_options(const Packet& packet, const Parsed& parsed) noexcept {
 bool can_pass(const Packet& packet, const Parsed& parsed) noexcept {
   const tcp::Segment& segment = parsed.segment;
   if ((segment.urgent | segment.ecn) != 0 || packet.size() != parsed.frame_length()) return false;
-  return parsed.usual || (has_usual_options(packet, parsed) && parsed.dont_fragment);
+  return parsed.common || (has_common_options(packet, parsed) && parsed.dont_fragment);
 }
 
 void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept {
   const tcp::Segment& segment = parsed.segment;
-  if (parsed.usual) [[likely]] {
-    write(packet.data() + usual_frame::tcp_at, usual_frame::tcp_header, true, segment.flags, passed);
+  if (parsed.common) [[likely]] {
+    write(packet.data() + common_frame::tcp_at, common_frame::tcp_header, true, segment.flags, passed);
   } else {
     const auto header = static_cast<std::uint32_t>(parsed.payload_offset - parsed.l4_offset);
     write(packet.data() + parsed.l4_offset, header, segment.has_timestamps, segment.flags, passed);

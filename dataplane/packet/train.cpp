@@ -18,7 +18,7 @@ bool are_alike(const Parsed& first, const Parsed& second) noexcept {
   constexpr std::size_t ip = offsetof(Parsed, tos), ack = offsetof(Parsed, segment) + offsetof(tcp::Segment, ack),
                         urgent = offsetof(Parsed, segment) + offsetof(tcp::Segment, urgent);
   static_assert(offsetof(Parsed, ttl) == ip + 1 && offsetof(Parsed, dont_fragment) == ip + 2 &&
-                offsetof(Parsed, usual) == ip + 3);
+                offsetof(Parsed, common) == ip + 3);
   static_assert(offsetof(tcp::Segment, window) == offsetof(tcp::Segment, ack) + 4 &&
                 offsetof(tcp::Segment, payload_len) == offsetof(tcp::Segment, ack) + 6);
   static_assert(offsetof(tcp::Segment, flags) == offsetof(tcp::Segment, urgent) + 2 &&

@@ -22,11 +22,11 @@ std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uin
 /// Returns the sum of the TCP header and its pseudo-header.
 std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
   const std::uint16_t payload = parsed.segment.payload_len;
-  if (parsed.usual) [[likely]] {
+  if (parsed.common) [[likely]] {
     const std::uint8_t* const frame = packet.data();
-    const auto length = static_cast<std::uint16_t>(usual_frame::tcp_header + payload);
-    const std::uint64_t pseudo = pseudo_header_v4(frame + usual_frame::addresses_at, ip_protocol::tcp, length);
-    return add_header(pseudo, frame + usual_frame::tcp_at, usual_frame::tcp_header);
+    const auto length = static_cast<std::uint16_t>(common_frame::tcp_header + payload);
+    const std::uint64_t pseudo = pseudo_header_v4(frame + common_frame::addresses_at, ip_protocol::tcp, length);
+    return add_header(pseudo, frame + common_frame::tcp_at, common_frame::tcp_header);
   }
   const auto header = static_cast<std::uint16_t>(parsed.payload_offset - parsed.l4_offset);
   const auto length = static_cast<std::uint16_t>(header + payload);

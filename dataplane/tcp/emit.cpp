@@ -39,11 +39,11 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
     update_fast_path();
     return allowance - left;
   }
-  return emit_troubled(now, output, allowance);
+  return emit_slow_path(now, output, allowance);
 }
 
 /// Sends everything that can be due in any state, including RST, handshake, recovery, probes and paced data.
-Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
+Bytes Endpoint::emit_slow_path(Instant now, Output& output, Bytes allowance) {
   if (bits_.reset_due) {
     emit_reset(now, output);
     return Bytes();

@@ -523,7 +523,7 @@ class Endpoint {
   // --- defined in emit.cpp ---
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   [[nodiscard]] bool sends_plainly() const;
-  [[gnu::noinline]] Bytes emit_troubled(Instant now, Output& output, Bytes allowance);
+  [[gnu::noinline]] Bytes emit_slow_path(Instant now, Output& output, Bytes allowance);
   /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
   /// starts such a condition clears bits_.on_fast_path itself. The fast paths never apply to a connection that is not
   /// established.

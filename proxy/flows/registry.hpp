@@ -22,9 +22,9 @@ namespace sluice::proxy {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
-/// Returns the key of a frame that parse_usual() or parse_usual_syn() accepted.
-[[nodiscard]] inline flow::ShortKey key_of_usual(Side in, std::span<const std::uint8_t> frame) {
-  const std::uint8_t* const at = frame.data() + packet::usual_frame::addresses_at;
+/// Returns the key of a frame that parse_fast() or parse_fast_syn() accepted.
+[[nodiscard]] inline flow::ShortKey key_of_common(Side in, std::span<const std::uint8_t> frame) {
+  const std::uint8_t* const at = frame.data() + packet::common_frame::addresses_at;
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
 }
 

@@ -37,9 +37,9 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   flow::ShortKey before = flow::ShortKey::of_none();
   for (std::size_t i = 0; i < burst.size(); ++i) {
     const std::span<const std::uint8_t> frame = burst[i].bytes();
-    if (packet::parse_usual(frame, parsed[i]) || packet::parse_usual_syn(frame, parsed[i])) [[likely]] {
+    if (packet::parse_fast(frame, parsed[i]) || packet::parse_fast_syn(frame, parsed[i])) [[likely]] {
       results[i] = packet::ParseResult::tcp;
-      const flow::ShortKey key = key_of_usual(in, frame);
+      const flow::ShortKey key = key_of_common(in, frame);
       if (!(key == before)) keys.set(count++, key);
       before = key;
     } else {
@@ -59,9 +59,9 @@ void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   packet::Parsed& parsed = known_.parsed[0];
   const std::span<const std::uint8_t> frame = packet.bytes();
   known_.places[0] = 0;
-  if (packet::parse_usual(frame, parsed) || packet::parse_usual_syn(frame, parsed)) [[likely]] {
+  if (packet::parse_fast(frame, parsed) || packet::parse_fast_syn(frame, parsed)) [[likely]] {
     known_.results[0] = packet::ParseResult::tcp;
-    find_one(key_of_usual(in, frame));
+    find_one(key_of_common(in, frame));
   } else {
     known_.results[0] = packet::parse_any(frame, parsed);
     find_one(key_of(in, parsed));

@@ -99,7 +99,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (events == due_to(Side::core)) return send_due<Side::core>(flow, id, now);
   if (events == due_to(Side::radio)) return send_due<Side::radio>(flow, id, now);
   if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) [[unlikely]] {
-    serve_troubled(flow, id, now);
+    serve_slow_path(flow, id, now);
     return;
   }
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
@@ -132,7 +132,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
-void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
+void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = work_.shard.registry.bearer(of);
   const bool stays = flow.release_reason != ReleaseReason::none ? serve_leaving(flow, bearer, id, now)

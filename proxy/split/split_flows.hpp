@@ -96,7 +96,7 @@ class SplitFlows {
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
-  [[gnu::flatten, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
   /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
   bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   /// Serves a flow with a release reason: advances its handback. Returns false if the flow was closed.

@@ -38,8 +38,8 @@ Parsed filled(unsigned char with) {
 /// accepts a SYN.
 bool taken(const Bytes& frame) {
   Parsed quick = filled(0x5a);
-  if (!parse_usual(frame, quick)) return false;
-  EXPECT_TRUE(quick.usual && !quick.segment.flags.syn()) << testing::PrintToString(frame);
+  if (!parse_fast(frame, quick)) return false;
+  EXPECT_TRUE(quick.common && !quick.segment.flags.syn()) << testing::PrintToString(frame);
   Parsed thorough = filled(0xa5);
   EXPECT_EQ(parse_any(frame, thorough), ParseResult::tcp) << testing::PrintToString(frame);
   EXPECT_TRUE(same_segment(quick, thorough)) << testing::PrintToString(frame);
@@ -137,8 +137,8 @@ TEST(CommonFrames, AreParsedAlikeOrRefusedIfMutated) {
 /// Returns whether the fast parser accepts a SYN, and checks that it parses like the general one.
 bool syn_taken(const Bytes& frame) {
   Parsed quick = filled(0x5a);
-  if (!parse_usual_syn(frame, quick)) return false;
-  EXPECT_TRUE(!quick.usual && quick.segment.flags.syn()) << testing::PrintToString(frame);
+  if (!parse_fast_syn(frame, quick)) return false;
+  EXPECT_TRUE(!quick.common && quick.segment.flags.syn()) << testing::PrintToString(frame);
   Parsed thorough = filled(0xa5);
   EXPECT_EQ(parse_any(frame, thorough), ParseResult::tcp) << testing::PrintToString(frame);
   EXPECT_TRUE(same_segment(quick, thorough)) << testing::PrintToString(frame);
