@@ -1,6 +1,6 @@
 // Journal of split connections in a mapped file, and its reader after a crash. SplitFlows writes it through
-// SplitWork::keep_journal(), the runtime reads it at start. Invariants: an entry becomes valid by one release store of
-// its state, and everything read from a file is checked, because the file is untrusted.
+// SplitContext::keep_journal(), the runtime reads it at start. Invariants: an entry becomes valid by one release store
+// of its state, and everything read from a file is checked, because the file is untrusted.
 #include "proxy/flows/flow_journal.hpp"
 
 #include <atomic>

@@ -24,16 +24,16 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
 
 /// Returns how many segments of a train can be forwarded with the first one, within `room` bytes of payload and `most`
 /// IP bytes. Takes their buffers from the budget, except the first one's.
-inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const packet::Packet> packets,
+inline std::size_t take_together(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
-  for (; count < packets.size() && !work.shard.budget.tight(); ++count) {
+  for (; count < packets.size() && !context.shard.budget.tight(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
     if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
         !goes_on(to, parsed[0], packets[count], parsed[count]))
       break;
-    work.shard.budget.taken();
+    context.shard.budget.taken();
   }
   return count;
 }
@@ -41,8 +41,8 @@ inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const
 /// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if serving the flow would change nothing
 /// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
 /// totals, and an armed timer. An ACK due to the server is scheduled here.
-inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  work.acks.record_passed(flow, id, bearer);
+inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  context.acks.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindows::data_opens_if_ack_based(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
@@ -52,10 +52,10 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
-    work.pending.schedule(flow, id, due_to(Side::core));
+    context.pending.schedule(flow, id, due_to(Side::core));
     return true;
   }
-  return work.memory.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
+  return context.memory.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
@@ -63,49 +63,49 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
 /// left no ACK due. Then the timer is armed before the flow is served, so that timers of the same instant keep the
 /// order of the slow path.
 template <Side in>
-void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
+void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;
   const bool follows_later = bearer.rate_control().is_rate_controlled() || Exposure::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
-    work.flow_timers.update(flow, id, now);
+    context.flow_timers.update(flow, id, now);
   if (due || follows_later)
-    work.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
+    context.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
 }
 
 }  // namespace
 
 template <Side in>
-std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
                               std::span<const packet::Parsed> parsed, Instant now) {
   constexpr Side out = opposite(in);
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
-  Bearer& bearer = work.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
   if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
     return 0;
-  if (work.shard.budget.tight() || !work.shard.config.cut_through) return 0;
+  if (context.shard.budget.tight() || !context.shard.config.cut_through) return 0;
   if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
   if (out == Side::radio) {
     most = bearer.rate_control().is_ack_based()
-               ? work.acks.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               ? context.acks.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
                : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
   // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
-  work.keep_journal(flow, id);
+  context.keep_journal(flow, id);
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::record_progress(flow, out, now);
   from.has_sent_data = true;
-  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, work.shard);
-  work.shard.budget.taken();
+  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, context.shard);
+  context.shard.budget.taken();
   std::size_t count = 1;
   bool first_waits = false;
   if (packets.size() > 1) {
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-    count = take_together(work, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+    count = take_together(context, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   }
   const tcp::SeqNum edge = to.endpoint.rcv_adv();
   const tcp::PassedHeader header = to.endpoint.begin_passing();
@@ -115,21 +115,21 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
     output.pass(parsed[i], header, packets[i], now);
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
   }
-  work.shard.counters.add(Counter::segments_cut_through, count);
-  work.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
+  context.shard.counters.add(Counter::segments_cut_through, count);
+  context.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
   to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
-    sending::count_to_radio(work, flow, bearer, output.passed(), now);
-    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(work, flow, id, bearer, now)) return count;
+    sending::count_to_radio(context, flow, bearer, output.passed(), now);
+    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(context, flow, id, bearer, now)) return count;
   }
-  after_passing<in>(work, flow, id, bearer, count > 1 && first_waits, now);
+  after_passing<in>(context, flow, id, bearer, count > 1 && first_waits, now);
   return count;
 }
 
-template std::size_t cut_through::pass<Side::radio>(SplitWork&, Flow&, FlowId, std::span<packet::Packet>,
+template std::size_t cut_through::pass<Side::radio>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
                                                     std::span<const packet::Parsed>, Instant);
-template std::size_t cut_through::pass<Side::core>(SplitWork&, Flow&, FlowId, std::span<packet::Packet>,
+template std::size_t cut_through::pass<Side::core>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
                                                    std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "dataplane/packet/parse.hpp"
-#include "proxy/split/split_work.hpp"
+#include "proxy/split/split_context.hpp"
 
 // Cut-through: data of a connection on the fast path is forwarded at once in the frame in which it arrived. Sequence
 // numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten. Everything else takes the
@@ -16,7 +16,7 @@ namespace sluice::proxy::cut_through {
 /// Returns how many; the others are unchanged. Requires a good checksum and known headers of the first segment. Those
 /// of the others are checked here.
 template <Side in>
-std::size_t pass(SplitWork& work, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+std::size_t pass(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
                  std::span<const packet::Parsed> parsed, Instant now);
 
 }  // namespace sluice::proxy::cut_through

@@ -25,15 +25,15 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
 }
 
 /// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
-Bearer* bearer_fed_by_acks(const SplitWork& work, const Flow& flow) {
-  Bearer& bearer = work.shard.registry.bearer(flow.bearer);
+Bearer* bearer_fed_by_acks(const SplitContext& context, const Flow& flow) {
+  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
 /// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the numbers are the host's own;
 /// only then anything beyond the segment itself is learned.
 template <Side in>
-inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
+inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                             FlowId id, Instant now) {
   const tcp::Segment& segment = parsed.segment;
   Leg& own = flow.leg(in);
@@ -45,16 +45,16 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
   bool believed = false;
   tcp::AckNews news;
-  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(work, flow) : nullptr;
+  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(context, flow) : nullptr;
   tcp::AckNews* const told = fed != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
-    if (!work.memory.keeps(flow, in, segment)) [[unlikely]] {
-      work.shard.counters.add(Counter::payload_refused);
+    if (!context.memory.keeps(flow, in, segment)) [[unlikely]] {
+      context.shard.counters.add(Counter::payload_refused);
       packet.reset();
       believed = own.endpoint.receive_without_payload(segment, now, told);
     } else {
-      work.shard.budget.taken();
+      context.shard.budget.taken();
       packet::strip_to_payload(packet, parsed);
       believed = own.endpoint.receive(segment, std::move(packet), now, told);
     }
@@ -64,9 +64,9 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
     packet.reset();
     believed = own.endpoint.receive(segment, {}, now, told);
   }
-  if (news.delivered != 0) work.acks.on_ack(flow, id, *fed, news, now);
+  if (news.delivered != 0) context.acks.on_ack(flow, id, *fed, news, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
-    work.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
+    context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (believed) [[likely]]
@@ -79,13 +79,13 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
     events = events | acked_by(in);
     relay::record_progress(flow, in, now);
   }
-  work.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
+  context.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
   return believed;
 }
 
 /// Delivers a segment whose headers differ from the template. The new headers are kept only if its numbers are valid.
 template <Side in>
-[[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitWork& work, packet::Packet& packet,
+[[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitContext& context, packet::Packet& packet,
                                                    const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now) {
   const Leg& leg = flow.leg(opposite(in));
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
@@ -96,14 +96,14 @@ template <Side in>
     known.dont_fragment = before.dont_fragment;
     known.flow_label = before.flow_label;
   }
-  if (!deliver_segment<in>(work, packet, parsed, flow, id, now)) known = before;
+  if (!deliver_segment<in>(context, packet, parsed, flow, id, now)) known = before;
 }
 
 /// Delivers the rest of a train after its first segment, which has updated the headers and scheduled the flow. Only the
 /// checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new data,
 /// because those behind it may then take the cut-through.
 template <Side in>
-inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> packets,
+inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
@@ -111,17 +111,17 @@ inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> pack
   if (!own.endpoint.takes_next(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
-  for (; count < packets.size() && !work.shard.budget.tight(); ++count) {
+  for (; count < packets.size() && !context.shard.budget.tight(); ++count) {
     const packet::Parsed& next = parsed[count];
     room -= Bytes(next.segment.payload_len);
     if (room < Bytes{}) break;
     if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
     if (!packet::same_link(other.headers, packets[count])) break;
-    work.shard.budget.taken();
+    context.shard.budget.taken();
     packet::strip_to_payload(packets[count], next);
   }
   if (count == 0) return 0;
-  work.shard.counters.add(Counter::optimised, count);
+  context.shard.counters.add(Counter::optimised, count);
   own.endpoint.receive_train(parsed[count - 1].segment, packets.first(count), now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
@@ -130,77 +130,77 @@ inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> pack
 
 /// Processes the first segment of a train, and as many of the others as take the same path. Returns how many.
 template <Side in>
-inline std::size_t receive_some(SplitWork& work, std::span<packet::Packet> packets,
+inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet> packets,
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
   packet::Packet& first = packets.front();
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(first, parsed.front());
-  if (!accept_checksum(work.shard.config, work.shard.counters, in, checksum, flow.handshake)) [[unlikely]] {
+  if (!accept_checksum(context.shard.config, context.shard.counters, in, checksum, flow.handshake)) [[unlikely]] {
     first.reset();
     return 1;
   }
-  work.shard.counters.add(Counter::optimised);
+  context.shard.counters.add(Counter::optimised);
   if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
-    deliver_rerouted<in>(work, first, parsed.front(), flow, id, now);
+    deliver_rerouted<in>(context, first, parsed.front(), flow, id, now);
     return 1;
   }
   if (parsed.front().segment.payload_len == 0) {
-    if (!pure_ack::receive<in>(work, first, parsed.front().segment, flow, id, now))
-      deliver_segment<in>(work, first, parsed.front(), flow, id, now);
+    if (!pure_ack::receive<in>(context, first, parsed.front().segment, flow, id, now))
+      deliver_segment<in>(context, first, parsed.front(), flow, id, now);
     return 1;
   }
   if (checksum == packet::ChecksumState::good) {
-    if (const std::size_t passed = cut_through::pass<in>(work, flow, id, packets, parsed, now); passed != 0)
+    if (const std::size_t passed = cut_through::pass<in>(context, flow, id, packets, parsed, now); passed != 0)
       return passed;
   }
-  deliver_segment<in>(work, first, parsed.front(), flow, id, now);
+  deliver_segment<in>(context, first, parsed.front(), flow, id, now);
   if (packets.size() == 1) return 1;
-  return 1 + deliver_train<in>(work, packets.subspan(1), parsed.subspan(1), flow, now);
+  return 1 + deliver_train<in>(context, packets.subspan(1), parsed.subspan(1), flow, now);
 }
 
 template <Side in>
-[[gnu::flatten, gnu::noinline]] std::size_t receive_train(SplitWork& work, std::span<packet::Packet> packets,
+[[gnu::flatten, gnu::noinline]] std::size_t receive_train(SplitContext& context, std::span<packet::Packet> packets,
                                                           std::span<const packet::Parsed> parsed, Flow& flow, FlowId id,
                                                           Instant now) {
-  return receive_some<in>(work, packets, parsed, flow, id, now);
+  return receive_some<in>(context, packets, parsed, flow, id, now);
 }
 
 // The receive path is compiled once for each side, because the addresses of both legs are then constants.
 template <Side in>
-[[gnu::flatten, gnu::noinline]] std::size_t receive_burst(SplitWork& work, std::span<packet::Packet> burst,
+[[gnu::flatten, gnu::noinline]] std::size_t receive_burst(SplitContext& context, std::span<packet::Packet> burst,
                                                           const ParsedBurst& known, std::size_t at, Instant now) {
-  Flow* flow = rx_path::flow_of(work, known, at);
+  Flow* flow = rx_path::flow_of(context, known, at);
   do {
     const FlowId id = known.id(at);
     if (const std::size_t train = known.train(at, burst.size()); train > 1) {
-      at +=
-          receive_train<in>(work, burst.subspan(at, train), std::span(known.parsed).subspan(at, train), *flow, id, now);
+      at += receive_train<in>(context, burst.subspan(at, train), std::span(known.parsed).subspan(at, train), *flow, id,
+                              now);
     } else {
-      receive_some<in>(work, burst.subspan(at).template first<1>(),
+      receive_some<in>(context, burst.subspan(at).template first<1>(),
                        std::span(known.parsed).subspan(at).template first<1>(), *flow, id, now);
       ++at;
     }
-    flow = at < burst.size() ? rx_path::flow_of(work, known, at) : nullptr;
+    flow = at < burst.size() ? rx_path::flow_of(context, known, at) : nullptr;
   } while (flow != nullptr);
   return at;
 }
 
 }  // namespace
 
-void rx_path::receive(SplitWork& work, RxPacket& rx, FlowId id) {
+void rx_path::receive(SplitContext& context, RxPacket& rx, FlowId id) {
   const std::span packets(&rx.packet, 1);
   const std::span parsed(&rx.parsed, 1);
-  Flow& flow = work.shard.registry.flow(id);
+  Flow& flow = context.shard.registry.flow(id);
   if (rx.in == Side::radio) {
-    receive_some<Side::radio>(work, packets, parsed, flow, id, rx.now);
+    receive_some<Side::radio>(context, packets, parsed, flow, id, rx.now);
   } else {
-    receive_some<Side::core>(work, packets, parsed, flow, id, rx.now);
+    receive_some<Side::core>(context, packets, parsed, flow, id, rx.now);
   }
 }
 
-std::size_t rx_path::receive(SplitWork& work, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
+std::size_t rx_path::receive(SplitContext& context, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
                              std::size_t at, Instant now) {
-  return in == Side::radio ? receive_burst<Side::radio>(work, burst, known, at, now)
-                           : receive_burst<Side::core>(work, burst, known, at, now);
+  return in == Side::radio ? receive_burst<Side::radio>(context, burst, known, at, now)
+                           : receive_burst<Side::core>(context, burst, known, at, now);
 }
 
 }  // namespace sluice::proxy

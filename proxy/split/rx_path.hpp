@@ -5,7 +5,7 @@
 
 #include "proxy/flows/parsed_burst.hpp"
 #include "proxy/shard/rx_packet.hpp"
-#include "proxy/split/split_work.hpp"
+#include "proxy/split/split_context.hpp"
 
 // Receive path of split connections. In-order data takes the cut-through, a pure ACK opens the peer's window, and
 // anything else updates the leg and schedules the flow. Thread: the shard's.
@@ -14,18 +14,18 @@ namespace sluice::proxy::rx_path {
 
 /// Returns the split flow that packet `at` belongs to. Returns null if the packet is not TCP, is a SYN, or belongs to a
 /// flow that is not split or is being handed back.
-[[nodiscard]] inline Flow* flow_of(const SplitWork& work, const ParsedBurst& known, std::size_t at) {
+[[nodiscard]] inline Flow* flow_of(const SplitContext& context, const ParsedBurst& known, std::size_t at) {
   const ConnectionId id = known.id(at);
-  if (!known.is_tcp(at) || !work.shard.registry.connections().is_flow(id)) return nullptr;
-  Flow& flow = work.shard.registry.flow(id);
+  if (!known.is_tcp(at) || !context.shard.registry.connections().is_flow(id)) return nullptr;
+  Flow& flow = context.shard.registry.flow(id);
   return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
 }
 
 /// Processes the packets of a burst from `at` up to the first one without a flow_of(). Returns the index of that one,
 /// or the burst's size. Requires a flow_of() at `at`. Opens and closes no connection.
-std::size_t receive(SplitWork& work, Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at,
-                    Instant now);
+std::size_t receive(SplitContext& context, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
+                    std::size_t at, Instant now);
 /// Processes a single segment of the flow. The packet is moved out if it is kept.
-void receive(SplitWork& work, RxPacket& rx, FlowId id);
+void receive(SplitContext& context, RxPacket& rx, FlowId id);
 
 }  // namespace sluice::proxy::rx_path

@@ -11,18 +11,19 @@ namespace sluice::proxy {
 namespace {
 
 /// Lets the next `count` flows send in round-robin order. `short_flows`: only short flows send, each within its part.
-void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
+void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
-    Flow& flow = work.shard.registry.flow(id);
+    Flow& flow = context.shard.registry.flow(id);
     const FlowId next = flow.bearer_next;
-    const bool chosen = !short_flow || work.acks.short_flow_waits(id);
+    const bool chosen = !short_flow || context.acks.short_flow_waits(id);
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
-      work.keep_journal(flow, id);  // the flow may not have been served since it received something
+      context.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
-      sending::emit(work, flow, bearer, Side::radio, turn, short_flow ? sending::Part::own : sending::Part::all, now);
-      if (bearer.sent().total() != before && work.pending.has_room())
-        work.pending.schedule(flow, id, StreamEvents::to_radio);
+      sending::emit(context, flow, bearer, Side::radio, turn, short_flow ? sending::Part::own : sending::Part::all,
+                    now);
+      if (bearer.sent().total() != before && context.pending.has_room())
+        context.pending.schedule(flow, id, StreamEvents::to_radio);
     }
     id = next;
     if (!short_flow) bearer.first_flow = id;
@@ -31,60 +32,60 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool short_fl
 
 }  // namespace
 
-bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
+bool sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.rate_control().limits_inflight()) [[unlikely]]
-    work.windows.follow(flow, bearer, now);
+    context.windows.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
-  if (to_server) emit(work, flow, bearer, Side::core, Bytes::max(), Part::own, now);
+  if (to_server) emit(context, flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   const bool notifies_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // Under the ACK-based controller the budget is not known yet, because it depends on updated bytes in flight.
-  emit(work, flow, bearer, Side::radio, bearer.rate_control().is_ack_based() ? Bytes::max() : bearer.allowance(now),
+  emit(context, flow, bearer, Side::radio, bearer.rate_control().is_ack_based() ? Bytes::max() : bearer.allowance(now),
        Part::own, now);
   return to_server || notifies_ue;
 }
 
-void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
+void sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
-  LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, work.shard);
+  LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, context.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.rate_control().limits_inflight()) [[unlikely]]
-    most = work.windows.send_budget(flow, bearer, now);
+    most = context.windows.send_budget(flow, bearer, now);
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
-  const FlowId id = feeds_controller ? work.shard.registry.flows().index_of(flow) : no_id;
+  const FlowId id = feeds_controller ? context.shard.registry.flows().index_of(flow) : no_id;
   if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
-    most = std::min(most, work.acks.budget(flow, id, bearer, part == Part::all, now));
+    most = std::min(most, context.acks.budget(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
-    count_to_radio(work, flow, bearer, sent, now);
+    count_to_radio(context, flow, bearer, sent, now);
     if (feeds_controller) [[unlikely]]
-      work.acks.sync(flow, id, bearer);
+      context.acks.sync(flow, id, bearer);
   }
   if (const std::uint32_t retransmitted = endpoint.counters().retransmitted - before; retransmitted != 0) [[unlikely]] {
-    work.shard.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core,
-                            retransmitted);
+    context.shard.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core,
+                               retransmitted);
   }
 }
 
-void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
+void sending::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
   if (bearer.spend(sent, now)) [[unlikely]]
-    work.shard.registry.timers().schedule(bearer, bearer.deadline(now));
+    context.shard.registry.timers().schedule(bearer, bearer.deadline(now));
   flow.sent_to_radio += sent;
-  work.windows.sent(flow, bearer, sent);
+  context.windows.sent(flow, bearer, sent);
 }
 
 /// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
 /// further ACK would trigger a call.
-void sending::distribute_budget(SplitWork& work, Bearer& bearer, Instant now) {
+void sending::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
   const AckController& controller = bearer.ack_controller();
   const bool overlooked = controller.flight() <= Bytes{} && controller.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
   if (controller.short_flows_waiting() > 0)
-    hand_to(work, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
-  hand_to(work, bearer, count, false, now);
-  work.shard.registry.timers().schedule(bearer, controller.budget_available_at(now));
+    hand_to(context, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
+  hand_to(context, bearer, count, false, now);
+  context.shard.registry.timers().schedule(bearer, controller.budget_available_at(now));
 }
 
 }  // namespace sluice::proxy

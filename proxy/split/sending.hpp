@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proxy/split/split_work.hpp"
+#include "proxy/split/split_context.hpp"
 
 // Transmission on both legs of split connections, with the accounting that follows: the bearer's grant, per-flow window
 // controllers and the ACK-based controller. Flows that share the ACK-based window use what another one leaves, in turn
@@ -13,13 +13,13 @@ namespace sluice::proxy::sending {
 enum class Part : std::uint8_t { own, all };
 
 /// Lets both legs send what they can. Returns true if something may have been sent to the server, or an ACK to the UE.
-bool emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now);
+bool emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now);
 /// Lets the leg on `side` send what it can, towards the radio at most `most` IP bytes.
-void emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
+void emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
 /// Accounts for `sent` IP bytes of data just sent to the radio.
-void count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
+void count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
 /// Distributes unused budget of the ACK-based window to a few flows per call, in round-robin order. Their sends, or the
 /// ACKs for data in flight, trigger the next call.
-[[gnu::noinline]] void distribute_budget(SplitWork& work, Bearer& bearer, Instant now);
+[[gnu::noinline]] void distribute_budget(SplitContext& context, Bearer& bearer, Instant now);
 
 }  // namespace sluice::proxy::sending

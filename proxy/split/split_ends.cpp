@@ -19,14 +19,14 @@ bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
   } else {
-    work_.flow_timers.update(flow, id, now);
+    context_.flow_timers.update(flow, id, now);
   }
   return true;
 }
 
 void SplitFlows::enter_time_wait(Flow& flow, FlowId id, Instant now) {
-  work_.flow_timers.rearm(flow, id, now);
-  displace(time_wait_.enter(flow, id, work_.shard.registry), now);
+  context_.flow_timers.rearm(flow, id, now);
+  displace(time_wait_.enter(flow, id, context_.shard.registry), now);
 }
 
 void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
@@ -45,15 +45,15 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     close(id, now);
     return true;
   }
-  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   flow.reset_reason = ResetReason::reset_stop;
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();
-    sending::emit(work_, flow, bearer, side, Bytes::max(), sending::Part::own, now);
+    sending::emit(context_, flow, bearer, side, Bytes::max(), sending::Part::own, now);
   }
   if (!relay::both_legs_closed(flow)) return false;
-  work_.shard.counters.add(Counter::flows_reset_by_stop);
+  context_.shard.counters.add(Counter::flows_reset_by_stop);
   close(id, now);
   return true;
 }
@@ -68,40 +68,42 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
     abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
   }
   if (abandoned) return;
-  work_.shard.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
+  context_.shard.counters.add(timed_out ? Counter::flows_timed_out
+                              : reset   ? Counter::flows_reset
+                                        : Counter::flows_closed);
   if (timed_out || reset) return;
   // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
   const auto ticks = static_cast<std::int32_t>(tcp::tick::fine(flow.last_activity) - begun_[id]);
-  const bool ordinary = work_.shard.registry.bearer(flow.bearer).ordinary();
-  times_of(work_.shard.times, ordinary)
+  const bool ordinary = context_.shard.registry.bearer(flow.bearer).ordinary();
+  times_of(context_.shard.times, ordinary)
       .flow_completion.record(tcp::tick::duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 
 void SplitFlows::make_room(Instant now) {
-  displace(time_wait_.oldest(work_.shard.registry), now);
+  displace(time_wait_.oldest(context_.shard.registry), now);
 }
 
 void SplitFlows::displace(FlowId id, Instant now) {
   if (id == no_id) return;
-  work_.shard.counters.add(Counter::time_waits_displaced);
-  count_end(work_.shard.registry.flow(id), id);
+  context_.shard.counters.add(Counter::time_waits_displaced);
+  count_end(context_.shard.registry.flow(id), id);
   close(id, now);
 }
 
 void SplitFlows::close(FlowId id, Instant now) {
-  Flow& flow = work_.shard.registry.flow(id);
-  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
+  Flow& flow = context_.shard.registry.flow(id);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   const bool short_flow = flow.share.short_flow;
   bearer.load.change(flow.share, {});
   if (short_flow) bearer.end_short_flow(now);
-  work_.memory.forget(flow);
-  work_.receive_windows.forget(flow, work_.shard.registry.bearer(flow.bearer));
+  context_.memory.forget(flow);
+  context_.receive_windows.forget(flow, context_.shard.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
-  work_.pending.record_closed(flow);
+  context_.pending.record_closed(flow);
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
-  if (flow.terminated()) work_.journal.end(id);
-  work_.shard.registry.close(id, now);
+  if (flow.terminated()) context_.journal.end(id);
+  context_.shard.registry.close(id, now);
   if (successor == no_id) return;
   if (over) {
     end_to_end_.close(successor, now);

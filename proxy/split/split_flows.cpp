@@ -17,25 +17,25 @@ namespace sluice::proxy {
 
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
                        const flow::HashKey& secret)
-    : work_(shard, journal),
+    : context_(shard, journal),
       end_to_end_(end_to_end),
-      stalls_(work_.shard),
-      handback_(work_.shard, end_to_end, work_.memory, work_.exposure, secret),
+      stalls_(context_.shard),
+      handback_(context_.shard, end_to_end, context_.memory, context_.exposure, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
 
 handshake::LegConfigs SplitFlows::endpoint_configs(FlowId id) {
-  const tcp::EndpointConfig& legs = work_.shard.registry.policies().legs();
-  const std::array<packet::LinkLimit, 2>& ports = work_.shard.queue.ports();
+  const tcp::EndpointConfig& legs = context_.shard.registry.policies().legs();
+  const std::array<packet::LinkLimit, 2>& ports = context_.shard.queue.ports();
   if (!legs.wants_pacing()) return {{&legs, &legs}, ports};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
   return {{&places[0].begin(legs), &places[1].begin(legs)}, ports};
 }
 
 void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
-  work_.shard.queue.set_port(side, limit);
-  work_.shard.registry.flows().for_each([&](FlowId id, Flow& flow) {
+  context_.shard.queue.set_port(side, limit);
+  context_.shard.registry.flows().for_each([&](FlowId id, Flow& flow) {
     if (!flow.terminated()) return;
     Leg& leg = flow.leg(side);
     const tcp::SynOptions& host =
@@ -44,25 +44,25 @@ void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now
     schedule(flow, id, StreamEvents::all);
   });
   serve_pending(now);
-  work_.shard.queue.flush(now);
+  context_.shard.queue.flush(now);
 }
 
 Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
-  return work_.receive_windows.first(work_.shard.registry.bearer(flow.bearer), from);
+  return context_.receive_windows.first(context_.shard.registry.bearer(flow.bearer), from);
 }
 
 void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
-  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
-  if (work_.journal.keeps()) work_.journal.begin(id, flow, work_.shard.registry.key_of(id));
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  if (context_.journal.keeps()) context_.journal.begin(id, flow, context_.shard.registry.key_of(id));
   begun_[id] = tcp::tick::fine(now);
-  work_.exposure.hold(flow);
+  context_.exposure.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
-  work_.shard.registry.record_change(flow.bearer);
+  context_.shard.registry.record_change(flow.bearer);
   bearer.use();
 }
 
 void SplitFlows::serve_all_pending(Instant now) {
-  work_.pending.serve_all(work_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
+  context_.pending.serve_all(context_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
 /// True if the quota must be read again before the host behind `in` is sent its window. That window is steered by no
@@ -70,28 +70,28 @@ void SplitFlows::serve_all_pending(Instant now) {
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
-  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !work_.memory.limit_is_fresh(flow, in, now);
+  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !context_.memory.limit_is_fresh(flow, in, now);
 }
 
 /// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
-  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   if (!bearer.rate_control().is_rate_controlled() && window_is_due<in>(flow, now)) {
     if constexpr (in == Side::core) {
-      work_.receive_windows.update_of_server(flow, bearer, now);
+      context_.receive_windows.update_of_server(flow, bearer, now);
     } else {
-      work_.receive_windows.update_of_ue(flow, bearer, now);
+      context_.receive_windows.update_of_ue(flow, bearer, now);
     }
   }
-  work_.keep_journal(flow, id);
+  context_.keep_journal(flow, id);
   const tcp::SeqNum before = from.endpoint.rcv_adv();
-  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, work_.shard);
+  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, context_.shard);
   from.endpoint.emit_due(now, output, Bytes::max());
-  work_.memory.record_advertised(from);
+  context_.memory.record_advertised(from);
   bearer.load.commit(flow.share, from.endpoint.rcv_adv() - before);
-  work_.flow_timers.update(flow, id, now);
+  context_.flow_timers.update(flow, id, now);
 }
 
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
@@ -102,7 +102,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     serve_slow_path(flow, id, now);
     return;
   }
-  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   // Received data uses window that its sender knows of. Without a controller, acknowledged data opens a window, and the
   // quota is read again when that window is advertised.
   const bool rate_controlled = bearer.rate_control().is_rate_controlled();
@@ -112,41 +112,41 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
         opens || (rate_controlled ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
     relay::pump_fast_path(flow, Side::radio);
   }
-  if (opens) work_.receive_windows.update_of_server(flow, bearer, now);
+  if (opens) context_.receive_windows.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_fast_path(flow, Side::core);
   if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
       (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
-    work_.receive_windows.update_of_ue(flow, bearer, now);
+    context_.receive_windows.update_of_ue(flow, bearer, now);
   if (Exposure::waits(flow)) [[unlikely]]
-    work_.exposure.allow(flow, bearer);
-  work_.keep_journal(flow, id);
+    context_.exposure.allow(flow, bearer);
+  context_.keep_journal(flow, id);
   // Without any of these conditions, held and advertised bytes have the same sum as before.
-  if (sending::emit(work_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
+  if (sending::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     update_accounting(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
-  work_.flow_timers.update(flow, id, now);
+  context_.flow_timers.update(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::distribute_budget(work_, bearer, now);
+    sending::distribute_budget(context_, bearer, now);
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
-  Bearer& bearer = work_.shard.registry.bearer(of);
+  Bearer& bearer = context_.shard.registry.bearer(of);
   const bool stays = flow.release_reason != ReleaseReason::none ? serve_leaving(flow, bearer, id, now)
                                                                 : serve_repairing(flow, bearer, id, now);
   // The flow may be closed, and its bearer with it.
-  if (!stays && !work_.shard.registry.bearers().contains(of)) return;
+  if (!stays && !context_.shard.registry.bearers().contains(of)) return;
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::distribute_budget(work_, bearer, now);
+    sending::distribute_budget(context_, bearer, now);
 }
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (is_fully_closed(flow, bearer, now)) {
-    work_.keep_journal(flow, id);
+    context_.keep_journal(flow, id);
     update_accounting(flow, bearer, StreamEvents::all);
   } else {
     relay_ends(flow, id, bearer, now);
@@ -160,7 +160,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (!flow.in_time_wait && relay::both_legs_closed(flow)) {
     enter_time_wait(flow, id, now);
   } else {
-    work_.flow_timers.update(flow, id, now);
+    context_.flow_timers.update(flow, id, now);
     stalls_.watch_holes(flow, id);
   }
   return true;
@@ -182,9 +182,9 @@ void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) 
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
   // A host that has sent a FIN needs no window.
-  if (flow.leg(Side::radio).endpoint.expects_data()) work_.receive_windows.update_of_ue(flow, bearer, now);
+  if (flow.leg(Side::radio).endpoint.expects_data()) context_.receive_windows.update_of_ue(flow, bearer, now);
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
-    work_.receive_windows.update_of_server(flow, bearer, now);
+    context_.receive_windows.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
 }
 
@@ -203,7 +203,7 @@ bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
   } else if (Handback::is_complete(flow)) {
     handback_.release(flow, now);
   } else {
-    work_.flow_timers.update(flow, id, now);
+    context_.flow_timers.update(flow, id, now);
     stalls_.watch_holes(flow, id);
     return true;
   }
@@ -213,9 +213,9 @@ bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
 
 /// Sends what can be sent, and forwards an abnormal end that sending may have caused.
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  if (Exposure::waits(flow)) work_.exposure.allow(flow, bearer);
-  work_.keep_journal(flow, id);
-  sending::emit(work_, flow, bearer, now);
+  if (Exposure::waits(flow)) context_.exposure.allow(flow, bearer);
+  context_.keep_journal(flow, id);
+  sending::emit(context_, flow, bearer, now);
   if (relay::has_news_of_end(flow)) [[unlikely]]
     pass_news_of_end(flow, bearer, now);
   update_accounting(flow, bearer, StreamEvents::all);
@@ -224,11 +224,11 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
 void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
-  sending::emit(work_, flow, bearer, now);
+  sending::emit(context_, flow, bearer, now);
 }
 
 void SplitFlows::use_budget(Bearer& bearer, Instant now) {
-  sending::distribute_budget(work_, bearer, now);
+  sending::distribute_budget(context_, bearer, now);
   serve_pending(now);
 }
 
@@ -236,19 +236,19 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
-  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), work_.memory.record(flow, events),
-                     moving);
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()),
+                     context_.memory.record(flow, events), moving);
 }
 
 void SplitFlows::on_due(FlowId id, Instant now) {
-  Flow& flow = work_.shard.registry.flow(id);
-  const ShardTimeouts& timeouts = work_.shard.config.timeouts;
+  Flow& flow = context_.shard.registry.flow(id);
+  const ShardTimeouts& timeouts = context_.shard.config.timeouts;
   if (!flow.terminated()) {
     if (now - flow.last_activity >= timeouts.handshake) {
-      work_.shard.counters.add(Counter::handshake_timeouts);
+      context_.shard.counters.add(Counter::handshake_timeouts);
       close(id, now);
     } else {
-      work_.shard.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
+      context_.shard.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
     }
     return;
   }
@@ -258,8 +258,9 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  if (const Instant due = FlowTimers::next_deadline(flow); due > now && work_.flow_timers.may_be_put_off(flow, now)) {
-    work_.flow_timers.arm(flow, id, due, now);
+  if (const Instant due = FlowTimers::next_deadline(flow);
+      due > now && context_.flow_timers.may_be_put_off(flow, now)) {
+    context_.flow_timers.arm(flow, id, due, now);
     return;
   }
   if (flow.in_time_wait && on_time_wait_timer(flow, id, now)) return;
@@ -270,7 +271,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     const auto before = endpoint.counters().timeouts;
     endpoint.on_timer(now);
     if (endpoint.counters().timeouts != before) {
-      work_.shard.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
+      context_.shard.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
   schedule(flow, id, StreamEvents::all);

@@ -13,7 +13,7 @@
 #include "proxy/relay/time_wait_queue.hpp"
 #include "proxy/split/rx_path.hpp"
 #include "proxy/split/sending.hpp"
-#include "proxy/split/split_work.hpp"
+#include "proxy/split/split_context.hpp"
 
 namespace sluice::proxy {
 
@@ -25,13 +25,13 @@ class SplitFlows {
   /// Keeps references to its arguments, which outlive it.
   SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
-  [[nodiscard]] RelayMemory& memory() { return work_.memory; }
-  [[nodiscard]] const RelayMemory& memory() const { return work_.memory; }
-  [[nodiscard]] FlowWindows& windows() { return work_.windows; }
+  [[nodiscard]] RelayMemory& memory() { return context_.memory; }
+  [[nodiscard]] const RelayMemory& memory() const { return context_.memory; }
+  [[nodiscard]] FlowWindows& windows() { return context_.windows; }
   /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
-    work_.windows.forget(flow, bearer);
-    if (bearer.rate_control().uses_ack_feedback()) work_.acks.forget(id, bearer);
+    context_.windows.forget(flow, bearer);
+    if (bearer.rate_control().uses_ack_feedback()) context_.acks.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
@@ -47,26 +47,26 @@ class SplitFlows {
   void begin(Flow& flow, FlowId id, Instant now);
   /// True if packet `at` belongs to a split flow and can be passed to receive().
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const {
-    return rx_path::flow_of(work_, known, at) != nullptr;
+    return rx_path::flow_of(context_, known, at) != nullptr;
   }
   /// Processes packets of a burst from `at` on (rx_path::receive).
   std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now) {
-    return rx_path::receive(work_, in, burst, known, at, now);
+    return rx_path::receive(context_, in, burst, known, at, now);
   }
   /// Processes a single packet of a split flow.
-  void receive(RxPacket& rx, FlowId id) { rx_path::receive(work_, rx, id); }
+  void receive(RxPacket& rx, FlowId id) { rx_path::receive(context_, rx, id); }
 
   /// Schedules the flow for service before the burst ends; `events` are the reasons.
-  void schedule(Flow& flow, FlowId id, StreamEvents events) { work_.pending.schedule(flow, id, events); }
+  void schedule(Flow& flow, FlowId id, StreamEvents events) { context_.pending.schedule(flow, id, events); }
   /// True if any flow is scheduled for service.
-  [[nodiscard]] bool has_pending() const { return work_.pending.any(); }
+  [[nodiscard]] bool has_pending() const { return context_.pending.any(); }
   /// Serves all scheduled flows.
   void serve_pending(Instant now) {
-    if (work_.pending.any()) serve_all_pending(now);
+    if (context_.pending.any()) serve_all_pending(now);
   }
   /// Lets the flow send to the radio, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
-    sending::emit(work_, flow, bearer, Side::radio, most, sending::Part::all, now);
+    sending::emit(context_, flow, bearer, Side::radio, most, sending::Part::all, now);
   }
   /// Distributes budget of the ACK-based window that became available while no flow was served.
   void use_budget(Bearer& bearer, Instant now);
@@ -122,7 +122,7 @@ class SplitFlows {
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
 
-  SplitWork work_;
+  SplitContext context_;
   EndToEndFlows& end_to_end_;
   Stalls stalls_;
   Handback handback_;

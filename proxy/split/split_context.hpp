@@ -16,10 +16,10 @@ namespace sluice::proxy {
 /// Shared context of the functions that process split connections (`arrivals`, `cut_through`, `hearing`, `sending`):
 /// one member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
 /// shard's.
-struct SplitWork {
+struct SplitContext {
   /// Keeps references to the context, which outlives it.
-  SplitWork(const ShardContext& context, FlowJournal kept)
-      : shard(context),
+  SplitContext(const ShardContext& shard_context, FlowJournal kept)
+      : shard(shard_context),
         exposure(shard.config.limits),
         memory(shard.config, shard.budget),
         receive_windows(shard.registry, shard.config.limits.max_flows, memory, exposure),
@@ -28,8 +28,8 @@ struct SplitWork {
         flow_timers(shard),
         journal(kept),
         pending(shard.config.limits.max_flows) {}
-  SplitWork(const SplitWork&) = delete;
-  SplitWork& operator=(const SplitWork&) = delete;
+  SplitContext(const SplitContext&) = delete;
+  SplitContext& operator=(const SplitContext&) = delete;
 
   /// Updates the journal entry if the flow's exposure has changed. Call it before anything leaves that acknowledges,
   /// because the journal must never contain less than the hosts have received.
