@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "proxy/relay/leg_output.hpp"
-#include "proxy/split/sending.hpp"
 #include "proxy/split/short_flow.hpp"
+#include "proxy/split/transmit.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -120,7 +120,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
-    sending::count_to_radio(context, flow, bearer, output.passed(), now);
+    transmit::count_to_radio(context, flow, bearer, output.passed(), now);
     if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(context, flow, id, bearer, now)) return count;
   }
   after_passing<in>(context, flow, id, bearer, count > 1 && first_waits, now);

@@ -3,8 +3,8 @@
 // that ends is counted once, and its successor is closed or continues. TIME-WAIT follows RFC 9293 section 3.6.1.
 #include <algorithm>
 
-#include "proxy/split/sending.hpp"
 #include "proxy/split/split_flows.hpp"
+#include "proxy/split/transmit.hpp"
 
 namespace sluice::proxy {
 
@@ -50,7 +50,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();
-    sending::emit(context_, flow, bearer, side, Bytes::max(), sending::Part::own, now);
+    transmit::emit(context_, flow, bearer, side, Bytes::max(), transmit::Budget::own, now);
   }
   if (!relay::both_legs_closed(flow)) return false;
   context_.shard.counters.add(Counter::flows_reset_by_stop);

@@ -10,8 +10,8 @@
 #include "proxy/handback/seams.hpp"
 #include "proxy/relay/leg_output.hpp"
 #include "proxy/split/rx_path.hpp"
-#include "proxy/split/sending.hpp"
 #include "proxy/split/short_flow.hpp"
+#include "proxy/split/transmit.hpp"
 
 namespace sluice::proxy {
 
@@ -121,14 +121,14 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     context_.exposure.allow(flow, bearer);
   context_.keep_journal(flow, id);
   // Without any of these conditions, held and advertised bytes have the same sum as before.
-  if (sending::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
+  if (transmit::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     update_accounting(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
   context_.flow_timers.update(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::distribute_budget(context_, bearer, now);
+    transmit::distribute_budget(context_, bearer, now);
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
@@ -140,7 +140,7 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   // The flow may be closed, and its bearer with it.
   if (!stays && !context_.shard.registry.bearers().contains(of)) return;
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    sending::distribute_budget(context_, bearer, now);
+    transmit::distribute_budget(context_, bearer, now);
 }
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
@@ -215,7 +215,7 @@ bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (Exposure::waits(flow)) context_.exposure.allow(flow, bearer);
   context_.keep_journal(flow, id);
-  sending::emit(context_, flow, bearer, now);
+  transmit::emit(context_, flow, bearer, now);
   if (relay::has_news_of_end(flow)) [[unlikely]]
     pass_news_of_end(flow, bearer, now);
   update_accounting(flow, bearer, StreamEvents::all);
@@ -224,11 +224,11 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
 void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
-  sending::emit(context_, flow, bearer, now);
+  transmit::emit(context_, flow, bearer, now);
 }
 
 void SplitFlows::use_budget(Bearer& bearer, Instant now) {
-  sending::distribute_budget(context_, bearer, now);
+  transmit::distribute_budget(context_, bearer, now);
   serve_pending(now);
 }
 

@@ -12,8 +12,8 @@
 #include "proxy/relay/stalls.hpp"
 #include "proxy/relay/time_wait_queue.hpp"
 #include "proxy/split/rx_path.hpp"
-#include "proxy/split/sending.hpp"
 #include "proxy/split/split_context.hpp"
+#include "proxy/split/transmit.hpp"
 
 namespace sluice::proxy {
 
@@ -66,7 +66,7 @@ class SplitFlows {
   }
   /// Lets the flow send to the radio, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
-    sending::emit(context_, flow, bearer, Side::radio, most, sending::Part::all, now);
+    transmit::emit(context_, flow, bearer, Side::radio, most, transmit::Budget::all, now);
   }
   /// Distributes budget of the ACK-based window that became available while no flow was served.
   void use_budget(Bearer& bearer, Instant now);

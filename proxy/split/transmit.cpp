@@ -1,7 +1,7 @@
 // Transmission on the legs of split connections. SplitFlows calls emit() when it serves a flow, BearerService when
 // budget becomes available. Invariant: data to the radio stays within the bearer's budget or window, and every byte
 // sent is accounted for in the bearer and its controllers.
-#include "proxy/split/sending.hpp"
+#include "proxy/split/transmit.hpp"
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool sh
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
       context.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
-      sending::emit(context, flow, bearer, Side::radio, turn, short_flow ? sending::Part::own : sending::Part::all,
-                    now);
+      transmit::emit(context, flow, bearer, Side::radio, turn,
+                     short_flow ? transmit::Budget::own : transmit::Budget::all, now);
       if (bearer.sent().total() != before && context.pending.has_room())
         context.pending.schedule(flow, id, StreamEvents::to_radio);
     }
@@ -32,20 +32,21 @@ void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool sh
 
 }  // namespace
 
-bool sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now) {
+bool transmit::emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.rate_control().limits_inflight()) [[unlikely]]
     context.windows.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
-  if (to_server) emit(context, flow, bearer, Side::core, Bytes::max(), Part::own, now);
+  if (to_server) emit(context, flow, bearer, Side::core, Bytes::max(), Budget::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   const bool notifies_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // Under the ACK-based controller the budget is not known yet, because it depends on updated bytes in flight.
   emit(context, flow, bearer, Side::radio, bearer.rate_control().is_ack_based() ? Bytes::max() : bearer.allowance(now),
-       Part::own, now);
+       Budget::own, now);
   return to_server || notifies_ue;
 }
 
-void sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
+void transmit::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget,
+                    Instant now) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, context.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
@@ -54,7 +55,7 @@ void sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side,
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? context.shard.registry.flows().index_of(flow) : no_id;
   if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
-    most = std::min(most, context.acks.budget(flow, id, bearer, part == Part::all, now));
+    most = std::min(most, context.acks.budget(flow, id, bearer, budget == Budget::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     count_to_radio(context, flow, bearer, sent, now);
@@ -67,7 +68,7 @@ void sending::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side,
   }
 }
 
-void sending::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
+void transmit::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
   if (bearer.spend(sent, now)) [[unlikely]]
     context.shard.registry.timers().schedule(bearer, bearer.deadline(now));
   flow.sent_to_radio += sent;
@@ -76,7 +77,7 @@ void sending::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, 
 
 /// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
 /// further ACK would trigger a call.
-void sending::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
+void transmit::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
   const AckController& controller = bearer.ack_controller();
