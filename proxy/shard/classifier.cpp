@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "proxy/shard/checksum.hpp"
-#include "proxy/split/router_errors.hpp"
+#include "proxy/split/icmp_errors.hpp"
 
 namespace sluice::proxy {
 
@@ -187,7 +187,7 @@ void Classifier::handle_unparsed(RxPacket& rx) {
     return;
   }
   parts_.changeover.on_unsplittable(rx);
-  if (rx.result == packet::ParseResult::icmp) router_errors::receive(shard_, parts_.flows, rx);
+  if (rx.result == packet::ParseResult::icmp) icmp_errors::receive(shard_, parts_.flows, rx);
   parts_.forwarder.forward(rx, counter);
 }
 

@@ -1,9 +1,9 @@
-#include "proxy/split/router_errors.hpp"
+#include "proxy/split/icmp_errors.hpp"
 
 #include "dataplane/packet/icmp_error.hpp"
 #include "proxy/relay/leg_output.hpp"
 
-namespace sluice::proxy::router_errors {
+namespace sluice::proxy::icmp_errors {
 namespace {
 
 /// Returns the connection of the quoted packet. A leg that faces the radio sends in the server's name.
@@ -14,7 +14,7 @@ flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Pars
 
 /// Returns the path MTU of the error, or the next plateau of RFC 1191 if it contains none. Returns 0 if the size is not
 /// plausible.
-std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
+std::uint32_t plausible_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unspecified = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;
   return mtu >= packet::least_mtu(ip_version) && mtu < error.ip_length ? mtu : 0;
@@ -32,7 +32,7 @@ void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   Flow& flow = shard.registry.flow(id);
   Leg& leg = flow.leg(in);
   const bool too_big = error->problem == packet::IcmpProblem::too_big;
-  const std::uint32_t mtu = too_big ? believable_mtu(*error, rx.parsed.ip_version) : 0;
+  const std::uint32_t mtu = too_big ? plausible_mtu(*error, rx.parsed.ip_version) : 0;
   if (!leg.endpoint.is_outstanding(error->seq) || (too_big && mtu == 0)) {
     shard.counters.add(Counter::icmp_not_believed);
     return;
@@ -52,4 +52,4 @@ void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   flows.schedule(flow, id, StreamEvents::all);
 }
 
-}  // namespace sluice::proxy::router_errors
+}  // namespace sluice::proxy::icmp_errors
