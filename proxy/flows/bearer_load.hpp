@@ -13,7 +13,7 @@ struct FlowShare {
   std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
   std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; 0 without a limit
   bool moving : 1 = false;         ///< a controller steers the server's window, and the UE has yet to acknowledge data
-  bool shut : 1 = false;           ///< the server has no window, or a law in steps sets it: the next report updates it
+  bool window_closed : 1 = false;  ///< the server has no window, or a law in steps sets it: the next report updates it
   bool short_flow : 1 = false;     ///< short flow: below SmvsMode::short_flow bytes sent, and not over
 
   static constexpr std::uint32_t most_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
@@ -29,7 +29,7 @@ struct BearerLoad {
   std::uint32_t moving_flows = 0;       ///< flows whose server window a controller steers and that hold data for the UE
   std::uint32_t long_moving_flows = 0;  ///< moving flows that are no short flows: downloads
   std::uint32_t short_flows = 0;        ///< short flows
-  std::uint32_t shut_flows = 0;         ///< flows whose server has no window
+  std::uint32_t closed_window_flows = 0;  ///< flows whose server has no window
 
   /// Updates the sums for a flow after normal service. The other fields of its share are unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
@@ -62,7 +62,7 @@ struct BearerLoad {
     exposed += Bytes(after.exposed) - Bytes(before.exposed);
     backlogged_flows += (after.backlog != 0 ? 1U : 0U) - (before.backlog != 0 ? 1U : 0U);
     moving_flows += (after.moving ? 1U : 0U) - (before.moving ? 1U : 0U);
-    shut_flows += (after.shut ? 1U : 0U) - (before.shut ? 1U : 0U);
+    closed_window_flows += (after.window_closed ? 1U : 0U) - (before.window_closed ? 1U : 0U);
     long_moving_flows +=
         (after.moving && !after.short_flow ? 1U : 0U) - (before.moving && !before.short_flow ? 1U : 0U);
     short_flows += (after.short_flow ? 1U : 0U) - (before.short_flow ? 1U : 0U);

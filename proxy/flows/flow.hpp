@@ -74,7 +74,7 @@ struct Leg {
   bool keepalive_passed : 1 = false;  ///< its keep-alive was forwarded, and the other host has to answer
   bool has_sent_data : 1 = false;     ///< the host has sent data
   bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
-  bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindows)
+  bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindowControl)
   bool regained : 1 = false;          ///< the other host has acknowledged data since the quota was last read
   Commitment commitment;              ///< the advertised window as recorded in the memory budget
 };

@@ -93,7 +93,7 @@ http::HttpServer::Reply LivePage::watch(const http::Request& request) {
   if (request.method != "GET") return only("GET");
   if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many look at the page\n");
   // The first event follows once the stream has taken over the client.
-  if (!std::exchange(looking_, true)) look_after(std::chrono::milliseconds(0));
+  if (!std::exchange(looking_, true)) min_window_check(std::chrono::milliseconds(0));
   return &events_;
 }
 
@@ -112,11 +112,11 @@ void LivePage::look() {
   }
   program_.look([this](const std::string& seen) {
     events_.send(seen);
-    look_after(look_period);
+    min_window_check(look_period);
   });
 }
 
-void LivePage::look_after(std::chrono::milliseconds delay) {
+void LivePage::min_window_check(std::chrono::milliseconds delay) {
   timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) look();

@@ -37,7 +37,7 @@ class LivePage {
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
   /// Sends the current state to all clients, and repeats that while there are any.
   void look();
-  void look_after(std::chrono::milliseconds delay);
+  void min_window_check(std::chrono::milliseconds delay);
 
   Guard guard_;
   Program program_;

@@ -1,6 +1,6 @@
-// Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindows calls limit()
-// before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused payload
-// was never acknowledged. Demand is measured as in dynamic right-sizing (flows/demand.hpp).
+// Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindowControl calls
+// limit() before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused
+// payload was never acknowledged. Demand is measured as in dynamic right-sizing (flows/demand.hpp).
 #include "proxy/relay/relay_memory.hpp"
 
 #include <algorithm>

@@ -45,7 +45,8 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
   context.acks.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
-  if (ReceiveWindows::data_opens_if_ack_based(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
+  if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
+    return false;
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;

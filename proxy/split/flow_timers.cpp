@@ -12,9 +12,9 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
 }
 
 /// Returns when a server whose window is nearly closed is granted two segments; `never` if it is not.
-Instant FlowTimers::keeps_going_at(const Flow& flow, Instant now) const {
-  const bool keeps = ReceiveWindows::is_kept_going(flow, registry_.bearer(flow.bearer), now);
-  return keeps ? now + ReceiveWindows::look_after : never;
+Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
+  const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
+  return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
 /// True if the flow's timer only needs a later expiry. On the fast path nothing else can be overdue, because
@@ -31,8 +31,8 @@ bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
 ///  - no rate is known yet, so the window follows the server's demand per unit of time.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
-  return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.shut ||
-         ReceiveWindows::is_kept_going(flow, bearer, now) || bearer.mean_rate() <= Rate();
+  return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||
+         ReceiveWindowControl::gets_min_window(flow, bearer, now) || bearer.mean_rate() <= Rate();
 }
 
 }  // namespace sluice::proxy

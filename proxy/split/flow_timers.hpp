@@ -2,7 +2,7 @@
 
 #include "dataplane/tcp/tick.hpp"
 #include "proxy/shard/context.hpp"
-#include "proxy/steering/receive_windows.hpp"
+#include "proxy/steering/receive_window_control.hpp"
 
 namespace sluice::proxy {
 
@@ -22,8 +22,8 @@ class FlowTimers {
   /// Arms the timer for the legs' timers and for a server with a nearly closed window. Call it after serving the flow.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
-    if (ReceiveWindows::is_nearly_shut(flow)) [[unlikely]]
-      due = lesser(due, keeps_going_at(flow, now));
+    if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
+      due = lesser(due, min_window_at(flow, now));
     if (!is_armed_before(flow, due)) arm(flow, id, due, now);
   }
   /// Arms the timer for `due` or the idle timeout, whichever is earlier. An earlier expiry that is already armed stays.
@@ -43,7 +43,7 @@ class FlowTimers {
   /// Returns the expiry for `due`: no later than the idle timeout, which is at least one second ahead.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
   /// Returns when a server with a nearly closed window is granted two segments; `never` if it is not.
-  [[nodiscard, gnu::noinline]] Instant keeps_going_at(const Flow& flow, Instant now) const;
+  [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if elapsed time alone may change a window of the flow.
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
 

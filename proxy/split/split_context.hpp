@@ -9,7 +9,7 @@
 #include "proxy/split/pending_flows.hpp"
 #include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
-#include "proxy/steering/receive_windows.hpp"
+#include "proxy/steering/receive_window_control.hpp"
 
 namespace sluice::proxy {
 
@@ -41,7 +41,7 @@ struct SplitContext {
   const ShardContext shard;
   Exposure exposure;
   RelayMemory memory;
-  ReceiveWindows receive_windows;
+  ReceiveWindowControl receive_windows;
   FlowWindows windows;
   AckSteering acks;
   FlowTimers flow_timers;

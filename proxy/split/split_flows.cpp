@@ -108,8 +108,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   const bool rate_controlled = bearer.rate_control().is_rate_controlled();
   bool opens = contains(events, StreamEvents::acked_by_radio);
   if (contains(events, StreamEvents::data_to_radio)) {
-    opens =
-        opens || (rate_controlled ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
+    opens = opens ||
+            (rate_controlled ? ReceiveWindowControl::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
     relay::pump_fast_path(flow, Side::radio);
   }
   if (opens) context_.receive_windows.update_of_server(flow, bearer, now);
@@ -173,7 +173,7 @@ inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, 
     if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
     if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
   }
-  return !flow.share.shut && !Exposure::waits(flow) && !bearer.rate_control().limits_inflight();
+  return !flow.share.window_closed && !Exposure::waits(flow) && !bearer.rate_control().limits_inflight();
 }
 
 /// Relays payload, FINs and windows, and lets both legs send.
@@ -183,7 +183,7 @@ void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) 
   relay::pass_keepalives(flow);
   // A host that has sent a FIN needs no window.
   if (flow.leg(Side::radio).endpoint.expects_data()) context_.receive_windows.update_of_ue(flow, bearer, now);
-  if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
+  if (flow.leg(Side::core).endpoint.expects_data() || flow.share.window_closed)
     context_.receive_windows.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
 }

@@ -187,8 +187,8 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
     steer(bearer, now);
   }
   serve(bearer.id, now);
-  if (bearer.load.shut_flows > 0) [[unlikely]]
-    serve_shut(bearer, now);
+  if (bearer.load.closed_window_flows > 0) [[unlikely]]
+    serve_closed_windows(bearer, now);
   if (senders_.any()) {
     const LeavingSender* const sender = senders_.find(report.sender);
     if (sender != nullptr) bearer.rest(*sender);
@@ -199,9 +199,9 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
 }
 
 /// Serves flows whose server has no window, because the report may open it.
-void BearerService::serve_shut(Bearer& bearer, Instant now) {
+void BearerService::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
-    if (flow.share.shut) flows_.schedule(flow, id, StreamEvents::to_radio);
+    if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
   });
   flows_.serve_pending(now);
 }

@@ -58,7 +58,7 @@ class BearerService {
   /// Serves all flows with unsent data, because per-flow windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
   /// Schedules flows whose server has no window, because a report may open it.
-  void serve_shut(Bearer& bearer, Instant now);
+  void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;
   SplitFlows& flows_;

@@ -10,14 +10,14 @@
 namespace sluice::proxy {
 namespace {
 
-FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool shut,
+FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool window_closed,
                 bool short_flow = false) {
   FlowShare share;
   share.backlog = backlog;
   share.committed = committed;
   share.exposed = exposed & FlowShare::most_exposed;
   share.moving = moving;
-  share.shut = shut;
+  share.window_closed = window_closed;
   share.short_flow = short_flow;
   return share;
 }
@@ -31,14 +31,14 @@ TEST(BearerLoad, AddingAndRemovingAFlowChangesNothing) {
   EXPECT_EQ(load.exposed, 500_B);
   EXPECT_EQ(load.backlogged_flows, 1U);
   EXPECT_EQ(load.moving_flows, 1U);
-  EXPECT_EQ(load.shut_flows, 1U);
+  EXPECT_EQ(load.closed_window_flows, 1U);
   load.change(flow, {});
   EXPECT_EQ(load.backlog, 0_B);
   EXPECT_EQ(load.committed, 0_B);
   EXPECT_EQ(load.exposed, 0_B);
   EXPECT_EQ(load.backlogged_flows, 0U);
   EXPECT_EQ(load.moving_flows, 0U);
-  EXPECT_EQ(load.shut_flows, 0U);
+  EXPECT_EQ(load.closed_window_flows, 0U);
 }
 
 TEST(BearerLoad, AFlowWithUnsentBytesCountsAsBacklogged) {
@@ -85,7 +85,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   Bytes exposed;
   std::uint32_t backlogged = 0;
   std::uint32_t moving = 0;
-  std::uint32_t shut = 0;
+  std::uint32_t window_closed = 0;
   std::uint32_t long_moving = 0;
   std::uint32_t short_flows = 0;
   for (const FlowShare& flow : flows) {
@@ -94,7 +94,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
     exposed += Bytes(flow.exposed);
     backlogged += flow.backlog != 0 ? 1U : 0U;
     moving += flow.moving ? 1U : 0U;
-    shut += flow.shut ? 1U : 0U;
+    window_closed += flow.window_closed ? 1U : 0U;
     long_moving += flow.moving && !flow.short_flow ? 1U : 0U;
     short_flows += flow.short_flow ? 1U : 0U;
   }
@@ -103,7 +103,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   EXPECT_EQ(load.exposed, exposed);
   EXPECT_EQ(load.backlogged_flows, backlogged);
   EXPECT_EQ(load.moving_flows, moving);
-  EXPECT_EQ(load.shut_flows, shut);
+  EXPECT_EQ(load.closed_window_flows, window_closed);
   EXPECT_EQ(load.long_moving_flows, long_moving);
   EXPECT_EQ(load.short_flows, short_flows);
 }

@@ -11,10 +11,10 @@ namespace sluice::proxy {
 
 /// Receive windows that a split connection advertises. The UE's is limited by the relay's memory only. The server's is
 /// also limited by the second loop, where a controller steers (control::SecondLoopParameters). Thread: the shard's.
-class ReceiveWindows {
+class ReceiveWindowControl {
  public:
   /// Keeps references to its arguments, which outlive it.
-  ReceiveWindows(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
+  ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
       : registry_(registry), memory_(memory), exposure_(exposure), loops_(max_flows), sliding_(max_flows) {}
 
   /// Returns the first window for the host behind `from`, of a connection that has just begun.
@@ -34,21 +34,21 @@ class ReceiveWindows {
   }
   /// True if data from the server changes its window under the ACK-based controller.
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
-    return flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
+    return flow.share.window_closed || !flow.share.moving || bearer.load.moving_flows != 1;
   }
   /// True if the server has used up its window and may get two segments now and then. A server that cannot send for its
   /// retransmission timeout restarts with ten segments (RFC 5681 section 4.1), and the link idles while that window
   /// grows. Two segments are granted because rounding by the window scale may reduce one to none.
-  [[nodiscard]] static bool is_kept_going(const Flow& flow, const Bearer& bearer, Instant now) {
-    return is_nearly_shut(flow) && bearer.rate_control().is_ack_based() &&
-           relay::stalled_for(flow, Side::radio, now) <= kept_going_for;
+  [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
+    return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
+           relay::stalled_for(flow, Side::radio, now) <= min_window_granted_for;
   }
   /// True if less than two segments of the server's window are left, where the second loop sets it.
-  [[nodiscard]] static bool is_nearly_shut(const Flow& flow) {
+  [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
-  /// Delay after which a flow with is_kept_going() is served again.
-  static constexpr Duration look_after = std::chrono::milliseconds(50);
+  /// Delay after which a flow with gets_min_window() is served again.
+  static constexpr Duration min_window_check = std::chrono::milliseconds(50);
   /// Removes the second loop's state, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
@@ -69,10 +69,10 @@ class ReceiveWindows {
 
   /// Time without a window after which a server gets two segments. A retransmission timeout is at least 200 ms plus a
   /// round trip, and the timer may be late.
-  static constexpr Duration shut_for = std::chrono::milliseconds(100);
+  static constexpr Duration closed_for = std::chrono::milliseconds(100);
   /// Time without progress of the UE after which a server is no longer kept going, because the restart then costs
   /// little in comparison.
-  static constexpr Duration kept_going_for = std::chrono::seconds(5);
+  static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
   /// Returns the rest of the window advertised to the server.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
@@ -83,8 +83,8 @@ class ReceiveWindows {
     return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
   }
   /// Returns `room`, or two segments if the server must be kept going.
-  [[nodiscard]] static Bytes keep_going(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
-                                        Instant now);
+  [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
+                                              Bytes most, Instant now);
 
   /// Opens the window by memory alone. `held`: bytes held of what the host behind `in` has sent; `limit`: their quota.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;

@@ -1,7 +1,7 @@
 // Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
 // (the second loop of the paper, control/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
 // Invariants: a right edge never moves left, and no window exceeds the quota of RelayMemory.
-#include "proxy/steering/receive_windows.hpp"
+#include "proxy/steering/receive_window_control.hpp"
 
 #include <algorithm>
 
@@ -45,16 +45,16 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
 }
 
 /// Changes the flow's mark that its server has no window.
-[[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
+[[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
-  flow.share.shut = shut;
+  flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
 /// Records whether the server has no window, in which case the next report triggers an update.
-void record_shut(Flow& flow, Bearer& bearer, bool shut) {
-  if (flow.share.shut != shut) [[unlikely]]
-    change_shut(flow, bearer, shut);
+void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
+  if (flow.share.window_closed != window_closed) [[unlikely]]
+    change_window_closed(flow, bearer, window_closed);
 }
 
 /// Time for which relayed data must last so that a server's restart with ten segments does not matter.
@@ -70,14 +70,14 @@ bool holds_plenty(const Flow& flow, const Bearer& bearer) {
 
 }  // namespace
 
-Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
+Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
   const Treatment& treatment = bearer.treatment();
   const Bytes most = memory_.first_limit(bearer);
   const bool rate_controlled = needs_feedback(treatment.mode) && from == Side::core;
   return rate_controlled ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
 
-inline void ReceiveWindows::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
+inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
   const Bytes most = advertise_to(flow, in, limit);
   Leg& leg = flow.leg(in);
   leg.at_limit = most == limit && !memory_.goes_by_need(flow, in);
@@ -85,20 +85,20 @@ inline void ReceiveWindows::open_window_without_law(Flow& flow, Side in, Bytes l
   exposure_.open_window(flow, in, most - held);
 }
 
-void ReceiveWindows::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
+void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
   const Bytes limit = memory_.limit(flow, bearer, Side::radio, held, now);
   open_window_without_law(flow, Side::radio, limit, held);
 }
 
-void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
+void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.rate_control().is_rate_controlled()) {
     open_window_without_law(flow, Side::core, limit, held);
-    record_shut(flow, bearer, false);
+    record_window_closed(flow, bearer, false);
     return;
   }
   Loop* const loop = loop_of(flow, bearer, held);
@@ -115,18 +115,19 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
                                  : held + controlled_room(flow, bearer, loop->balance);
   const Bytes most = limit - held;
   const Bytes room = std::min(most, wanted - held);
-  exposure_.open_window(flow, Side::core, keep_going(flow, bearer, *loop, room, most, now), updates_of(bearer));
+  exposure_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
   // reports.
-  record_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+  record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
 /// Returns `room`, or two segments now and then instead of a closed window.
-Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
-                                 Instant now) {
+Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
+                                             Instant now) {
   const Bytes few = few_segments(flow);
   if (room < few) {
-    if (now - loop.open_at < shut_for || !is_kept_going(flow, bearer, now) || holds_plenty(flow, bearer)) return room;
+    if (now - loop.open_at < closed_for || !gets_min_window(flow, bearer, now) || holds_plenty(flow, bearer))
+      return room;
     room = std::min(most, few);
   }
   loop.open_at = now;
@@ -134,7 +135,7 @@ Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& l
 }
 
 /// Returns null while the connection carries little, because its first window is sufficient.
-ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
+ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.treatment().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
   if (held + received < parameters.initial / 2) return nullptr;
@@ -147,7 +148,8 @@ ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer
 }
 
 /// Returns the window for the server by the balance of the second loop.
-Bytes ReceiveWindows::controlled_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
+Bytes ReceiveWindowControl::controlled_room(const Flow& flow, const Bearer& bearer,
+                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);
@@ -169,14 +171,14 @@ Bytes ReceiveWindows::controlled_room(const Flow& flow, const Bearer& bearer, co
   return advertised + loop.advance(seen);
 }
 
-Bytes ReceiveWindows::traced_advance(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop,
-                                     const control::ReceiveWindowObservation& seen) const {
+Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop,
+                                           const control::ReceiveWindowObservation& seen) const {
   const auto identify = [&] { return identity_of(registry_.key_of(flow), loop.parameters()); };
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
 /// Returns the window for the server by the sliding-mode law. Between two steps nothing is added.
-Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
+Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   if (now < sliding.next) return advertised;
@@ -195,7 +197,7 @@ Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sli
   return advertised + std::clamp(granted, Bytes{}, std::max(most, Bytes{}));
 }
 
-void ReceiveWindows::forget(Flow& flow, const Bearer& bearer) {
+void ReceiveWindowControl::forget(Flow& flow, const Bearer& bearer) {
   if (flow.window_loop == no_id) return;
   const Loop& loop = loops_[flow.window_loop];
   if (bearer.trace != nullptr) [[unlikely]] {
