@@ -1,6 +1,6 @@
-// Toeplitz hash of UE addresses, equal to the hash that a network card computes for RSS with rss_key(). Steering calls
-// it for every packet whose owner must be found; fanout_program.cpp builds the same function for the kernel. The hash
-// is linear, so two table lookups compute it for a folded address.
+// Toeplitz hash of UE addresses, equal to the hash that a network card computes for RSS with rss_key(). RssSteering
+// calls it for every packet whose owner must be found; fanout_program.cpp builds the same function for the kernel. The
+// hash is linear, so two table lookups compute it for a folded address.
 
 #include "dataplane/dpdk/address_hash.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "dataplane/dpdk/device_arguments.hpp"
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
@@ -186,7 +186,7 @@ PacketMemory packet_memory(const Config& config) {
 
 Bytes memory_for(const Config& config) {
   const std::uint64_t needed = packet::pool_footprint(config.pool.buffers, buffer_room_for(config)) +
-                               dpdk::Steering::footprint(config.shards.count);
+                               dpdk::RssSteering::footprint(config.shards.count);
   constexpr std::uint64_t mib = 1 << 20;
   return Bytes(static_cast<std::int64_t>((needed / mib + 64) * mib));  // descriptors and driver memory
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/port.hpp"
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/command.hpp"
 #include "proxy/config/config.hpp"
@@ -28,7 +28,7 @@ class Overview {
     const Config* config;
     std::vector<ShardChannel*> channels;
     std::array<const dpdk::Port*, 2> ports;  ///< indexed by Side
-    dpdk::Steering* steering;
+    dpdk::RssSteering* steering;
     const packet::PacketPool* pool;
     const FeedbackLink* feedback;  ///< null without feedback
     const ShardWatch* watch;

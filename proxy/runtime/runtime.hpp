@@ -11,7 +11,7 @@
 
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/dpdk/port.hpp"
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/capture/captures.hpp"
@@ -100,7 +100,7 @@ class Runtime {
   dpdk::Eal eal_;
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
-  dpdk::Steering steering_;
+  dpdk::RssSteering steering_;
   std::optional<WireKeeper> wire_keeper_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::optional<capture::RingFile> last_frames_;  ///< declared before the shards, which write to it

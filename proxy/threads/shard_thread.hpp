@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/poll_policy.hpp"
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/shard/shard.hpp"
 #include "proxy/threads/shard_channel.hpp"

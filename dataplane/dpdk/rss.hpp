@@ -18,7 +18,7 @@ struct rte_ring;
 
 namespace sluice::dpdk {
 
-class Steering;
+class RssSteering;
 
 /// Access of one shard to the two ports: receives the packets of the shard's UEs, whichever queue they arrived on.
 /// Thread: the shard's.
@@ -42,8 +42,8 @@ class ShardPorts {
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  friend class Steering;
-  ShardPorts(Steering& steering, unsigned self) : steering_(&steering), self_(self) {}
+  friend class RssSteering;
+  ShardPorts(RssSteering& steering, unsigned self) : steering_(&steering), self_(self) {}
   std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
   std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
@@ -57,7 +57,7 @@ class ShardPorts {
   void enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept;
   void wake(unsigned peer) noexcept;
 
-  Steering* steering_;
+  RssSteering* steering_;
   unsigned self_;
   unsigned next_peer_ = 0;  ///< peer whose ring is served first, in rotation
   bool helped_ = false;
@@ -70,17 +70,17 @@ class ShardPorts {
 /// shards go to them through single-producer single-consumer rings. A shard without a transmit queue of its own sends
 /// through rings as well. If devices distribute by the UE's address (RSS), packets arrive at the right shard and the
 /// rings stay empty.
-class Steering {
+class RssSteering {
  public:
   static constexpr std::uint32_t default_ring_size = 4096;
 
   /// Creates the rings between `shards` shards. `ports` is indexed by Facing; they and `this` outlive the threads.
   /// Throws std::runtime_error if there is no memory for the rings, std::invalid_argument for no shard or more than
   /// 128.
-  Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = default_ring_size);
-  ~Steering();
-  Steering(const Steering&) = delete;
-  Steering& operator=(const Steering&) = delete;
+  RssSteering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = default_ring_size);
+  ~RssSteering();
+  RssSteering(const RssSteering&) = delete;
+  RssSteering& operator=(const RssSteering&) = delete;
 
   /// Returns the bytes of DPDK memory that rings of the default size take between `shards` shards.
   [[nodiscard]] static std::uint64_t footprint(unsigned shards) noexcept;

@@ -1,8 +1,8 @@
-// Distribution of packets to the shards that own their UEs. Poll threads call ShardPorts in every round; Steering is
+// Distribution of packets to the shards that own their UEs. Poll threads call ShardPorts in every round; RssSteering is
 // shared by them and constant after construction. Packets of other shards pass through single-producer single-consumer
 // rings, so no lock is needed. A full ring drops packets instead of blocking.
 
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -24,7 +24,7 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
 
 }  // namespace
 
-Steering::Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size) : ports_(ports) {
+RssSteering::RssSteering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size) : ports_(ports) {
   if (shards == 0 || shards > rss_table_size) {
     throw std::invalid_argument("steering: 1 to " + std::to_string(rss_table_size) + " shards");
   }
@@ -43,7 +43,7 @@ Steering::Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ri
   }
 }
 
-Steering::~Steering() {
+RssSteering::~RssSteering() {
   for (auto* const rings : {&received_, &transmitted_}) {
     for (const Ring& ring : *rings) {
       void* packet = nullptr;
@@ -52,27 +52,27 @@ Steering::~Steering() {
   }
 }
 
-std::uint64_t Steering::footprint(unsigned shards) noexcept {
+std::uint64_t RssSteering::footprint(unsigned shards) noexcept {
   if (shards == 1) return 0;
   const std::uint64_t rings = std::uint64_t{4} * shards * shards;  // two sides, received and transmitted
   return rings * static_cast<std::uint64_t>(rte_ring_get_memsize(default_ring_size));
 }
 
-unsigned Steering::poller(Facing side, std::uint16_t queue) const noexcept {
+unsigned RssSteering::poller(Facing side, std::uint16_t queue) const noexcept {
   // Different shards poll the two ports with a single queue each, so that one thread does not poll both.
   const Port& port = *ports_[static_cast<std::size_t>(side)];
   if (port.receive_queues() > 1) return queue % shards();
   return (queue + static_cast<unsigned>(side)) % shards();
 }
 
-unsigned Steering::sender(Facing side, unsigned shard) const noexcept {
+unsigned RssSteering::sender(Facing side, unsigned shard) const noexcept {
   // With fewer transmit queues than shards, queue q belongs to the shard that polls queue q.
   const Port& port = *ports_[static_cast<std::size_t>(side)];
   const unsigned queues = port.transmit_queues();
   return queues >= shards() ? shard : poller(side, static_cast<std::uint16_t>(shard % queues));
 }
 
-std::uint16_t Steering::transmit_queue(Facing side, unsigned shard) const noexcept {
+std::uint16_t RssSteering::transmit_queue(Facing side, unsigned shard) const noexcept {
   return static_cast<std::uint16_t>(shard % ports_[static_cast<std::size_t>(side)]->transmit_queues());
 }
 

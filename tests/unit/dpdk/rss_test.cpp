@@ -1,5 +1,5 @@
 // Tests of the distribution of packets to shards by the UE's address, within one thread and across threads.
-#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/rss.hpp"
 
 #include <gmock/gmock.h>
 
@@ -53,9 +53,9 @@ std::vector<packet::Packet> poll(ShardPorts& shard, Facing side) {
   return got;
 }
 
-TEST(Steering, OneShardSeesEverything) {
+TEST(RssSteering, OneShardSeesEverything) {
   TwoPorts net("one");
-  Steering steering(net.ports(), 1);
+  RssSteering steering(net.ports(), 1);
   send(*net.ues, datagram(ue(1), server(), "up"));
   send(*net.servers, datagram(server(), ue(1), "down"));
   const auto up = poll(steering.shard(0), Facing::radio);
@@ -66,10 +66,10 @@ TEST(Steering, OneShardSeesEverything) {
   EXPECT_EQ(text_of(down[0]), "down");
 }
 
-TEST(Steering, EveryPacketReachesTheOwnerOfItsUe) {
+TEST(RssSteering, EveryPacketReachesTheOwnerOfItsUe) {
   TwoPorts net("own");
   constexpr unsigned shards = 3;
-  Steering steering(net.ports(), shards);
+  RssSteering steering(net.ports(), shards);
   std::set<unsigned> owners;
   for (unsigned number = 0; number < 60; ++number) {
     send(*net.ues, datagram(ue(number), server(), std::to_string(number)));
@@ -93,9 +93,9 @@ TEST(Steering, EveryPacketReachesTheOwnerOfItsUe) {
   for (const auto& [text, times] : seen) EXPECT_EQ(times, 2) << text;
 }
 
-TEST(Steering, PacketsWithoutAUeAreReceivedOnce) {
+TEST(RssSteering, PacketsWithoutAUeAreReceivedOnce) {
   TwoPorts net("arp");
-  Steering steering(net.ports(), 2);
+  RssSteering steering(net.ports(), 2);
   packet::Packet arp = sluice::test::pool().allocate();
   std::fill_n(arp.append(60), 60, std::uint8_t{0});
   packet::store_be16(arp.data() + 12, 0x0806);
@@ -107,10 +107,10 @@ TEST(Steering, PacketsWithoutAUeAreReceivedOnce) {
   EXPECT_EQ(seen, 1U);
 }
 
-TEST(Steering, EveryShardCanSendBothWays) {
+TEST(RssSteering, EveryShardCanSendBothWays) {
   TwoPorts net("send");
   constexpr unsigned shards = 3;
-  Steering steering(net.ports(), shards);
+  RssSteering steering(net.ports(), shards);
   for (unsigned shard = 0; shard < shards; ++shard) {
     std::array<packet::Packet, 2> up = {datagram(ue(shard), server(), "a"), datagram(ue(shard), server(), "b")};
     std::array<packet::Packet, 1> down = {datagram(server(), ue(shard), "c")};
@@ -126,9 +126,9 @@ TEST(Steering, EveryShardCanSendBothWays) {
   EXPECT_EQ(net.ues->receive(0, burst), 3U);
 }
 
-TEST(Steering, OrderWithinAUeIsKept) {
+TEST(RssSteering, OrderWithinAUeIsKept) {
   TwoPorts net("fifo");
-  Steering steering(net.ports(), 2);
+  RssSteering steering(net.ports(), 2);
   for (int i = 0; i < 50; ++i) send(*net.ues, datagram(ue(9), server(), std::to_string(i)));
   const unsigned owner = steering.owner(ue(9));
   int expected = 0;
@@ -143,9 +143,9 @@ TEST(Steering, OrderWithinAUeIsKept) {
   EXPECT_EQ(expected, 50);
 }
 
-TEST(Steering, AShardThatFallsBehindLosesItsOwnPacketsOnly) {
+TEST(RssSteering, AShardThatFallsBehindLosesItsOwnPacketsOnly) {
   TwoPorts net("slow");
-  Steering steering(net.ports(), 2, 16);
+  RssSteering steering(net.ports(), 2, 16);
   // Shard 0 polls the radio port; shard 1 does not come to take what is its own.
   unsigned theirs = 0;
   while (steering.owner(ue(theirs)) != 1) ++theirs;
@@ -160,9 +160,9 @@ TEST(Steering, AShardThatFallsBehindLosesItsOwnPacketsOnly) {
   EXPECT_EQ(steering.shard(0).dropped(), 25U);
 }
 
-TEST(Steering, ShardsInTheirOwnThreadsLoseNothing) {
+TEST(RssSteering, ShardsInTheirOwnThreadsLoseNothing) {
   TwoPorts net("thr");
-  Steering steering(net.ports(), 2);
+  RssSteering steering(net.ports(), 2);
   constexpr unsigned total = 20000;
   std::atomic<unsigned> arrived{0};
   std::atomic<bool> stop{false};
@@ -192,10 +192,10 @@ TEST(Steering, ShardsInTheirOwnThreadsLoseNothing) {
   EXPECT_EQ(steering.shard(0).dropped() + steering.shard(1).dropped(), 0U);
 }
 
-TEST(Steering, ASleepingShardIsWokenForItsPackets) {
+TEST(RssSteering, ASleepingShardIsWokenForItsPackets) {
   TwoPorts net("wake");
   // Each port has one queue: shard 0 polls the radio port, shard 1 the core port, shard 2 lives on what it is handed.
-  Steering steering(net.ports(), 3);
+  RssSteering steering(net.ports(), 3);
   PollPolicy policy(PollMode::adaptive);
   steering.shard(2).watch_with(policy);
   unsigned theirs = 0;
@@ -228,10 +228,10 @@ TEST(Steering, ASleepingShardIsWokenForItsPackets) {
   EXPECT_LT(waited / packets, std::chrono::milliseconds(3)) << "not left to the end of its sleep of 10 ms";
 }
 
-TEST(Steering, ImpossibleNumbersOfShardsAreRefused) {
+TEST(RssSteering, ImpossibleNumbersOfShardsAreRefused) {
   TwoPorts net("bad");
-  EXPECT_THROW(Steering(net.ports(), 0), std::invalid_argument);
-  EXPECT_THROW(Steering(net.ports(), 129), std::invalid_argument);
+  EXPECT_THROW(RssSteering(net.ports(), 0), std::invalid_argument);
+  EXPECT_THROW(RssSteering(net.ports(), 129), std::invalid_argument);
 }
 
 }  // namespace
