@@ -1,5 +1,5 @@
 // State of one UE bearer: applies Node-B reports, selects between reports and ACKs as the controller's input, and
-// answers how much the radio leg may send. BearerService calls it for reports and timers, the split and end-to-end
+// answers how much the radio leg may send. ReportDispatcher calls it for reports and timers, the split and end-to-end
 // paths for each segment. Invariant: siblings of one UE count the same sent bytes, because they share its radio queue.
 // The SMVS step follows section 5 of the paper (control/smvs.hpp).
 #include "proxy/bearer/bearer.hpp"

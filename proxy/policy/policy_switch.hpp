@@ -1,7 +1,7 @@
 #pragma once
 
 #include "proxy/shard/forwarder.hpp"
-#include "proxy/steering/bearer_service.hpp"
+#include "proxy/steering/report_dispatcher.hpp"
 
 namespace sluice::proxy {
 
@@ -10,7 +10,7 @@ namespace sluice::proxy {
 class PolicySwitch {
  public:
   /// Keeps references to its arguments, which outlive it.
-  PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, BearerService& bearers,
+  PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, ReportDispatcher& bearers,
                Forwarder& forwarder)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
 
@@ -24,7 +24,7 @@ class PolicySwitch {
   const ShardContext& shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
-  BearerService& bearers_;
+  ReportDispatcher& bearers_;
   Forwarder& forwarder_;
 };
 

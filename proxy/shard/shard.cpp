@@ -1,4 +1,4 @@
-// Owns the components of a shard and connects them: Classifier, SplitFlows, EndToEndFlows, BearerService, Forwarder.
+// Owns the components of a shard and connects them: Classifier, SplitFlows, EndToEndFlows, ReportDispatcher, Forwarder.
 // The poll thread (proxy/threads) and the virtual-time network of the emulator call it; each call passes the time in.
 // Invariant: receive() and advance() return with the transmit queue flushed.
 #include "proxy/shard/shard.hpp"
@@ -16,7 +16,7 @@
 #include "proxy/shard/describe.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/split/split_flows.hpp"
-#include "proxy/steering/bearer_service.hpp"
+#include "proxy/steering/report_dispatcher.hpp"
 
 namespace sluice::proxy {
 
@@ -83,7 +83,7 @@ struct Shard::Parts {
   SplitFlows flows;
   Sweep sweep;
   MemoryRelief relief;
-  BearerService bearers;
+  ReportDispatcher bearers;
   Forwarder forwarder;
   HandshakeTracker handshakes;
   Changeover changeover;

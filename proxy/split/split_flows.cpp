@@ -1,7 +1,7 @@
 // Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard,
-// classifier and BearerService call serve_pending(), Shard calls on_due(); receive paths only schedule. Invariant: the
-// journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after each
-// service.
+// classifier and ReportDispatcher call serve_pending(), Shard calls on_due(); receive paths only schedule. Invariant:
+// the journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after
+// each service.
 #include "proxy/split/split_flows.hpp"
 
 #include <algorithm>

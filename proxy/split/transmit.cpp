@@ -1,4 +1,4 @@
-// Transmission on the legs of split connections. SplitFlows calls emit() when it serves a flow, BearerService when
+// Transmission on the legs of split connections. SplitFlows calls emit() when it serves a flow, ReportDispatcher when
 // budget becomes available. Invariant: data to the radio stays within the bearer's budget or window, and every byte
 // sent is accounted for in the bearer and its controllers.
 #include "proxy/split/transmit.hpp"

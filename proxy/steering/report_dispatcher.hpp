@@ -14,10 +14,10 @@ namespace sluice::proxy {
 
 /// Processes Node-B reports and bearer timers: runs the bearer's controller, and lets its flows send what it grants.
 /// Thread: the shard's.
-class BearerService {
+class ReportDispatcher {
  public:
   /// Keeps references to its arguments, which outlive it.
-  BearerService(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end)
+  ReportDispatcher(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end) {}
 
   /// Processes reports whose amounts and rates are within bounds (control::feedback::bound).

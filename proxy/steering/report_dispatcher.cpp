@@ -1,7 +1,7 @@
 // Node-B reports and bearer timers: runs each bearer's controller and distributes its send budget to the flows. Shard
 // passes reports, omission notices and expired timers. Invariant: all bearers of a UE receive each accepted report
 // once, because they share its radio queue.
-#include "proxy/steering/bearer_service.hpp"
+#include "proxy/steering/report_dispatcher.hpp"
 
 #include <algorithm>
 #include <array>
@@ -85,7 +85,7 @@ control::feedback::BearerStatus status_of(const Bearer& bearer) {
 
 }  // namespace
 
-void BearerService::on_reports(std::span<const ReportArrival> reports, Instant now) {
+void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instant now) {
   if (reports.size() == 1) {  // a single report needs no prefetching
     on_report(reports[0], shard_.registry.find_bearer(reports[0].bearer.ue), now);
     return;
@@ -99,7 +99,7 @@ void BearerService::on_reports(std::span<const ReportArrival> reports, Instant n
 
 /// Processes reports with prefetching, because each belongs to another UE whose memory is not cached. A bearer contains
 /// the index of its flow, which is prefetched when the bearer itself is cached.
-void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now) {
+void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
   std::array<BearerId, Registry::most_found_at_once> ids;
@@ -123,14 +123,14 @@ void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now
 }
 
 /// Prefetches the bearer's controller, and the flow that is served next.
-void BearerService::prefetch_flow(BearerId id) const {
+void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
   bearer.prefetch_law();
   if (bearer.first_flow != no_id) flow::prefetch_all(shard_.registry.flow(bearer.first_flow));
 }
 
-void BearerService::on_report(const ReportArrival& report, BearerId id, Instant now) {
+void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Instant now) {
   shard_.counters.add(Counter::reports);
   if (id == flow::no_flow) {
     shard_.counters.add(Counter::reports_unknown_bearer);
@@ -152,7 +152,7 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
 }
 
 /// Handles the interval before this report, in which the UE may have been omitted.
-void BearerService::on_pause(Bearer& first, const ReportArrival& report) {
+void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const LeavingSender* const sender = senders_.find(first.reports().last().sender);
   if (sender == nullptr) return;
@@ -164,12 +164,12 @@ void BearerService::on_pause(Bearer& first, const ReportArrival& report) {
   } while (bearer != &first);
 }
 
-void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
+void ReportDispatcher::on_words(std::span<const SenderWord> words, Instant now) {
   for (const SenderWord& word : words) senders_.on_omission(word, now);
 }
 
 /// Returns false if the report is stale, which then holds for all bearers of the UE.
-bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
+bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
   if (verdict == Bearer::Verdict::stale) {
@@ -199,14 +199,14 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
 }
 
 /// Serves flows whose server has no window, because the report may open it.
-void BearerService::serve_closed_windows(Bearer& bearer, Instant now) {
+void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
   });
   flows_.serve_pending(now);
 }
 
-void BearerService::count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived) {
+void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived) {
   const control::feedback::BearerReport& now = report.bearer;
   const ReportArrival& last = bearer.reports().last();
   const control::feedback::BearerReport& before = last.bearer;
@@ -225,7 +225,7 @@ void BearerService::count_group(const Bearer& bearer, const ReportArrival& repor
   }
 }
 
-void BearerService::on_due(BearerId id, Instant now) {
+void ReportDispatcher::on_due(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
   if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
     shard_.registry.close_bearer(id);
@@ -249,7 +249,7 @@ void BearerService::on_due(BearerId id, Instant now) {
   reschedule(id, now);
 }
 
-void BearerService::reschedule(BearerId id, Instant now) {
+void ReportDispatcher::reschedule(BearerId id, Instant now) {
   // The timer is moved at once, because nearly always a report has postponed the deadline. The bearer need not be
   // visited at the old one.
   Bearer& bearer = shard_.registry.bearer(id);
@@ -257,11 +257,11 @@ void BearerService::reschedule(BearerId id, Instant now) {
   shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
 }
 
-void BearerService::steer(Bearer& bearer, Instant now) {
+void ReportDispatcher::steer(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) { steer(flow, id, bearer, now); });
 }
 
-void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+void ReportDispatcher::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
@@ -270,7 +270,7 @@ void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   flows_.schedule(flow, id, StreamEvents::all);
 }
 
-void BearerService::serve(BearerId id, Instant now) {
+void ReportDispatcher::serve(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
   if (bearer.rate_control().limits_inflight()) {
     serve_flow_windows(bearer, now);
@@ -285,7 +285,7 @@ void BearerService::serve(BearerId id, Instant now) {
   flows_.serve_pending(now);
 }
 
-bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant now) {
+bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instant now) {
   bool sent_any = false;
   FlowId id = bearer.first_flow;
   const std::uint32_t count = bearer.flow_count;
@@ -310,7 +310,7 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
 }
 
 /// Serves every flow with unsent data, because a report may have opened per-flow windows.
-void BearerService::serve_flow_windows(Bearer& bearer, Instant now) {
+void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
   });
@@ -320,7 +320,7 @@ void BearerService::serve_flow_windows(Bearer& bearer, Instant now) {
 }
 
 /// Reports one entry per UE: the entry of a bearer ring represents all its members.
-void BearerService::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
+void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});
     shard_.registry.bearers().for_each([&](BearerId id, const Bearer& bearer) {
