@@ -115,11 +115,11 @@ Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const 
   const Watched& watched = flows_[flow.clocked];
   const control::DelayBasedController& law = bearer.ack_controller().law();
   const bool short_flow = is_short_flow(flow, bearer);
-  Contenders contenders = contenders_for(bearer);
-  contenders.all += watched.waits ? 0U : 1U;
-  contenders.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
+  Competitors competitors = competitors_for(bearer);
+  competitors.all += watched.waits ? 0U : 1U;
+  competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
   const Bytes whole = law.window() + law.ahead(watched.passing.further());
-  return watched.payload_of(part_of(whole, contenders.all, contenders.short_flows, short_flow));
+  return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 
 void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {

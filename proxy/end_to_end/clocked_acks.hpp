@@ -8,7 +8,7 @@
 #include "dataplane/packet/parse.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
-#include "proxy/steering/ack_steering.hpp"
+#include "proxy/steering/budget_sharing.hpp"
 
 namespace sluice::proxy {
 

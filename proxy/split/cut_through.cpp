@@ -42,7 +42,7 @@ inline std::size_t take_together(SplitContext& context, const Leg& to, std::span
 /// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
 /// totals, and an armed timer. An ACK due to the server is scheduled here.
 inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  context.acks.record_passed(flow, id, bearer);
+  context.budget_sharing.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
@@ -91,7 +91,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   Bytes most = Bytes::max();
   if (out == Side::radio) {
     most = bearer.rate_control().is_ack_based()
-               ? context.acks.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               ? context.budget_sharing.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
                : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;

@@ -64,7 +64,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     packet.reset();
     believed = own.endpoint.receive(segment, {}, now, told);
   }
-  if (news.delivered != 0) context.acks.on_ack(flow, id, *fed, news, now);
+  if (news.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, news, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }

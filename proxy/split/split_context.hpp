@@ -7,7 +7,7 @@
 #include "proxy/shard/context.hpp"
 #include "proxy/split/flow_timers.hpp"
 #include "proxy/split/pending_flows.hpp"
-#include "proxy/steering/ack_steering.hpp"
+#include "proxy/steering/budget_sharing.hpp"
 #include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_window_control.hpp"
 
@@ -24,7 +24,7 @@ struct SplitContext {
         memory(shard.config, shard.budget),
         receive_windows(shard.registry, shard.config.limits.max_flows, memory, exposure),
         windows(shard.registry, shard.config.limits.max_flows),
-        acks(shard.config.limits.max_flows),
+        budget_sharing(shard.config.limits.max_flows),
         flow_timers(shard),
         journal(kept),
         pending(shard.config.limits.max_flows) {}
@@ -43,7 +43,7 @@ struct SplitContext {
   RelayMemory memory;
   ReceiveWindowControl receive_windows;
   FlowWindows windows;
-  AckSteering acks;
+  BudgetSharing budget_sharing;
   FlowTimers flow_timers;
   FlowJournal journal;
   PendingFlows pending;

@@ -31,7 +31,7 @@ class SplitFlows {
   /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     context_.windows.forget(flow, bearer);
-    if (bearer.rate_control().uses_ack_feedback()) context_.acks.forget(id, bearer);
+    if (bearer.rate_control().uses_ack_feedback()) context_.budget_sharing.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }

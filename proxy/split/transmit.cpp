@@ -16,7 +16,7 @@ void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool sh
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
     Flow& flow = context.shard.registry.flow(id);
     const FlowId next = flow.bearer_next;
-    const bool chosen = !short_flow || context.acks.short_flow_waits(id);
+    const bool chosen = !short_flow || context.budget_sharing.short_flow_waits(id);
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
       context.keep_journal(flow, id);  // the flow may not have been served since it received something
       const std::uint64_t before = bearer.sent().total();
@@ -55,12 +55,12 @@ void transmit::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? context.shard.registry.flows().index_of(flow) : no_id;
   if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
-    most = std::min(most, context.acks.budget(flow, id, bearer, budget == Budget::all, now));
+    most = std::min(most, context.budget_sharing.budget(flow, id, bearer, budget == Budget::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     count_to_radio(context, flow, bearer, sent, now);
     if (feeds_controller) [[unlikely]]
-      context.acks.sync(flow, id, bearer);
+      context.budget_sharing.update_inflight(flow, id, bearer);
   }
   if (const std::uint32_t retransmitted = endpoint.counters().retransmitted - before; retransmitted != 0) [[unlikely]] {
     context.shard.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core,

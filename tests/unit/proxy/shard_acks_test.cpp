@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "proxy/steering/ack_steering.hpp"
+#include "proxy/steering/budget_sharing.hpp"
 
 namespace sluice::test {
 namespace {

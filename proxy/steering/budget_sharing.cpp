@@ -2,7 +2,7 @@
 // flows. The pure-ACK path and the slow path call `hear()`, sending calls room() and sync(), cut-through calls
 // budget_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows'
 // shares.
-#include "proxy/steering/ack_steering.hpp"
+#include "proxy/steering/budget_sharing.hpp"
 
 #include <algorithm>
 
@@ -53,25 +53,25 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bo
   return Bytes(static_cast<double>(window.count()) * part);
 }
 
-Contenders contenders_for(const Bearer& bearer) {
+Competitors competitors_for(const Bearer& bearer) {
   const AckController& controller = bearer.ack_controller();
   return {bearer.load.backlogged_flows + controller.passing.waiting,
           controller.short_flows_waiting() + controller.passing.short_flows};
 }
 
 control::Acknowledged news_of(const Bearer& bearer, Instant now) {
-  const std::uint32_t contenders = contenders_for(bearer).all;
+  const std::uint32_t competitors = competitors_for(bearer).all;
   control::Acknowledged news;
   news.now = now;
   news.in_flight = bearer.ack_controller().flight();
-  news.flows = std::max(contenders, 1U);
-  news.held_back = contenders > 0;
+  news.flows = std::max(competitors, 1U);
+  news.held_back = competitors > 0;
   news.reference_part = bearer.reference_part(now);
   return news;
 }
 
 /// Updates the flow's bytes in flight. Usually they have not changed.
-inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckController& controller) {
+inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
   if (payload == share.payload && radio.endpoint.on_fast_path()) return;
@@ -83,8 +83,8 @@ inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckContro
 }
 
 /// Updates whether the flow waits and is short. Usually that has not changed.
-inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
-                                      AckController& controller) {
+inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
+                                        AckController& controller) {
   const bool short_flow_waits = waits && is_short_flow(flow, bearer);
   if (waits == (share.waits != 0) && short_flow_waits == (share.short_flow_waits != 0)) return;
   controller.count_waiting(share.waits, waits);
@@ -96,15 +96,15 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
 /// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
 /// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
 /// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
-inline Bytes AckSteering::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
-                                           const AckController& controller) {
+inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
+                                             const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
     return Bytes::max();
   return budget_beside_others(share, flow, controller);
 }
 
 /// Returns the same limit as budget_elsewhere() for one of several flows.
-Bytes AckSteering::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
+Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
   const Duration took = endpoint.srtt();
@@ -120,7 +120,7 @@ Bytes AckSteering::budget_beside_others(const Share& share, const Flow& flow, co
 }
 
 /// Returns budget_elsewhere(). A flow without such room does not count as waiting for the window.
-inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
+inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
   const bool can_send = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now();
@@ -128,11 +128,11 @@ inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& b
   return elsewhere;
 }
 
-void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
+void BudgetSharing::update_inflight(const Flow& flow, FlowId id, Bearer& bearer) {
   follow(shares_[id], flow, bearer, bearer.ack_controller());
 }
 
-void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
+void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   follow(share, flow, bearer, controller);
@@ -149,34 +149,34 @@ void AckSteering::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNe
   controller.on_ack(sample);
 }
 
-Bytes AckSteering::budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
+Bytes BudgetSharing::budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   const Bytes elsewhere = follow(share, flow, bearer, controller);
   controller.resume(now);
   const Bytes budget = lesser(elsewhere, controller.budget(now));
-  const Contenders contenders = contenders_for(bearer);
-  const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
+  const Competitors competitors = competitors_for(bearer);
+  const std::uint32_t waiting = competitors.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return budget;
-  return part_of_budget(share, budget, contenders, waiting, flow, controller, now);
+  return part_of_budget(share, budget, competitors, waiting, flow, controller, now);
 }
 
-Bytes AckSteering::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
+Bytes BudgetSharing::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   follow_flight(share, flow, controller);
   controller.resume(now);
   const Bytes budget = lesser(budget_elsewhere(share, flow, bearer, controller), controller.budget(now));
-  const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
+  const std::uint32_t waiting = competitors_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // The waiting state is updated only if the flow has to wait, because it is not read before.
   if (waiting <= 1 && budget >= least) [[likely]]
     return budget;
   follow_waits(share, true, flow, bearer, controller);
   if (waiting <= 1) return budget;
-  return part_of_budget(share, budget, contenders_for(bearer), waiting, flow, controller, now);
+  return part_of_budget(share, budget, competitors_for(bearer), waiting, flow, controller, now);
 }
 
-void AckSteering::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
+void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   follow_flight(shares_[id], flow, controller);
   follow_waits(shares_[id], false, flow, bearer, controller);
@@ -185,18 +185,18 @@ void AckSteering::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 /// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
 /// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
 /// would then not be the path's.
-Bytes AckSteering::part_of_budget(const Share& share, Bytes budget, Contenders contenders, std::uint32_t waiting,
-                                  const Flow& flow, const AckController& controller, Instant now) {
+Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
+                                    const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();
   const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
   if (in_pairs && share.flight == 0 && budget < least) return Bytes{};
   const Bytes mine =
-      part_of(controller.law().window(now), waiting, contenders.short_flows, share.short_flow_waits != 0);
+      part_of(controller.law().window(now), waiting, competitors.short_flows, share.short_flow_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, budget);
 }
 
-void AckSteering::forget(FlowId id, Bearer& bearer) {
+void BudgetSharing::forget(FlowId id, Bearer& bearer) {
   const Share share = std::exchange(shares_[id], Share{});
   if (share.flight == 0 && share.waits == 0 && share.short_flow_waits == 0) return;
   bearer.ack_controller().add_flight(-Bytes(share.flight));

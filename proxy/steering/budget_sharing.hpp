@@ -28,12 +28,12 @@ inline constexpr double short_flow_share = 0.8;
 
 /// Numbers of flows that compete for a bearer's window: split ones with unsent data, and end-to-end ones whose servers
 /// the window limits.
-struct Contenders {
+struct Competitors {
   std::uint32_t all = 0;
   std::uint32_t short_flows = 0;  ///< how many of `all` are short flows
 };
 /// Returns the flows that compete for the bearer's window.
-[[nodiscard]] Contenders contenders_for(const Bearer& bearer);
+[[nodiscard]] Competitors competitors_for(const Bearer& bearer);
 /// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
@@ -48,13 +48,13 @@ struct Contenders {
 /// Feeds each bearer's ACK-based controller with the ACKs of its split connections, and divides its window among them.
 /// A waiting flow gets at most its part while another one waits. Short flows get the larger part, because users mostly
 /// wait for short transfers. Keeps each flow's bytes in flight. Thread: the shard's.
-class AckSteering {
+class BudgetSharing {
  public:
   /// Reserves address space for `most_flows` flows.
-  explicit AckSteering(std::size_t most_flows) : shares_(most_flows) {}
+  explicit BudgetSharing(std::size_t most_flows) : shares_(most_flows) {}
 
   /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
-  [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
+  [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer uses ACKs.
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
   /// Returns how many IP bytes the flow may send now. `beyond_its_part`: the flow may also use what others leave.
@@ -95,7 +95,7 @@ class AckSteering {
   /// Updates bytes in flight and waiting state, and returns budget_elsewhere().
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how much of `room` the flow may send while it shares the window.
-  [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Contenders contenders,
+  [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
   flow::LazyArray<Share> shares_;  ///< contributions by FlowId; no memory where no bearer uses ACKs
