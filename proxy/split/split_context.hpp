@@ -8,8 +8,8 @@
 #include "proxy/split/flow_timers.hpp"
 #include "proxy/split/pending_flows.hpp"
 #include "proxy/steering/budget_sharing.hpp"
-#include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_window_control.hpp"
+#include "proxy/steering/split_flow_controllers.hpp"
 
 namespace sluice::proxy {
 
@@ -23,7 +23,7 @@ struct SplitContext {
         exposure(shard.config.limits),
         memory(shard.config, shard.budget),
         receive_windows(shard.registry, shard.config.limits.max_flows, memory, exposure),
-        windows(shard.registry, shard.config.limits.max_flows),
+        flow_controllers(shard.registry, shard.config.limits.max_flows),
         budget_sharing(shard.config.limits.max_flows),
         flow_timers(shard),
         journal(kept),
@@ -42,7 +42,7 @@ struct SplitContext {
   Exposure exposure;
   RelayMemory memory;
   ReceiveWindowControl receive_windows;
-  FlowWindows windows;
+  SplitFlowControllers flow_controllers;
   BudgetSharing budget_sharing;
   FlowTimers flow_timers;
   FlowJournal journal;

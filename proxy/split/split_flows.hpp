@@ -27,10 +27,10 @@ class SplitFlows {
 
   [[nodiscard]] RelayMemory& memory() { return context_.memory; }
   [[nodiscard]] const RelayMemory& memory() const { return context_.memory; }
-  [[nodiscard]] FlowWindows& windows() { return context_.windows; }
+  [[nodiscard]] SplitFlowControllers& flow_controllers() { return context_.flow_controllers; }
   /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
-    context_.windows.forget(flow, bearer);
+    context_.flow_controllers.forget(flow, bearer);
     if (bearer.rate_control().uses_ack_feedback()) context_.budget_sharing.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }

@@ -34,7 +34,7 @@ void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool sh
 
 bool transmit::emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.rate_control().limits_inflight()) [[unlikely]]
-    context.windows.follow(flow, bearer, now);
+    context.flow_controllers.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (to_server) emit(context, flow, bearer, Side::core, Bytes::max(), Budget::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
@@ -51,7 +51,7 @@ void transmit::emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, context.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.rate_control().limits_inflight()) [[unlikely]]
-    most = context.windows.send_budget(flow, bearer, now);
+    most = context.flow_controllers.send_budget(flow, bearer, now);
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? context.shard.registry.flows().index_of(flow) : no_id;
   if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
@@ -72,7 +72,7 @@ void transmit::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer,
   if (bearer.spend(sent, now)) [[unlikely]]
     context.shard.registry.timers().schedule(bearer, bearer.deadline(now));
   flow.sent_to_radio += sent;
-  context.windows.sent(flow, bearer, sent);
+  context.flow_controllers.sent(flow, bearer, sent);
 }
 
 /// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no

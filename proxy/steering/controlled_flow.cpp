@@ -1,6 +1,6 @@
 // Adapter between a per-flow window controller (control/flow_controller.hpp) and a connection: converts sent totals to
-// positions and the reported queue to payload. FlowWindows uses it for split connections, AckWindows for end-to-end
-// ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
+// positions and the reported queue to payload. SplitFlowControllers uses it for split connections, AckWindows for
+// end-to-end ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
 #include "proxy/steering/controlled_flow.hpp"
 
 #include <algorithm>

@@ -266,7 +266,7 @@ void ReportDispatcher::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now)
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
   endpoint.set_window_source(bearer.rate_control().window_source(), seed);
-  if (bearer.rate_control().limits_inflight()) flows_.windows().begin(flow, bearer, now);
+  if (bearer.rate_control().limits_inflight()) flows_.flow_controllers().begin(flow, bearer, now);
   flows_.schedule(flow, id, StreamEvents::all);
 }
 

@@ -9,10 +9,11 @@ namespace sluice::proxy {
 
 /// Per-flow window controllers of split connections. The window limits bytes in flight to the UE beside the congestion
 /// window, as the window of an ACK does in the paper. Thread: the shard's.
-class FlowWindows {
+class SplitFlowControllers {
  public:
   /// Reserves places for `max_flows` controllers. `registry` outlives it.
-  FlowWindows(const Registry& registry, std::uint32_t max_flows) : registry_(registry), controllers_(max_flows) {}
+  SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
+      : registry_(registry), controllers_(max_flows) {}
 
   /// Feeds the flow's controller with what the UE has acknowledged and the Node-B has reported since the last service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);

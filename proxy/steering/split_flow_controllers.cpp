@@ -1,4 +1,4 @@
-#include "proxy/steering/flow_windows.hpp"
+#include "proxy/steering/split_flow_controllers.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace sluice::proxy {
 /// Returns the flow's controller and creates it on first use.
-ControlledFlow* FlowWindows::controller_of(Flow& flow, Bearer& bearer) {
+ControlledFlow* SplitFlowControllers::controller_of(Flow& flow, Bearer& bearer) {
   if (flow.controller == no_id) {
     const Leg& radio = flow.leg(Side::radio);
     const control::LawStart start{radio.endpoint.least_rtt(), segment_on_wire(radio)};
@@ -17,7 +17,7 @@ ControlledFlow* FlowWindows::controller_of(Flow& flow, Bearer& bearer) {
   return &controllers_[flow.controller];
 }
 
-void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
+void SplitFlowControllers::follow(Flow& flow, Bearer& bearer, Instant now) {
   ControlledFlow* const controlled = controller_of(flow, bearer);
   if (controlled == nullptr) return;
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
@@ -35,7 +35,7 @@ void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
   controlled->on_ack(bearer, ack);
 }
 
-Bytes FlowWindows::send_budget(Flow& flow, Bearer& bearer, Instant now) {
+Bytes SplitFlowControllers::send_budget(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes flight = flight_on_wire(flow.leg(Side::radio));
   Bytes window = segment_on_wire(flow.leg(Side::radio)) * least_window_segments;
   if (ControlledFlow* const controlled = controller_of(flow, bearer)) {
@@ -44,19 +44,19 @@ Bytes FlowWindows::send_budget(Flow& flow, Bearer& bearer, Instant now) {
   return std::max(window - flight, Bytes{});
 }
 
-void FlowWindows::record_sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
+void SplitFlowControllers::record_sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
   ControlledFlow& controlled = controllers_[flow.controller];
   controlled.on_sent(bearer, controlled.sent() + bytes);
 }
 
-void FlowWindows::begin(Flow& flow, Bearer& bearer, Instant now) {
+void SplitFlowControllers::begin(Flow& flow, Bearer& bearer, Instant now) {
   ControlledFlow* const controlled = controller_of(flow, bearer);
   if (controlled == nullptr) return;
   const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
   controlled->seed(bearer, window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue().view(now));
 }
 
-void FlowWindows::forget(Flow& flow, Bearer& bearer) {
+void SplitFlowControllers::forget(Flow& flow, Bearer& bearer) {
   if (flow.controller == no_id) return;
   controllers_[flow.controller].leave(bearer);
   controllers_.erase(flow.controller);
