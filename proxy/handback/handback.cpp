@@ -5,7 +5,7 @@
 
 namespace sluice::proxy {
 
-bool Handback::ask(Flow& flow, ReleaseReason reason) const {
+bool Handback::request_release(Flow& flow, ReleaseReason reason) const {
   if (reason == ReleaseReason::released_memory && !(flow.terminated() && relay::empty(flow))) return false;
   if (reason == ReleaseReason::none) {
     // A handback that has begun continues, because its segments were already forwarded. A policy's decision stays.

@@ -26,7 +26,7 @@ class Handback {
 
   /// Requests release of the flow for `reason` as soon as its hosts cannot notice; ReleaseReason::none cancels the
   /// request. Returns false if nothing changes, else the flow must be served.
-  [[nodiscard]] bool ask(Flow& flow, ReleaseReason reason) const;
+  [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
   /// Advances the handback of a flow with a release reason, during its service: starts it, or prepares the start.
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds nothing of the connection, so that the flow can be released.

@@ -17,7 +17,7 @@ void Sweep::go_on(Instant now) {
   for (; next_ < end; ++next_) {
     if (!flows.contains(next_)) continue;
     if (!ends_) {
-      flows_.ask_to_leave(flows[next_], next_, reason_);
+      flows_.request_release(flows[next_], next_, reason_);
     } else if (!flows_.end_now(flows[next_], next_, now)) {
       again_ = true;
     }

@@ -296,11 +296,11 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
       return;
     case handshake::Step::refused:
       shard_.counters.add(Counter::flows_refused);
-      flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
+      flows_.request_release(flow, id, ReleaseReason::never_split);
       forwarder_.forward(rx, Counter::forward_reset_handshake);
       return;
     case handshake::Step::give_up:
-      flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
+      flows_.request_release(flow, id, ReleaseReason::never_split);
       forward_unsplit(rx, reason_to_give_up(rx));
       return;
   }

@@ -174,7 +174,7 @@ void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   const BearerId bearer = parts.registry.find_bearer(*ue);
   if (bearer == flow::no_flow) return;
   parts.registry.for_each_flow_of(
-      bearer, [&](Flow& flow, FlowId id) { parts.flows.ask_to_leave(flow, id, ReleaseReason::released_command); });
+      bearer, [&](Flow& flow, FlowId id) { parts.flows.request_release(flow, id, ReleaseReason::released_command); });
   parts.flows.serve_pending(now);
   parts.queue.flush(now);
 }

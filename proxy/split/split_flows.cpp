@@ -135,7 +135,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = context_.shard.registry.bearer(of);
-  const bool stays = flow.release_reason != ReleaseReason::none ? serve_leaving(flow, bearer, id, now)
+  const bool stays = flow.release_reason != ReleaseReason::none ? serve_releasing(flow, bearer, id, now)
                                                                 : serve_repairing(flow, bearer, id, now);
   // The flow may be closed, and its bearer with it.
   if (!stays && !context_.shard.registry.bearers().contains(of)) return;
@@ -188,7 +188,7 @@ void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) 
   emit_with_ends(flow, id, bearer, now);
 }
 
-bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (flow.release_reason == ReleaseReason::never_split) {
     close(id, now);
     return false;

@@ -70,9 +70,9 @@ class SplitFlows {
   }
   /// Distributes budget of the ACK-based window that became available while no flow was served.
   void use_budget(Bearer& bearer, Instant now);
-  /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::ask).
-  void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
-    if (handback_.ask(flow, reason)) schedule(flow, id, StreamEvents::all);
+  /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::request_release).
+  void request_release(Flow& flow, FlowId id, ReleaseReason reason) {
+    if (handback_.request_release(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
   /// Handles the flow's timer.
   void on_due(FlowId id, Instant now);
@@ -100,7 +100,7 @@ class SplitFlows {
   /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
   bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   /// Serves a flow with a release reason: advances its handback. Returns false if the flow was closed.
-  [[gnu::cold, gnu::noinline]] bool serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] bool serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
