@@ -1,7 +1,7 @@
 // Observes one direction of a regulated connection from the middle of its path: RTT to the receiver, delay to the
 // sender, bytes in flight, and whether the window limits the sender.
-// ClockedAcks owns one per flow and calls it for each packet. Invariant: constant space; if more than 32 marks are
-// needed, every other one is dropped.
+// EndToEndAckControl owns one per flow and calls it for each packet. Invariant: constant space; if more than 32 marks
+// are needed, every other one is dropped.
 
 #include "control/passing_flow.hpp"
 

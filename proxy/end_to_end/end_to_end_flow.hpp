@@ -84,10 +84,11 @@ struct EndToEndFlow {
   EndToEndId holding_next = no_id;  ///< next in the list of the bearer's flows with delayed ACKs
   EndToEndId holding_previous = no_id;
   std::uint32_t tracked = no_id;  ///< index of the state for splitting it (SplitCandidates), if any
-  std::uint32_t clocked = no_id;  ///< index of its state in ClockedAcks, if the ACK-based controller observes it
-  std::uint32_t ticket = 0;       ///< serial number among the handshakes in progress
-  std::uint16_t held_count = 0;   ///< number of delayed ACKs
-  std::uint16_t segment = 536;    ///< largest payload to the UE, by the MSS of its SYN
+  std::uint32_t ack_control =
+      no_id;                     ///< index of its state in EndToEndAckControl, if the ACK-based controller observes it
+  std::uint32_t ticket = 0;      ///< serial number among the handshakes in progress
+  std::uint16_t held_count = 0;  ///< number of delayed ACKs
+  std::uint16_t segment = 536;   ///< largest payload to the UE, by the MSS of its SYN
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;        ///< bit per Side: the host has sent a FIN
   std::uint8_t dscp = 0;        ///< DSCP of its SYN

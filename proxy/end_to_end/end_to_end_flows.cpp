@@ -17,9 +17,9 @@ EndToEndFlows::EndToEndFlows(const ShardConfig& config, const Parts& parts, Inst
     : config_(config),
       parts_(parts),
       flows_(config.limits.max_flows),
-      clocked_(config.limits.max_flows),
-      windows_(parts_, clocked_),
-      held_(flows_, parts_, windows_),
+      ack_control_(config.limits.max_flows),
+      rewriter_(parts_, ack_control_),
+      held_(flows_, parts_, rewriter_),
       candidates_(config.limits.max_flows),
       half_open_(config.limits.max_flows),
       wheel_(config.limits.max_flows, origin) {}
@@ -112,7 +112,7 @@ void EndToEndFlows::close(EndToEndId id, Instant now) {
   held_.release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (flow.controller) flow.controller->leave(bearer);
-  clocked_.forget(flow, bearer);
+  ack_control_.forget(flow, bearer);
   parts_.registry.drop_end_to_end(flow.bearer, now);
   if (flow.successor) {
     --successors_;
@@ -130,7 +130,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
     Bearer& before = parts_.registry.bearer(flow.bearer);
     if (flow.controller) flow.controller->leave(before);
     flow.controller.reset();
-    clocked_.forget(flow, before);
+    ack_control_.forget(flow, before);
     flow.running = flow.running || flow.towards(Side::radio).acked > Bytes{};
     if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
@@ -171,8 +171,8 @@ TrackedConnection EndToEndFlows::give_up(EndToEndId id, Instant now) {
 void EndToEndFlows::on_due(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release_overdue(flow, id, now);
-  if (ClockedAcks::watches(flow) && now >= clocked_.due(flow))
-    clocked_.set_aside(flow, parts_.registry.bearer(flow.bearer));
+  if (EndToEndAckControl::watches(flow) && now >= ack_control_.due(flow))
+    ack_control_.set_aside(flow, parts_.registry.bearer(flow.bearer));
   if (now >= forgotten_at(flow)) {
     close(id, now);
     return;
@@ -181,7 +181,7 @@ void EndToEndFlows::on_due(EndToEndId id, Instant now) {
 }
 
 void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
-  const Instant silent = ClockedAcks::watches(flow) ? clocked_.due(flow) : never;
+  const Instant silent = EndToEndAckControl::watches(flow) ? ack_control_.due(flow) : never;
   wheel_.schedule(id, std::min({forgotten_at(flow), held_.due(flow), silent}));
 }
 

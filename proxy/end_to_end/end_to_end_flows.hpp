@@ -6,7 +6,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
-#include "proxy/end_to_end/clocked_acks.hpp"
+#include "proxy/end_to_end/end_to_end_ack_control.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/end_to_end/held_acks.hpp"
 #include "proxy/end_to_end/parts.hpp"
@@ -158,8 +158,8 @@ class EndToEndFlows {
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<EndToEndFlow> flows_;
-  ClockedAcks clocked_;
-  AckWindows windows_;
+  EndToEndAckControl ack_control_;
+  AckRewriter rewriter_;
   HeldAcks held_;
   SplitCandidates candidates_;
   std::uint32_t successors_ = 0;  ///< connections whose handback is in progress

@@ -52,7 +52,7 @@ void HeldAcks::release_front(EndToEndFlow& flow, EndToEndId id, Instant now) {
   --flow.held_count;
   --waiting_;
   if (flow.held.empty()) leave_holding(flow, id);
-  windows_.rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
+  rewriter_.rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
   parts_.queue.push(Side::core, std::move(packet), now);
 }
 

@@ -4,7 +4,7 @@
 
 #include "control/ack_release.hpp"
 #include "dataplane/flow/slab.hpp"
-#include "proxy/end_to_end/ack_windows.hpp"
+#include "proxy/end_to_end/ack_rewriter.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/end_to_end/parts.hpp"
 
@@ -15,8 +15,8 @@ namespace sluice::proxy {
 class HeldAcks {
  public:
   /// Keeps references to its arguments, which outlive it.
-  HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckWindows& windows)
-      : flows_(flows), parts_(parts), windows_(windows) {}
+  HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckRewriter& rewriter)
+      : flows_(flows), parts_(parts), rewriter_(rewriter) {}
 
   /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
   void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
@@ -44,7 +44,7 @@ class HeldAcks {
 
   flow::Slab<EndToEndFlow>& flows_;
   EndToEndParts parts_;
-  AckWindows& windows_;
+  AckRewriter& rewriter_;
   std::uint32_t waiting_ = 0;     ///< delayed ACKs of all connections
   std::uint32_t next_freed_ = 0;  ///< where the scan for low memory continues
 };

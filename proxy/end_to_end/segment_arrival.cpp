@@ -76,7 +76,7 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, con
   DataWay& way = flow.towards(opposite(in));
   const Bytes payload(parsed.segment.payload_len);
   const Bytes end = numbers.seq + payload;
-  if (in == Side::core && ClockedAcks::watches(flow)) watch_data(flow, id, parsed, end, now);
+  if (in == Side::core && EndToEndAckControl::watches(flow)) watch_data(flow, id, parsed, end, now);
   if (end <= way.sent) return;
   static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
@@ -88,8 +88,8 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, con
 
 void EndToEndFlows::watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                Instant now) {
-  const bool counted = clocked_.due(flow) != never;
-  clocked_.on_data(flow, parts_.registry.bearer(flow.bearer), parsed, end, now);
+  const bool counted = ack_control_.due(flow) != never;
+  ack_control_.on_data(flow, parts_.registry.bearer(flow.bearer), parsed, end, now);
   if (!counted) schedule(flow, id);
 }
 
@@ -100,10 +100,10 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
   if (in == Side::radio && !flow.controller && bearer.rate_control().has_flow_windows())
-    windows_.begin_law(flow, bearer, now);
-  if (in == Side::radio && ClockedAcks::governs(bearer) && !flow.half_open()) [[unlikely]] {
-    if (!ClockedAcks::watches(flow)) clocked_.begin(flow, bearer, now);
-    const bool nothing_left = clocked_.on_ack(flow, bearer, segment, ack, now);
+    rewriter_.begin_law(flow, bearer, now);
+  if (in == Side::radio && EndToEndAckControl::governs(bearer) && !flow.half_open()) [[unlikely]] {
+    if (!EndToEndAckControl::watches(flow)) ack_control_.begin(flow, bearer, now);
+    const bool nothing_left = ack_control_.on_ack(flow, bearer, segment, ack, now);
     if (nothing_left) schedule(flow, id);
   }
   way.acked = std::max(way.acked, ack);
@@ -115,10 +115,10 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
                               : std::uint8_t{0};
     control::AckView view{now, ack, newly, way.window.in_bytes(segment.window), true, false};
     view.in_loss = flow.duplicate_acks == duplicates_of_a_loss;
-    go_on = windows_.ask_law(flow, bearer, view);
+    go_on = rewriter_.ask_law(flow, bearer, view);
   }
   if (bearer.treatment().observes()) {
-    windows_.observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
+    rewriter_.observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
@@ -131,14 +131,15 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
     return;
   }
   if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);
-  windows_.rewrite(flow, in, packet, parsed.l4_offset, ack, now);
+  rewriter_.rewrite(flow, in, packet, parsed.l4_offset, ack, now);
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
 /// Forwards a segment. `ip_length`: bytes that it occupies in the radio queue, if it goes to the UE.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {
-    const Bearer::Traffic traffic = ClockedAcks::watches(flow) ? Bearer::Traffic::controlled : Bearer::Traffic::cross;
+    const Bearer::Traffic traffic =
+        EndToEndAckControl::watches(flow) ? Bearer::Traffic::controlled : Bearer::Traffic::cross;
     parts_.registry.bearer(flow.bearer).on_sent(now, Bytes(ip_length), traffic);
   }
   parts_.queue.push(opposite(in), std::move(packet), now);

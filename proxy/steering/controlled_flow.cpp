@@ -1,5 +1,5 @@
 // Adapter between a per-flow window controller (control/flow_controller.hpp) and a connection: converts sent totals to
-// positions and the reported queue to payload. SplitFlowControllers uses it for split connections, AckWindows for
+// positions and the reported queue to payload. SplitFlowControllers uses it for split connections, AckRewriter for
 // end-to-end ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
 #include "proxy/steering/controlled_flow.hpp"
 

@@ -1,7 +1,7 @@
 // Windows and delays of the ACKs of connections that pass end to end. EndToEndFlows calls it for each ACK, HeldAcks
 // when a delayed one is forwarded. Invariants: a right edge never moves left (RFC 7323 section 2.4), and a window never
 // exceeds what the host offers.
-#include "proxy/end_to_end/ack_windows.hpp"
+#include "proxy/end_to_end/ack_rewriter.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ constexpr std::size_t per_ack_without_law = 2;
 
 }  // namespace
 
-void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+void AckRewriter::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   const DataWay& way = flow.towards(Side::radio);
   flow.controller.emplace(bearer, flow.key, control::LawStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
@@ -29,15 +29,15 @@ void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.controller->on_sent(bearer, way.sent);
 }
 
-control::AckRelease AckWindows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
+control::AckRelease AckRewriter::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
   if (!flow.controller) return control::AckRelease::all();
   if (!bearer.rate_control().has_flow_windows()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.controller->on_report(bearer, ack.now));
   return flow.controller->on_ack(bearer, ack);
 }
 
-void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
-                         Instant now) {
+void AckRewriter::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
+                          Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
   if (in != Side::radio || !flow.controller || !bearer.rate_control().has_flow_windows()) return;
@@ -46,8 +46,8 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
   flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
 }
 
-void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
-                         Instant now) {
+void AckRewriter::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
+                          Instant now) {
   constexpr std::uint16_t window_at = 14;
   constexpr std::uint16_t checksum_at = 16;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
@@ -62,7 +62,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
   if (in == Side::radio && flow.controller) flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
-  if (in == Side::radio && ClockedAcks::watches(flow)) clocked_.on_window(flow, way.window.edge(), now);
+  if (in == Side::radio && EndToEndAckControl::watches(flow)) ack_control_.on_window(flow, way.window.edge(), now);
   if (field == offered) return;
   const std::uint16_t before = packet::load16(header + window_at);
   packet::store_be16(header + window_at, field);
@@ -71,21 +71,21 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   parts_.counters.add(Counter::windows_rewritten);
 }
 
-bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
-  return ClockedAcks::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
+bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
+  return EndToEndAckControl::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
 /// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is
 /// rounded down to the unit of the window scale, so the minimum is rounded up to it.
-Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
+Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments);
-  const bool clocked = ClockedAcks::watches(flow);
-  return std::max(clocked ? clocked_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
+  const bool controlled = EndToEndAckControl::watches(flow);
+  return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
 /// Returns the controller's window. Without a controller, or shortly after it has started, the window only opens with
 /// acknowledged data.
-Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
+Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
   if (!law && flow.controller && flow.opening == Opening::no) {

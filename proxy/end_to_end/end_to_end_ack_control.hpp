@@ -15,10 +15,10 @@ namespace sluice::proxy {
 /// ACK-based controller for connections that pass end to end. Feeds each bearer's controller with their segments, and
 /// computes the window for their ACKs. That is the connection's part of the bearer's window, plus the data in flight
 /// from the server during one control loop delay. Thread: its shard's.
-class ClockedAcks {
+class EndToEndAckControl {
  public:
   /// Reserves places for `most_flows` connections.
-  explicit ClockedAcks(std::uint32_t most_flows) : flows_(most_flows) {}
+  explicit EndToEndAckControl(std::uint32_t most_flows) : flows_(most_flows) {}
 
   /// True if the ACK-based controller applies to the bearer's end-to-end connections. While it only replaces late
   /// reports it does not, because the other controller's allowance needs split connections.
@@ -26,7 +26,7 @@ class ClockedAcks {
     return bearer.rate_control().uses_ack_feedback() && bearer.treatment().can_regulate();
   }
   /// True if the controller observes this flow.
-  [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.clocked != no_id; }
+  [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
   /// Starts observing the flow. Requires governs(bearer), and that the flow is not observed yet.
   void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Stops observing the flow, because it leaves its bearer. No effect if it is not observed.

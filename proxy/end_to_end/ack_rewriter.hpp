@@ -4,7 +4,7 @@
 
 #include "control/ack_release.hpp"
 #include "dataplane/packet/packet.hpp"
-#include "proxy/end_to_end/clocked_acks.hpp"
+#include "proxy/end_to_end/end_to_end_ack_control.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/end_to_end/parts.hpp"
 
@@ -12,10 +12,10 @@ namespace sluice::proxy {
 
 /// Applies a connection's controller to the ACKs that pass end to end: which ACKs are forwarded, and the window written
 /// into them. Keeps no state of its own. Thread: its shard's.
-class AckWindows {
+class AckRewriter {
  public:
   /// Keeps references to its arguments, which outlive it.
-  AckWindows(const EndToEndParts& parts, ClockedAcks& clocked) : parts_(parts), clocked_(clocked) {}
+  AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
   /// Creates the flow's per-flow window controller, because its bearer uses one. On a connection that already carries
   /// data the controller starts from the flow's part of the measured path capacity.
@@ -37,7 +37,7 @@ class AckWindows {
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;
-  ClockedAcks& clocked_;
+  EndToEndAckControl& ack_control_;
 };
 
 }  // namespace sluice::proxy

@@ -1,7 +1,7 @@
 // ACK-based controller for connections that pass end to end: derives ACK samples from segments that pass in both
-// directions. EndToEndFlows calls it for data and ACKs, AckWindows for the window. Invariant: bytes in flight and
+// directions. EndToEndFlows calls it for data and ACKs, AckRewriter for the window. Invariant: bytes in flight and
 // waiting flows in the bearer's controller equal the sum over observed flows.
-#include "proxy/end_to_end/clocked_acks.hpp"
+#include "proxy/end_to_end/end_to_end_ack_control.hpp"
 
 #include <algorithm>
 
@@ -17,20 +17,20 @@ bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
 
 }  // namespace
 
-ClockedAcks::Watched::Watched(Instant now, const EndToEndFlow& flow)
+EndToEndAckControl::Watched::Watched(Instant now, const EndToEndFlow& flow)
     : passing(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), last_rx(now) {}
 
-Bytes ClockedAcks::Watched::on_wire(Bytes amount) const {
+Bytes EndToEndAckControl::Watched::on_wire(Bytes amount) const {
   return Bytes(amount.count() * packet / payload);
 }
 
-Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
+Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
 /// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
-Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
-                                    Duration round_trip) {
+Duration EndToEndAckControl::Watched::late(Instant now, std::uint32_t ts_value,
+                                           const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
   if (overtaken) return Duration(-1);
   timed = true;
@@ -38,20 +38,20 @@ Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const c
   return possible_lateness(clock, law, now, ts_value, round_trip);
 }
 
-void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
-  flow.clocked = flows_.emplace(now, flow);
+void EndToEndAckControl::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+  flow.ack_control = flows_.emplace(now, flow);
   const DataWay& way = flow.towards(Side::radio);
   if (way.acked > Bytes{}) bearer.ack_controller().take_over(way.sent - way.acked);
 }
 
-void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
+void EndToEndAckControl::forget(EndToEndFlow& flow, Bearer& bearer) {
   if (!watches(flow)) return;
-  count(flows_[flow.clocked], bearer.ack_controller(), Bytes{}, false, false);
-  flows_.erase(flow.clocked);
-  flow.clocked = no_id;
+  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
+  flows_.erase(flow.ack_control);
+  flow.ack_control = no_id;
 }
 
-void ClockedAcks::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
+void EndToEndAckControl::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
   controller.add_flight(flight - watched.counted);
   controller.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
   controller.passing.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
@@ -60,9 +60,9 @@ void ClockedAcks::count(Watched& watched, AckController& controller, Bytes fligh
   watched.short_flow = short_flow;
 }
 
-void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
-                          Instant now) {
-  Watched& watched = flows_[flow.clocked];
+void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
+                                 Instant now) {
+  Watched& watched = flows_[flow.ack_control];
   if (end <= watched.passing.sent()) {
     watched.passing.on_repetition();
     return;
@@ -81,8 +81,8 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
 
 /// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
 /// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
-control::PassingFlow::Acked ClockedAcks::read_ack(Watched& watched, const EndToEndFlow& flow,
-                                                  const tcp::Segment& segment, Bytes ack, Instant now) {
+control::PassingFlow::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
+                                                         const tcp::Segment& segment, Bytes ack, Instant now) {
   const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
   watched.offered = segment.window;
   if (ack > watched.passing.acked()) return watched.passing.on_ack(now, ack);
@@ -91,9 +91,9 @@ control::PassingFlow::Acked ClockedAcks::read_ack(Watched& watched, const EndToE
   return out_of_order ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Acked{};
 }
 
-bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
-                         Instant now) {
-  Watched& watched = flows_[flow.clocked];
+bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
+                                Instant now) {
+  Watched& watched = flows_[flow.ack_control];
   AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
   const control::PassingFlow::Acked acked = read_ack(watched, flow, segment, ack, now);
@@ -111,8 +111,8 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
   return waits && watched.counted <= Bytes{};
 }
 
-Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
-  const Watched& watched = flows_[flow.clocked];
+Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer) const {
+  const Watched& watched = flows_[flow.ack_control];
   const control::DelayBasedController& law = bearer.ack_controller().law();
   const bool short_flow = is_short_flow(flow, bearer);
   Competitors competitors = competitors_for(bearer);
@@ -122,20 +122,20 @@ Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const 
   return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 
-void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
-  Watched& watched = flows_[flow.clocked];
+void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
+  Watched& watched = flows_[flow.ack_control];
   watched.passing.on_window(now, edge, Bytes(watched.payload));
 }
 
-Instant ClockedAcks::due(const EndToEndFlow& flow) const {
-  const Watched& watched = flows_[flow.clocked];
+Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
+  const Watched& watched = flows_[flow.ack_control];
   if (watched.counted > Bytes{}) return watched.last_rx + silence;
   return watched.waits ? watched.last_rx + watched.passing.prompt() : never;
 }
 
-void ClockedAcks::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
-  flows_[flow.clocked].passing.on_silence();
-  count(flows_[flow.clocked], bearer.ack_controller(), Bytes{}, false, false);
+void EndToEndAckControl::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
+  flows_[flow.ack_control].passing.on_silence();
+  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
 }
 
 }  // namespace sluice::proxy
