@@ -67,7 +67,7 @@ struct Leg {
   packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
   std::uint16_t ip_id = 0;         ///< next IPv4 identification, used with DF set
   /// Time of the host's last progress in tick::coarse: it acknowledged new data, or data arrived while nothing was held
-  /// for it. See relay::stalled_for().
+  /// for it. See relay::stall_time().
   std::uint16_t progress = 0;
   bool reset_pending : 1 = false;     ///< a RST is sent once the host has every byte acknowledged to the other side
   bool passed_by : 1 = false;         ///< segments of the host were forwarded during the handback

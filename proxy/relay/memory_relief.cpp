@@ -50,7 +50,7 @@ void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
     shard_.counters.add(Counter::out_of_order_forgotten);
   }
   for (const Side out : {Side::radio, Side::core}) {
-    if (relay::stalled_for(flow, out, now) < no_progress) continue;
+    if (relay::stall_time(flow, out, now) < no_progress) continue;
     const Bytes held = relay::held_towards(flow, out);
     walk_.largest = std::max(walk_.largest, held);
     if (held < walk_.take_from) continue;

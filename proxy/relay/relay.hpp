@@ -38,7 +38,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 
 /// Returns for how long the host behind `out` has acknowledged none of the data held for it; zero if none is held.
 /// Resolution is 0.25 s and the maximum 4.9 hours, which no configured limit exceeds.
-[[nodiscard]] Duration stalled_for(const Flow& flow, Side out, Instant now);
+[[nodiscard]] Duration stall_time(const Flow& flow, Side out, Instant now);
 
 /// True if a host has received, or receives with the next segment, an ACK for data that the other host has not
 /// acknowledged.

@@ -19,7 +19,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
                        const flow::HashKey& secret)
     : context_(shard, journal),
       end_to_end_(end_to_end),
-      stalls_(context_.shard),
+      stall_timeout_(context_.shard),
       handback_(context_.shard, end_to_end, context_.memory, context_.exposure, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
@@ -161,7 +161,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
     enter_time_wait(flow, id, now);
   } else {
     context_.flow_timers.update(flow, id, now);
-    stalls_.watch_holes(flow, id);
+    stall_timeout_.watch_holes(flow, id);
   }
   return true;
 }
@@ -204,7 +204,7 @@ bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant 
     handback_.release(flow, now);
   } else {
     context_.flow_timers.update(flow, id, now);
-    stalls_.watch_holes(flow, id);
+    stall_timeout_.watch_holes(flow, id);
     return true;
   }
   close(id, now);
@@ -264,7 +264,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     return;
   }
   if (flow.in_time_wait && on_time_wait_timer(flow, id, now)) return;
-  stalls_.end(flow, now);
+  stall_timeout_.end(flow, now);
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;
     if (endpoint.next_deadline() > now) continue;

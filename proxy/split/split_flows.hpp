@@ -9,7 +9,7 @@
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/handback.hpp"
 #include "proxy/opening/handshake.hpp"
-#include "proxy/relay/stalls.hpp"
+#include "proxy/relay/stall_timeout.hpp"
 #include "proxy/relay/time_wait_queue.hpp"
 #include "proxy/split/rx_path.hpp"
 #include "proxy/split/split_context.hpp"
@@ -124,7 +124,7 @@ class SplitFlows {
 
   SplitContext context_;
   EndToEndFlows& end_to_end_;
-  Stalls stalls_;
+  StallTimeout stall_timeout_;
   Handback handback_;
   TimeWaitQueue time_wait_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>>

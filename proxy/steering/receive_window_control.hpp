@@ -41,7 +41,7 @@ class ReceiveWindowControl {
   /// grows. Two segments are granted because rounding by the window scale may reduce one to none.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
-           relay::stalled_for(flow, Side::radio, now) <= min_window_granted_for;
+           relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
   }
   /// True if less than two segments of the server's window are left, where the second loop sets it.
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {

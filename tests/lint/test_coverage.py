@@ -10,7 +10,7 @@ SPEC.loader.exec_module(coverage)
 
 def test_files_are_summed_by_folder():
     files = [{"filename": "proxy/split/relay.cpp", "line_covered": 30, "line_total": 40},
-             {"filename": "proxy/split/stalls.hpp", "line_covered": 0, "line_total": 10},
+             {"filename": "proxy/split/stall_timeout.hpp", "line_covered": 0, "line_total": 10},
              {"filename": "control/feedback/codec.cpp", "line_covered": 5, "line_total": 5},
              {"filename": "control/smvs.cpp", "line_covered": 1, "line_total": 2}]
     sums = coverage.by_folder(files)

@@ -1,10 +1,10 @@
-#include "proxy/relay/stalls.hpp"
+#include "proxy/relay/stall_timeout.hpp"
 
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 
-void Stalls::end(Flow& flow, Instant now) {
+void StallTimeout::end(Flow& flow, Instant now) {
   forget_overdue(flow, now);
   for (const Side out : {Side::radio, Side::core}) {
     if (!has_stalled(flow, out, now)) continue;
@@ -15,13 +15,13 @@ void Stalls::end(Flow& flow, Instant now) {
   }
 }
 
-bool Stalls::has_stalled(const Flow& flow, Side out, Instant now) const {
+bool StallTimeout::has_stalled(const Flow& flow, Side out, Instant now) const {
   const ShardTimeouts& timeouts = shard_.config.timeouts;
-  return relay::stalled_for(flow, out, now) >= (flow.leg(out).reset_pending ? timeouts.orphaned : timeouts.stalled);
+  return relay::stall_time(flow, out, now) >= (flow.leg(out).reset_pending ? timeouts.orphaned : timeouts.stalled);
 }
 
 /// Drops unacknowledged out-of-order data, which is permitted even if SACK has reported it (RFC 2018 section 8).
-void Stalls::forget_overdue(Flow& flow, Instant now) {
+void StallTimeout::forget_overdue(Flow& flow, Instant now) {
   for (Leg& leg : flow.legs) {
     const Instant since = leg.endpoint.out_of_order_since();
     if (since == never || now - since < shard_.config.timeouts.out_of_order) continue;
@@ -30,7 +30,7 @@ void Stalls::forget_overdue(Flow& flow, Instant now) {
   }
 }
 
-void Stalls::watch_holes(Flow& flow, FlowId id) {
+void StallTimeout::watch_holes(Flow& flow, FlowId id) {
   for (const Leg& leg : flow.legs) {
     const Instant since = leg.endpoint.out_of_order_since();
     if (since == never) continue;

@@ -7,9 +7,9 @@ namespace sluice::proxy {
 /// Ends split connections that make no progress: data for a host that acknowledges nothing, or out-of-order data behind
 /// a hole that is not filled. Hosts keep such a connection while zero-window probes are answered. The proxy does not,
 /// because its memory is shared by all connections. Thread: the shard's.
-class Stalls {
+class StallTimeout {
  public:
-  explicit Stalls(const ShardContext& shard) : shard_(shard) {}
+  explicit StallTimeout(const ShardContext& shard) : shard_(shard) {}
 
   /// Resets the flow if its host has acknowledged nothing for timeouts.stalled, or for timeouts.orphaned if a reset is
   /// pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host that does
