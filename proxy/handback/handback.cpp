@@ -11,11 +11,11 @@ bool Handback::request_release(Flow& flow, ReleaseReason reason) const {
     // A handback that has begun continues, because its segments were already forwarded. A policy's decision stays.
     if (flow.phase == FlowPhase::split && flow.release_reason != ReleaseReason::released_switch) {
       flow.release_reason = reason;
-      exposure_.hold(flow);
+      ack_limit_.hold(flow);
     }
   } else if (flow.release_reason == ReleaseReason::none) {
     flow.release_reason = flow.terminated() ? reason : ReleaseReason::never_split;
-    if (flow.release_reason == ReleaseReason::released_drain) exposure_.hold(flow);
+    if (flow.release_reason == ReleaseReason::released_drain) ack_limit_.hold(flow);
   }
   return true;
 }

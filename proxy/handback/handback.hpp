@@ -4,8 +4,8 @@
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/released.hpp"
-#include "proxy/relay/exposure.hpp"
 #include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/undelivered_ack_limit.hpp"
 #include "proxy/shard/context.hpp"
 
 namespace sluice::proxy {
@@ -16,12 +16,12 @@ namespace sluice::proxy {
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.
-  Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory, const Exposure& exposure,
-           const flow::HashKey& secret)
+  Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory,
+           const UndeliveredAckLimit& ack_limit, const flow::HashKey& secret)
       : shard_(shard),
         end_to_end_(end_to_end),
         memory_(memory),
-        exposure_(exposure),
+        ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
   /// Requests release of the flow for `reason` as soon as its hosts cannot notice; ReleaseReason::none cancels the
@@ -46,7 +46,7 @@ class Handback {
   const ShardContext& shard_;
   EndToEndFlows& end_to_end_;
   const RelayMemory& memory_;
-  const Exposure& exposure_;
+  const UndeliveredAckLimit& ack_limit_;
   Released released_;
 };
 

@@ -47,7 +47,8 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
     return false;
-  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
+  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || UndeliveredAckLimit::waits(flow))
+    return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
@@ -66,7 +67,7 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
 template <Side in>
 void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;
-  const bool follows_later = bearer.rate_control().is_rate_controlled() || Exposure::waits(flow);
+  const bool follows_later = bearer.rate_control().is_rate_controlled() || UndeliveredAckLimit::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
     context.flow_timers.update(flow, id, now);

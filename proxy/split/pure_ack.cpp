@@ -9,7 +9,7 @@ namespace {
 /// changes nothing if the flow must be served instead.
 [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
                                                            Instant now) {
-  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || Exposure::waits(flow)) return false;
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   context.receive_windows.update_of_server(flow, bearer, now);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "proxy/flows/flow_journal.hpp"
-#include "proxy/relay/exposure.hpp"
 #include "proxy/relay/relay.hpp"
 #include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/undelivered_ack_limit.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/split/flow_timers.hpp"
 #include "proxy/split/pending_flows.hpp"
@@ -20,9 +20,9 @@ struct SplitContext {
   /// Keeps references to the context, which outlives it.
   SplitContext(const ShardContext& shard_context, FlowJournal kept)
       : shard(shard_context),
-        exposure(shard.config.limits),
+        ack_limit(shard.config.limits),
         memory(shard.config, shard.budget),
-        receive_windows(shard.registry, shard.config.limits.max_flows, memory, exposure),
+        receive_windows(shard.registry, shard.config.limits.max_flows, memory, ack_limit),
         flow_controllers(shard.registry, shard.config.limits.max_flows),
         budget_sharing(shard.config.limits.max_flows),
         flow_timers(shard),
@@ -39,7 +39,7 @@ struct SplitContext {
   }
 
   const ShardContext shard;
-  Exposure exposure;
+  UndeliveredAckLimit ack_limit;
   RelayMemory memory;
   ReceiveWindowControl receive_windows;
   SplitFlowControllers flow_controllers;
@@ -60,7 +60,7 @@ struct SplitContext {
 /// ACK is withheld, it is no short flow, and it has no unsent bytes.
 [[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
   return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
-         !bearer.rate_control().uses_ack_feedback() && !Exposure::waits(flow) && !flow.share.short_flow &&
+         !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
          flow.share.backlog == 0;
 }
 

@@ -20,7 +20,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
     : context_(shard, journal),
       end_to_end_(end_to_end),
       stall_timeout_(context_.shard),
-      handback_(context_.shard, end_to_end, context_.memory, context_.exposure, secret),
+      handback_(context_.shard, end_to_end, context_.memory, context_.ack_limit, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
@@ -55,7 +55,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   if (context_.journal.keeps()) context_.journal.begin(id, flow, context_.shard.registry.key_of(id));
   begun_[id] = tcp::tick::fine(now);
-  context_.exposure.hold(flow);
+  context_.ack_limit.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
   context_.shard.registry.record_change(flow.bearer);
   bearer.use();
@@ -117,8 +117,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
       (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
     context_.receive_windows.update_of_ue(flow, bearer, now);
-  if (Exposure::waits(flow)) [[unlikely]]
-    context_.exposure.allow(flow, bearer);
+  if (UndeliveredAckLimit::waits(flow)) [[unlikely]]
+    context_.ack_limit.allow(flow, bearer);
   context_.keep_journal(flow, id);
   // Without any of these conditions, held and advertised bytes have the same sum as before.
   if (transmit::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
@@ -173,7 +173,7 @@ inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, 
     if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
     if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
   }
-  return !flow.share.window_closed && !Exposure::waits(flow) && !bearer.rate_control().limits_inflight();
+  return !flow.share.window_closed && !UndeliveredAckLimit::waits(flow) && !bearer.rate_control().limits_inflight();
 }
 
 /// Relays payload, FINs and windows, and lets both legs send.
@@ -213,7 +213,7 @@ bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant 
 
 /// Sends what can be sent, and forwards an abnormal end that sending may have caused.
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  if (Exposure::waits(flow)) context_.exposure.allow(flow, bearer);
+  if (UndeliveredAckLimit::waits(flow)) context_.ack_limit.allow(flow, bearer);
   context_.keep_journal(flow, id);
   transmit::emit(context_, flow, bearer, now);
   if (relay::has_news_of_end(flow)) [[unlikely]]

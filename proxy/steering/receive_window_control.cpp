@@ -82,7 +82,7 @@ inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, B
   Leg& leg = flow.leg(in);
   leg.at_limit = most == limit && !memory_.goes_by_need(flow, in);
   leg.regained = false;
-  exposure_.open_window(flow, in, most - held);
+  ack_limit_.open_window(flow, in, most - held);
 }
 
 void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
@@ -103,7 +103,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   }
   Loop* const loop = loop_of(flow, bearer, held);
   if (loop == nullptr) {
-    exposure_.open_window(flow, Side::core, first(bearer, Side::core) - held);
+    ack_limit_.open_window(flow, Side::core, first(bearer, Side::core) - held);
     return;
   }
   // A radio link that takes all data at once and then waits for more gives no rate. Until one is known, the server's
@@ -115,7 +115,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
                                  : held + controlled_room(flow, bearer, loop->balance);
   const Bytes most = limit - held;
   const Bytes room = std::min(most, wanted - held);
-  exposure_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
+  ack_limit_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
   // reports.
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));

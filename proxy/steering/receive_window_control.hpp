@@ -4,8 +4,8 @@
 #include "dataplane/flow/slab.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/relay/exposure.hpp"
 #include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/undelivered_ack_limit.hpp"
 
 namespace sluice::proxy {
 
@@ -14,8 +14,9 @@ namespace sluice::proxy {
 class ReceiveWindowControl {
  public:
   /// Keeps references to its arguments, which outlive it.
-  ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
-      : registry_(registry), memory_(memory), exposure_(exposure), loops_(max_flows), sliding_(max_flows) {}
+  ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory,
+                       const UndeliveredAckLimit& ack_limit)
+      : registry_(registry), memory_(memory), ack_limit_(ack_limit), loops_(max_flows), sliding_(max_flows) {}
 
   /// Returns the first window for the host behind `from`, of a connection that has just begun.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
@@ -105,7 +106,7 @@ class ReceiveWindowControl {
 
   const Registry& registry_;
   RelayMemory& memory_;
-  const Exposure& exposure_;
+  const UndeliveredAckLimit& ack_limit_;
   flow::Slab<Loop> loops_;
   flow::Slab<Sliding> sliding_;
 };

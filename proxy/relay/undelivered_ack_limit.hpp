@@ -14,10 +14,10 @@ namespace sluice::proxy {
 /// Limits on ack exposure: bytes acknowledged to one host that the other host has not acknowledged
 /// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because it holds only a reference to the
 /// limits.
-class Exposure {
+class UndeliveredAckLimit {
  public:
   /// Keeps a reference to `limits`, which outlives it.
-  explicit Exposure(const ShardLimits& limits) : limits_(limits) {}
+  explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
   /// True if the flow's ACKs are withheld until allow(). A draining connection is always limited, because its exposure
   /// must only fall: a stop that breaks nothing now must break nothing later.

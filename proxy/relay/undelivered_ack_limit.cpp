@@ -1,4 +1,4 @@
-#include "proxy/relay/exposure.hpp"
+#include "proxy/relay/undelivered_ack_limit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-void Exposure::hold(Flow& flow) const {
+void UndeliveredAckLimit::hold(Flow& flow) const {
   const bool hold = caps(flow);
   for (Leg& leg : flow.legs) {
     if (hold) {
@@ -22,12 +22,12 @@ void Exposure::hold(Flow& flow) const {
 /// even if the other host's program does not read. A host that sends more than may be acknowledged would retransmit
 /// until it gives up, where it would otherwise see a closed window. A bearer's limit adds nothing, because other flows
 /// may use it up.
-Bytes Exposure::capped_room(const Flow& flow, Side in) const {
+Bytes UndeliveredAckLimit::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);
 }
 
-void Exposure::allow(Flow& flow, Bearer& bearer) const {
+void UndeliveredAckLimit::allow(Flow& flow, Bearer& bearer) const {
   constexpr Bytes unbounded{1 << 30};
   const bool draining = flow.release_reason == ReleaseReason::released_drain || !configured();
   const Bytes per_flow = std::min(unbounded, draining ? Bytes{} : limits_.exposure_per_flow.value_or(unbounded));
