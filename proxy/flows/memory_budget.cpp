@@ -1,6 +1,6 @@
 // Budget of packet buffers: how many may hold relayed payload, and each connection's part (dynamic thresholds,
-// Choudhury and Hahne 1998). RelayMemory asks it for quotas, the receive path records taken buffers. Invariant: the
-// reserve stays free for received and forwarded frames, so an ACK that frees memory can always be read.
+// Choudhury and Hahne 1998). RelayBufferQuota asks it for quotas, the receive path records taken buffers. Invariant:
+// the reserve stays free for received and forwarded frames, so an ACK that frees memory can always be read.
 #include "proxy/flows/memory_budget.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& 
       reserve_(reserve_of(limits, left_by_ports_)),
       half_reserve_(reserve_ / sharers_ / 2),
       tight_below_((left_by_ports_ - reserve_) / sharers_ / tight_share),
-      kept_for_need_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
+      reserved_for_demand_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
       of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
   static_cast<void>(look(next_look_ + usual_period));
 }

@@ -60,18 +60,20 @@ class MemoryBudget {
   void forget(Commitment& commitment) { this->commit(commitment, 0); }
 
   /// Returns how much one direction may hold and commit together. `own`: what it holds and commits already.
-  [[nodiscard]] Bytes most(Bytes own) const { return two_thirds(free() + own); }
+  [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
   /// Returns how much a direction without measured demand may hold and commit together. It has access only to the first
   /// part of the budget (limits.shrink_windows_at). `own`: what it holds and commits already.
-  [[nodiscard]] Bytes most_unasked(Bytes own) const { return two_thirds(free() - kept_for_need_ + own); }
+  [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns how much a direction may hold and commit by its UE's limit. `committed`: total of the UE's connections;
   /// `own`: the direction's part of it.
-  [[nodiscard]] Bytes most_of_ue(Bytes committed, Bytes own) const { return two_thirds(of_one_ue_ - committed + own); }
+  [[nodiscard]] Bytes max_quota_of_ue(Bytes committed, Bytes own) const {
+    return two_thirds(of_one_ue_ - committed + own);
+  }
 
-  /// True if memory is plentiful: most_unasked() and most_of_ue() both exceed `bytes`, whatever the direction holds.
-  /// `committed`: total of the UE's connections.
+  /// True if memory is plentiful: max_without_demand() and max_quota_of_ue() both exceed `bytes`, whatever the
+  /// direction holds. `committed`: total of the UE's connections.
   [[nodiscard]] bool is_ample(Bytes bytes, Bytes committed) const {
-    return free() - kept_for_need_ >= bytes * 2 && of_one_ue_ - committed >= bytes * 2;
+    return free() - reserved_for_demand_ >= bytes * 2 && of_one_ue_ - committed >= bytes * 2;
   }
 
   /// True if an eighth of the budget or less is left. Then out-of-order data is refused.
@@ -110,7 +112,7 @@ class MemoryBudget {
   std::uint32_t reserve_;        ///< buffers kept free for receiving and forwarding, part of left_by_ports_
   std::int64_t half_reserve_;    ///< half of this shard's part of the reserve
   std::int64_t tight_below_;     ///< limit of tight(), in buffers
-  Bytes kept_for_need_;          ///< part of the budget that requires a measured demand
+  Bytes reserved_for_demand_;    ///< part of the budget that requires a measured demand
   Bytes of_one_ue_;              ///< budget of one UE's connections together
   std::int64_t spare_ = 0;       ///< buffers that payload may still take
   std::int64_t committed_ = 0;   ///< committed bytes of the last epochs

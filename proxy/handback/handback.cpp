@@ -34,7 +34,8 @@ void Handback::begin_handback(Flow& flow, Instant now) {
   // Later data of the server must not overtake data that is still unsent here.
   const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
   if (relay::both_legs_closed(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
-    handback::advertise_no_more(flow, memory_.unasked(), to_successor ? Bytes{} : memory_.unasked());
+    handback::advertise_no_more(flow, buffer_quota_.default_quota(),
+                                to_successor ? Bytes{} : buffer_quota_.default_quota());
   } else if (to_successor) {
     handback::begin_with_successor(flow);
     flow.successor =

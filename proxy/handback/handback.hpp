@@ -4,7 +4,7 @@
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/released.hpp"
-#include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/relay_buffer_quota.hpp"
 #include "proxy/relay/undelivered_ack_limit.hpp"
 #include "proxy/shard/context.hpp"
 
@@ -16,11 +16,11 @@ namespace sluice::proxy {
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.
-  Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory,
+  Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota,
            const UndeliveredAckLimit& ack_limit, const flow::HashKey& secret)
       : shard_(shard),
         end_to_end_(end_to_end),
-        memory_(memory),
+        buffer_quota_(buffer_quota),
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
@@ -45,7 +45,7 @@ class Handback {
 
   const ShardContext& shard_;
   EndToEndFlows& end_to_end_;
-  const RelayMemory& memory_;
+  const RelayBufferQuota& buffer_quota_;
   const UndeliveredAckLimit& ack_limit_;
   Released released_;
 };

@@ -86,7 +86,7 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   if (rx.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(rx.result);
   if (segment.payload_len != 0) return Counter::forward_syn_data;
   if (draining_) return Counter::forward_draining;
-  if (flows_.memory().refuses_flows()) return Counter::forward_memory;
+  if (flows_.buffer_quota().refuses_flows()) return Counter::forward_memory;
   if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false)) return Counter::forward_handshake_damaged;
   return std::nullopt;
 }
@@ -192,7 +192,7 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const Treatment& treatment) const {
   if (treatment.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
-  if (flows_.memory().refuses_flows()) return Counter::forward_memory;
+  if (flows_.buffer_quota().refuses_flows()) return Counter::forward_memory;
   return std::nullopt;
 }
 

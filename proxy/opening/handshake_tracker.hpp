@@ -26,7 +26,7 @@ class HandshakeTracker {
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
   /// True if connections may be split: the proxy is not draining and has memory for them.
-  [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.memory().refuses_flows(); }
+  [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.buffer_quota().refuses_flows(); }
 
   /// Processes a segment of a connection of which at most SYNs were seen.
   void on_untracked(RxPacket& rx);

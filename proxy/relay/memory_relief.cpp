@@ -17,7 +17,7 @@ constexpr Duration no_progress = std::chrono::seconds(5);
 }  // namespace
 
 void MemoryRelief::look_anew(Instant now) {
-  if (!flows_.memory().look(now) || now - shed_ < period) return;
+  if (!flows_.buffer_quota().look(now) || now - shed_ < period) return;
   if (shard_.budget.used() > shard_.config.limits.release_flows_at && !sweep_.active()) {
     shed_ = now;
     sweep_.begin(ReleaseReason::released_memory);

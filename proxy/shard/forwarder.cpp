@@ -58,7 +58,7 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
   if (believed && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
-  end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, believed, memory_.refuses_flows(), rx.now);
+  end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, believed, buffer_quota_.refuses_flows(), rx.now);
 }
 
 }  // namespace sluice::proxy

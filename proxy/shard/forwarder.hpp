@@ -1,7 +1,7 @@
 #pragma once
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
-#include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/relay_buffer_quota.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/shard/rx_packet.hpp"
 
@@ -12,8 +12,8 @@ namespace sluice::proxy {
 class Forwarder {
  public:
   /// The arguments outlive the forwarder.
-  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory)
-      : shard_(shard), end_to_end_(end_to_end), memory_(memory) {}
+  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota)
+      : shard_(shard), end_to_end_(end_to_end), buffer_quota_(buffer_quota) {}
 
   /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
@@ -37,7 +37,7 @@ class Forwarder {
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;
-  const RelayMemory& memory_;
+  const RelayBufferQuota& buffer_quota_;
   bool radio_counted_ = false;
 };
 

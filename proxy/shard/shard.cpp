@@ -36,7 +36,7 @@ struct Shard::Parts {
         sweep(context, flows),
         relief(context, flows, sweep),
         bearers(context, flows, end_to_end),
-        forwarder(context, end_to_end, flows.memory()),
+        forwarder(context, end_to_end, flows.buffer_quota()),
         handshakes(context, flows, end_to_end, forwarder, secret),
         changeover(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder),

@@ -57,7 +57,7 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
     context.pending.schedule(flow, id, due_to(Side::core));
     return true;
   }
-  return context.memory.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
+  return context.buffer_quota.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller

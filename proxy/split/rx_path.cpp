@@ -49,7 +49,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   tcp::AckNews* const told = fed != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
-    if (!context.memory.keeps(flow, in, segment)) [[unlikely]] {
+    if (!context.buffer_quota.accepts_payload(flow, in, segment)) [[unlikely]] {
       context.shard.counters.add(Counter::payload_refused);
       packet.reset();
       believed = own.endpoint.receive_without_payload(segment, now, told);

@@ -2,7 +2,7 @@
 
 #include "proxy/flows/flow_journal.hpp"
 #include "proxy/relay/relay.hpp"
-#include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/relay_buffer_quota.hpp"
 #include "proxy/relay/undelivered_ack_limit.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/split/flow_timers.hpp"
@@ -21,8 +21,8 @@ struct SplitContext {
   SplitContext(const ShardContext& shard_context, FlowJournal kept)
       : shard(shard_context),
         ack_limit(shard.config.limits),
-        memory(shard.config, shard.budget),
-        receive_windows(shard.registry, shard.config.limits.max_flows, memory, ack_limit),
+        buffer_quota(shard.config, shard.budget),
+        receive_windows(shard.registry, shard.config.limits.max_flows, buffer_quota, ack_limit),
         flow_controllers(shard.registry, shard.config.limits.max_flows),
         budget_sharing(shard.config.limits.max_flows),
         flow_timers(shard),
@@ -40,7 +40,7 @@ struct SplitContext {
 
   const ShardContext shard;
   UndeliveredAckLimit ack_limit;
-  RelayMemory memory;
+  RelayBufferQuota buffer_quota;
   ReceiveWindowControl receive_windows;
   SplitFlowControllers flow_controllers;
   BudgetSharing budget_sharing;

@@ -96,7 +96,7 @@ void SplitFlows::close(FlowId id, Instant now) {
   const bool short_flow = flow.share.short_flow;
   bearer.load.change(flow.share, {});
   if (short_flow) bearer.end_short_flow(now);
-  context_.memory.forget(flow);
+  context_.buffer_quota.forget(flow);
   context_.receive_windows.forget(flow, context_.shard.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
   context_.pending.record_closed(flow);

@@ -20,7 +20,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
     : context_(shard, journal),
       end_to_end_(end_to_end),
       stall_timeout_(context_.shard),
-      handback_(context_.shard, end_to_end, context_.memory, context_.ack_limit, secret),
+      handback_(context_.shard, end_to_end, context_.buffer_quota, context_.ack_limit, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
@@ -70,7 +70,7 @@ void SplitFlows::serve_all_pending(Instant now) {
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
-  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !context_.memory.limit_is_fresh(flow, in, now);
+  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !context_.buffer_quota.limit_is_fresh(flow, in, now);
 }
 
 /// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
@@ -89,7 +89,7 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   const tcp::SeqNum before = from.endpoint.rcv_adv();
   LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, context_.shard);
   from.endpoint.emit_due(now, output, Bytes::max());
-  context_.memory.record_advertised(from);
+  context_.buffer_quota.record_advertised(from);
   bearer.load.commit(flow.share, from.endpoint.rcv_adv() - before);
   context_.flow_timers.update(flow, id, now);
 }
@@ -237,7 +237,7 @@ void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents even
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
   bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()),
-                     context_.memory.record(flow, events), moving);
+                     context_.buffer_quota.record(flow, events), moving);
 }
 
 void SplitFlows::on_due(FlowId id, Instant now) {

@@ -25,8 +25,8 @@ class SplitFlows {
   /// Keeps references to its arguments, which outlive it.
   SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
-  [[nodiscard]] RelayMemory& memory() { return context_.memory; }
-  [[nodiscard]] const RelayMemory& memory() const { return context_.memory; }
+  [[nodiscard]] RelayBufferQuota& buffer_quota() { return context_.buffer_quota; }
+  [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return context_.buffer_quota; }
   [[nodiscard]] SplitFlowControllers& flow_controllers() { return context_.flow_controllers; }
   /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {

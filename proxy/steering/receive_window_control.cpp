@@ -1,6 +1,6 @@
 // Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
 // (the second loop of the paper, control/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
-// Invariants: a right edge never moves left, and no window exceeds the quota of RelayMemory.
+// Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota.
 #include "proxy/steering/receive_window_control.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ bool holds_plenty(const Flow& flow, const Bearer& bearer) {
 
 Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
   const Treatment& treatment = bearer.treatment();
-  const Bytes most = memory_.first_limit(bearer);
+  const Bytes most = buffer_quota_.first_limit(bearer);
   const bool rate_controlled = needs_feedback(treatment.mode) && from == Side::core;
   return rate_controlled ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
@@ -80,7 +80,7 @@ Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
 inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
   const Bytes most = advertise_to(flow, in, limit);
   Leg& leg = flow.leg(in);
-  leg.at_limit = most == limit && !memory_.goes_by_need(flow, in);
+  leg.at_limit = most == limit && !buffer_quota_.goes_by_need(flow, in);
   leg.regained = false;
   ack_limit_.open_window(flow, in, most - held);
 }
@@ -88,14 +88,14 @@ inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, B
 void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
-  const Bytes limit = memory_.limit(flow, bearer, Side::radio, held, now);
+  const Bytes limit = buffer_quota_.limit(flow, bearer, Side::radio, held, now);
   open_window_without_law(flow, Side::radio, limit, held);
 }
 
 void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
-  const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
+  const Bytes limit = buffer_quota_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.rate_control().is_rate_controlled()) {
     open_window_without_law(flow, Side::core, limit, held);
     record_window_closed(flow, bearer, false);
@@ -110,7 +110,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   // measured demand limits the window, as without a controller.
   const bool sliding = loop->sliding != no_id;
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
-  const Bytes wanted = !told     ? memory_.need(flow, bearer, Side::core, held, now)
+  const Bytes wanted = !told     ? buffer_quota_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + controlled_room(flow, bearer, loop->balance);
   const Bytes most = limit - held;

@@ -4,7 +4,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/relay_buffer_quota.hpp"
 #include "proxy/relay/undelivered_ack_limit.hpp"
 
 namespace sluice::proxy {
@@ -14,9 +14,13 @@ namespace sluice::proxy {
 class ReceiveWindowControl {
  public:
   /// Keeps references to its arguments, which outlive it.
-  ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory,
+  ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayBufferQuota& buffer_quota,
                        const UndeliveredAckLimit& ack_limit)
-      : registry_(registry), memory_(memory), ack_limit_(ack_limit), loops_(max_flows), sliding_(max_flows) {}
+      : registry_(registry),
+        buffer_quota_(buffer_quota),
+        ack_limit_(ack_limit),
+        loops_(max_flows),
+        sliding_(max_flows) {}
 
   /// Returns the first window for the host behind `from`, of a connection that has just begun.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
@@ -105,7 +109,7 @@ class ReceiveWindowControl {
                                                                const control::ReceiveWindowObservation& seen) const;
 
   const Registry& registry_;
-  RelayMemory& memory_;
+  RelayBufferQuota& buffer_quota_;
   const UndeliveredAckLimit& ack_limit_;
   flow::Slab<Loop> loops_;
   flow::Slab<Sliding> sliding_;

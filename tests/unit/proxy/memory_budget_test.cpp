@@ -27,7 +27,7 @@ struct Budget {
   }
   /// The commitment grows as far as it may.
   void grow(Commitment& commitment) {
-    budget.commit(commitment, static_cast<std::uint32_t>(budget.most(Bytes(commitment.bytes)).count()));
+    budget.commit(commitment, static_cast<std::uint32_t>(budget.max_quota(Bytes(commitment.bytes)).count()));
   }
   Bytes whole;
   MemoryBudget budget;
@@ -51,17 +51,17 @@ TEST(MemoryBudget, ConnectionsThatAllGrowGetEqualShares) {
     for (Commitment& commitment : commitments) b.grow(commitment);
   }
   for (const Commitment& commitment : commitments) EXPECT_NEAR(share(commitment.bytes, b.whole), 1 / 20.5, 0.002);
-  EXPECT_GT(b.budget.most({}), b.whole / 100) << "something is left for the next";
+  EXPECT_GT(b.budget.max_quota({}), b.whole / 100) << "something is left for the next";
 }
 
 TEST(MemoryBudget, BuffersOfAnEndedConnectionAreFreed) {
   Budget b;
   Commitment commitment;
-  const Bytes before = b.budget.most({});
+  const Bytes before = b.budget.max_quota({});
   b.grow(commitment);
-  EXPECT_LT(b.budget.most({}), before);
+  EXPECT_LT(b.budget.max_quota({}), before);
   b.budget.forget(commitment);
-  EXPECT_EQ(b.budget.most({}), before);
+  EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
 TEST(MemoryBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
@@ -80,29 +80,29 @@ TEST(MemoryBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
 
 TEST(MemoryBudget, ReservationsOfIdleConnectionsExpire) {
   Budget b;
-  const Bytes before = b.budget.most({});
+  const Bytes before = b.budget.max_quota({});
   std::vector<Commitment> idle(100'000);
   for (Commitment& commitment : idle) b.budget.commit(commitment, 64'000);
-  EXPECT_LT(b.budget.most({}), Bytes());
+  EXPECT_LT(b.budget.max_quota({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::seconds(1)));
-  EXPECT_LT(b.budget.most({}), Bytes());
+  EXPECT_LT(b.budget.max_quota({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::milliseconds(2500)));
-  EXPECT_EQ(b.budget.most({}), before);
+  EXPECT_EQ(b.budget.max_quota({}), before);
   // One that comes back is counted again, once.
   b.budget.commit(idle[0], 64'000);
-  EXPECT_EQ(b.budget.most({}), before - Bytes(64'000) * 2 / 3 - Bytes(1));
+  EXPECT_EQ(b.budget.max_quota({}), before - Bytes(64'000) * 2 / 3 - Bytes(1));
   for (Commitment& commitment : idle) b.budget.forget(commitment);
-  EXPECT_EQ(b.budget.most({}), before);
+  EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
 TEST(MemoryBudget, AWrappedReservationTimeFreesNothingTwice) {
   Budget b;
-  const Bytes before = b.budget.most({});
+  const Bytes before = b.budget.max_quota({});
   Commitment old;
   b.budget.commit(old, 1'000'000);
   static_cast<void>(b.budget.look(start + Duration(std::int64_t{65'536} << 28)));
   b.budget.commit(old, 0);
-  EXPECT_EQ(b.budget.most({}), before);
+  EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
 TEST(MemoryBudget, AllocatedBuffersReduceTheBudget) {
@@ -146,8 +146,8 @@ TEST(MemoryBudget, BuffersOfPortsAreNotReservedForConnections) {
   Budget b(limits);
   EXPECT_NEAR(b.budget.used(), 0, 0.01) << "what ports keep is not used by traffic";
   EXPECT_FALSE(b.budget.tight());
-  EXPECT_LE(b.budget.most({}), b.whole * 2 / 3);
-  EXPECT_LE(b.budget.most_of_ue({}, {}), b.whole * 2 / 3);
+  EXPECT_LE(b.budget.max_quota({}), b.whole * 2 / 3);
+  EXPECT_LE(b.budget.max_quota_of_ue({}, {}), b.whole * 2 / 3);
 }
 
 TEST(MemoryBudget, PortsThatHoldAllBuffersLeaveNoBudget) {

@@ -1,7 +1,7 @@
 // Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindowControl calls
 // limit() before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused
 // payload was never acknowledged. Demand is measured as in dynamic right-sizing (flows/demand.hpp).
-#include "proxy/relay/relay_memory.hpp"
+#include "proxy/relay/relay_buffer_quota.hpp"
 
 #include <algorithm>
 
@@ -9,47 +9,47 @@
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
-RelayMemory::RelayMemory(const ShardConfig& config, MemoryBudget& budget)
+RelayBufferQuota::RelayBufferQuota(const ShardConfig& config, MemoryBudget& budget)
     : config_(config),
       budget_(budget),
       demands_(config.limits.max_flows),
-      unasked_(config.limits.relay_buffer),
-      plenty_(std::min(most_unasked, config.limits.relay_buffer)) {}
+      default_quota_(config.limits.relay_buffer),
+      quota_cap_(std::min(max_default_quota, config.limits.relay_buffer)) {}
 
-bool RelayMemory::look(Instant now) {
+bool RelayBufferQuota::look(Instant now) {
   if (!budget_.look(now)) return false;
-  unasked_ = std::clamp(budget_.most_unasked(Bytes{}), relay::least_window, plenty_);
+  default_quota_ = std::clamp(budget_.max_without_demand(Bytes{}), relay::least_window, quota_cap_);
   refuses_flows_ = budget_.used() > config_.limits.refuse_flows_at;
   return true;
 }
 
 /// Skips the calculation of shares while memory is plentiful, because then every direction gets the same quota.
-Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
+Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
-  if (shown <= plenty_ && budget_.is_ample(plenty_, bearer.load.committed)) return plenty_;
+  if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.committed)) return quota_cap_;
   const Bytes own = held + flow.leg(in).endpoint.advertised();
-  const Bytes unasked = budget_.most_unasked(own);
-  const Bytes needed = greater(bounded_need(own, shown, unasked), lesser(plenty_, unasked));
-  return greater(lesser(needed, budget_.most_of_ue(bearer.load.committed, own)), relay::least_window);
+  const Bytes without_demand = budget_.max_without_demand(own);
+  const Bytes needed = greater(bounded_need(own, shown, without_demand), lesser(quota_cap_, without_demand));
+  return greater(lesser(needed, budget_.max_quota_of_ue(bearer.load.committed, own)), relay::least_window);
 }
 
-Bytes RelayMemory::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
+Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes own = held + flow.leg(in).endpoint.advertised();
-  return bounded_need(own, need_of(flow, bearer, in, now), budget_.most_unasked(own));
+  return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
 /// Grants an initial window in addition to the demand while the budget has spare memory, because hosts send in bursts.
-inline Bytes RelayMemory::bounded_need(Bytes own, Bytes shown, Bytes unasked) const {
-  const Bytes burst = lesser(Demand::first, unasked);
-  return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.most(own));
+inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
+  const Bytes burst = lesser(Demand::first, without_demand);
+  return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
 }
 
-Bytes RelayMemory::first_limit(const Bearer& bearer) const {
-  return std::clamp(budget_.most_of_ue(bearer.load.committed, Bytes{}), relay::least_window, unasked_);
+Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
+  return std::clamp(budget_.max_quota_of_ue(bearer.load.committed, Bytes{}), relay::least_window, default_quota_);
 }
 
 /// Measures the demand once the direction has carried more than an initial window.
-Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
+Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
   if (flow.demands == no_id) {
@@ -72,7 +72,7 @@ Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant no
 
 /// Returns what the direction holds and has advertised. `fed`: true if data arrived.
 template <Side in>
-inline std::uint32_t RelayMemory::record_direction(Flow& flow, bool fed) {
+inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);
   const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
   // The window of a host that has sent nothing is not recorded, because it is unlikely to be used.
@@ -80,18 +80,18 @@ inline std::uint32_t RelayMemory::record_direction(Flow& flow, bool fed) {
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }
 
-std::uint32_t RelayMemory::record(Flow& flow, StreamEvents events) {
+std::uint32_t RelayBufferQuota::record(Flow& flow, StreamEvents events) {
   return record_direction<Side::radio>(flow, contains(events, StreamEvents::to_core)) +
          record_direction<Side::core>(flow, contains(events, StreamEvents::to_radio));
 }
 
-void RelayMemory::forget(Flow& flow) {
+void RelayBufferQuota::forget(Flow& flow) {
   for (Leg& leg : flow.legs) budget_.forget(leg.commitment);
   if (flow.demands != no_id) demands_.erase(flow.demands);
   flow.demands = no_id;
 }
 
-bool RelayMemory::keeps_though_tight(const Flow& flow, Side in, const tcp::Segment& segment) const {
+bool RelayBufferQuota::accepts_payload_though_low(const Flow& flow, Side in, const tcp::Segment& segment) const {
   if (segment.seq > flow.leg(in).endpoint.rcv_nxt()) return false;
   if (!budget_.exhausted()) return true;
   return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < relay::least_window;

@@ -12,17 +12,17 @@ namespace sluice::proxy {
 
 /// Buffer quota of each direction of a split connection, and which payload is refused when packet memory is low.
 /// Thread: the shard's.
-class RelayMemory {
+class RelayBufferQuota {
  public:
   /// Keeps references to `config` and `budget`, which outlive it.
-  RelayMemory(const ShardConfig& config, MemoryBudget& budget);
+  RelayBufferQuota(const ShardConfig& config, MemoryBudget& budget);
 
   /// Reads the pool's level if that is due. Returns true if it was read.
   bool look(Instant now);
   /// True if so few buffers are left that new connections pass unsplit (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
   /// Returns the default quota of a direction whose demand is unknown; it shrinks with the free buffers.
-  [[nodiscard]] Bytes unasked() const { return unasked_; }
+  [[nodiscard]] Bytes default_quota() const { return default_quota_; }
 
   /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: how much it may hold and advertise
   /// together. The quota follows the measured demand within the budget, and exceeds it while memory is plentiful. At
@@ -31,7 +31,7 @@ class RelayMemory {
   /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
   /// follows the demand.
   [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
-    return flow.demands != no_id && demand_of(flow, in).bytes() > plenty_;
+    return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
   /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called
   /// again yet. Until the next measurement the window opens by what the other host acknowledges.
@@ -56,35 +56,35 @@ class RelayMemory {
   /// True if received payload is kept. With little memory left, out-of-order data is refused, because it may be held
   /// for long. With none left, connections that already hold two segments are refused too, and with half of the reserve
   /// used all connections. Refused payload is never acknowledged, so its sender retransmits it.
-  [[nodiscard]] bool keeps(const Flow& flow, Side in, const tcp::Segment& segment) const {
-    return !budget_.tight() || keeps_though_tight(flow, in, segment);
+  [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
+    return !budget_.tight() || accepts_payload_though_low(flow, in, segment);
   }
 
  private:
   /// Upper limit of the default quota, which needs no measured demand.
-  static constexpr Bytes most_unasked{1024 * 1024};
+  static constexpr Bytes max_default_quota{1024 * 1024};
 
   /// Returns the demand of the direction that arrives on `in`. Requires that the flow has a demand record.
   [[nodiscard]] const Demand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
-  /// demand, `unasked` its quota without demand.
-  [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes unasked) const;
+  /// demand, `without_demand` its quota without demand.
+  [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
   /// Returns the demand of the direction that arrives on `in`, updated from what was acknowledged until `now`.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
   /// Returns what the direction holds and has advertised, and records its window in the budget if data arrived (`fed`).
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// Decides keeps() when the budget is low.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_though_tight(const Flow& flow, Side in,
-                                                                  const tcp::Segment& segment) const;
+  /// Decides accepts_payload() when the budget is low.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
+                                                                          const tcp::Segment& segment) const;
 
   const ShardConfig& config_;
   MemoryBudget& budget_;
   flow::Slab<Demands> demands_;  ///< demand records, for flows that carry much
-  Bytes unasked_;                ///< default quota at the pool's present level
-  Bytes plenty_;  ///< upper limit of the default quota: most_unasked, or limits.relay_buffer if that is less
+  Bytes default_quota_;          ///< default quota at the pool's present level
+  Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less
   bool refuses_flows_ = false;
 };
 
