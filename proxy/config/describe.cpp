@@ -11,7 +11,7 @@
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 
 namespace sluice::tcp {
 
@@ -179,9 +179,9 @@ PacketMemory packet_memory(const Config& config) {
   ShardLimits limits = config.shard.limits;
   limits.pool_sharers = config.shards.count;
   limits.port_buffers = port_buffers(config);
-  const Bytes shard = MemoryBudget::whole(limits, config.pool.buffers);
+  const Bytes shard = BufferPoolBudget::whole(limits, config.pool.buffers);
   return {shard, Bytes(static_cast<double>(shard.count()) * limits.ue_share),
-          MemoryBudget::largest(limits, config.pool.buffers)};
+          BufferPoolBudget::largest(limits, config.pool.buffers)};
 }
 
 Bytes memory_for(const Config& config) {

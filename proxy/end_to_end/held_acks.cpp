@@ -31,7 +31,7 @@ void HeldAcks::hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, 
   flow.held.push_back(std::move(packet));
   ++flow.held_count;
   ++waiting_;
-  parts_.budget.taken();
+  parts_.budget.on_taken();
   parts_.counters.add(Counter::acks_held);
 }
 

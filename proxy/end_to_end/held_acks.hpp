@@ -30,7 +30,7 @@ class HeldAcks {
   /// Handles a new report of the bearer, or the end of its reports: releases ACKs of its flows accordingly.
   void on_report(Bearer& bearer, Instant now);
   /// True if ACKs are delayed although packet buffers are low.
-  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.tight(); }
+  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
   /// Continues a scan over the flows that forwards delayed ACKs, because their buffers are needed.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);
 

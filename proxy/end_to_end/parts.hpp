@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 #include "proxy/flows/registry.hpp"
 #include "proxy/shard/counters.hpp"
 #include "proxy/shard/transmit_queue.hpp"
@@ -12,7 +12,7 @@ struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;
   Counters& counters;
-  MemoryBudget& budget;
+  BufferPoolBudget& budget;
 };
 
 }  // namespace sluice::proxy

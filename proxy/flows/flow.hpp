@@ -7,7 +7,7 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/bearer_load.hpp"
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 #include "proxy/handback/release_reason.hpp"
 #include "proxy/shard/side.hpp"
 

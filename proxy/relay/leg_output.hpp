@@ -49,8 +49,8 @@ class LegOutput final : public tcp::Output {
   /// True if a buffer may be used to cut a segment. `only`: true if nothing of the connection is in flight, so that
   /// half of the reserve may be used.
   [[nodiscard]] bool grant_cut(bool only) override {
-    if (shard_.budget.exhausted() && (!only || shard_.budget.reserve_touched())) return false;
-    shard_.budget.taken();
+    if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
+    shard_.budget.on_taken();
     return true;
   }
 

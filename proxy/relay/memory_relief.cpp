@@ -22,7 +22,7 @@ void MemoryRelief::look_anew(Instant now) {
     shed_ = now;
     sweep_.begin(ReleaseReason::released_memory);
   }
-  if (shard_.budget.tight() && !walk_.active) {
+  if (shard_.budget.is_low() && !walk_.active) {
     shed_ = now;
     begin();
   }
@@ -36,11 +36,11 @@ void MemoryRelief::begin() {
 void MemoryRelief::go_on(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
   const std::uint32_t end = std::min(walk_.next + step, flows.reach());
-  for (; walk_.next < end && shard_.budget.tight(); ++walk_.next) {
+  for (; walk_.next < end && shard_.budget.is_low(); ++walk_.next) {
     if (flows.contains(walk_.next) && flows[walk_.next].terminated()) reclaim_from(flows[walk_.next], walk_.next, now);
   }
-  walk_.active = walk_.next < flows.reach() && shard_.budget.tight();
-  if (!shard_.budget.tight()) walk_ = {};
+  walk_.active = walk_.next < flows.reach() && shard_.budget.is_low();
+  if (!shard_.budget.is_low()) walk_ = {};
 }
 
 void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {

@@ -9,7 +9,7 @@
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
-RelayBufferQuota::RelayBufferQuota(const ShardConfig& config, MemoryBudget& budget)
+RelayBufferQuota::RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget)
     : config_(config),
       budget_(budget),
       demands_(config.limits.max_flows),
@@ -93,7 +93,7 @@ void RelayBufferQuota::forget(Flow& flow) {
 
 bool RelayBufferQuota::accepts_payload_though_low(const Flow& flow, Side in, const tcp::Segment& segment) const {
   if (segment.seq > flow.leg(in).endpoint.rcv_nxt()) return false;
-  if (!budget_.exhausted()) return true;
+  if (!budget_.is_exhausted()) return true;
   return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < relay::least_window;
 }
 

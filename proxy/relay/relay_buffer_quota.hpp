@@ -3,9 +3,9 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "proxy/bearer/bearer.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 #include "proxy/flows/demand.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/flows/memory_budget.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy {
@@ -15,7 +15,7 @@ namespace sluice::proxy {
 class RelayBufferQuota {
  public:
   /// Keeps references to `config` and `budget`, which outlive it.
-  RelayBufferQuota(const ShardConfig& config, MemoryBudget& budget);
+  RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget);
 
   /// Reads the pool's level if that is due. Returns true if it was read.
   bool look(Instant now);
@@ -57,7 +57,7 @@ class RelayBufferQuota {
   /// for long. With none left, connections that already hold two segments are refused too, and with half of the reserve
   /// used all connections. Refused payload is never acknowledged, so its sender retransmits it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
-    return !budget_.tight() || accepts_payload_though_low(flow, in, segment);
+    return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
 
  private:
@@ -81,7 +81,7 @@ class RelayBufferQuota {
                                                                           const tcp::Segment& segment) const;
 
   const ShardConfig& config_;
-  MemoryBudget& budget_;
+  BufferPoolBudget& budget_;
   flow::Slab<Demands> demands_;  ///< demand records, for flows that carry much
   Bytes default_quota_;          ///< default quota at the pool's present level
   Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less

@@ -22,7 +22,7 @@ struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< maximum connections, 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
   /// Maximum payload bytes that one direction of a connection may hold or advertise. They are received and
-  /// acknowledged, not yet acknowledged by the other host (the ack exposure), or advertised as window. MemoryBudget
+  /// acknowledged, not yet acknowledged by the other host (the ack exposure), or advertised as window. BufferPoolBudget
   /// lowers the bound by the connection's need and the free packet buffers. At least 64 KiB, because a SYN-ACK in the
   /// host's name may advertise that.
   Bytes relay_buffer{16 * 1024 * 1024};

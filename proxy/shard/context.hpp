@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/pool.hpp"
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 #include "proxy/flows/registry.hpp"
 #include "proxy/flows/times.hpp"
 #include "proxy/shard/config.hpp"
@@ -36,7 +36,7 @@ struct ShardContext {
   Registry& registry;
   TransmitQueue& queue;
   Counters& counters;
-  MemoryBudget& budget;
+  BufferPoolBudget& budget;
   Times& times;
   FragmentIds& fragment_ids;
 };

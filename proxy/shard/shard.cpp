@@ -76,7 +76,7 @@ struct Shard::Parts {
   Times times;
   FragmentIds fragment_ids;
   TransmitQueue queue;
-  MemoryBudget budget;
+  BufferPoolBudget budget;
   Registry registry;
   const ShardContext context;
   EndToEndFlows end_to_end;

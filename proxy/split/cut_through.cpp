@@ -27,13 +27,13 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
 inline std::size_t take_together(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
-  for (; count < packets.size() && !context.shard.budget.tight(); ++count) {
+  for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
     if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
         !goes_on(to, parsed[0], packets[count], parsed[count]))
       break;
-    context.shard.budget.taken();
+    context.shard.budget.on_taken();
   }
   return count;
 }
@@ -86,7 +86,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   Bearer& bearer = context.shard.registry.bearer(flow.bearer);
   if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
     return 0;
-  if (context.shard.budget.tight() || !context.shard.config.cut_through) return 0;
+  if (context.shard.budget.is_low() || !context.shard.config.cut_through) return 0;
   if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
@@ -102,7 +102,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::record_progress(flow, out, now);
   from.has_sent_data = true;
   LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, context.shard);
-  context.shard.budget.taken();
+  context.shard.budget.on_taken();
   std::size_t count = 1;
   bool first_waits = false;
   if (packets.size() > 1) {

@@ -54,7 +54,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
       packet.reset();
       believed = own.endpoint.receive_without_payload(segment, now, told);
     } else {
-      context.shard.budget.taken();
+      context.shard.budget.on_taken();
       packet::strip_to_payload(packet, parsed);
       believed = own.endpoint.receive(segment, std::move(packet), now, told);
     }
@@ -111,13 +111,13 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
   if (!own.endpoint.takes_next(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
-  for (; count < packets.size() && !context.shard.budget.tight(); ++count) {
+  for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
     const packet::Parsed& next = parsed[count];
     room -= Bytes(next.segment.payload_len);
     if (room < Bytes{}) break;
     if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
     if (!packet::same_link(other.headers, packets[count])) break;
-    context.shard.budget.taken();
+    context.shard.budget.on_taken();
     packet::strip_to_payload(packets[count], next);
   }
   if (count == 0) return 0;

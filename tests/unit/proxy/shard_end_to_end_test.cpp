@@ -171,8 +171,8 @@ TEST(ShardRegulate, HeldAcksAreDeductedFromTheBudgetAtOnce) {
   lab.open_with_a_full_buffer();
   std::vector<packet::Packet> taken;
   const double tight_at = config.limits.reserve + (1 - config.limits.reserve) / 8;
-  const auto nearly_tight = static_cast<std::uint32_t>(pool().capacity() * tight_at) + 10;
-  while (pool().available() > nearly_tight) taken.push_back(pool().allocate());
+  const auto nearly_low = static_cast<std::uint32_t>(pool().capacity() * tight_at) + 10;
+  while (pool().available() > nearly_low) taken.push_back(pool().allocate());
   lab.keep_reporting(std::chrono::milliseconds(2), 10'000, 10'520, 0);
   std::uint32_t waiting = 0;
   for (std::uint32_t i = 1; i <= 40; ++i) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -70,8 +70,8 @@ class ShardBufferQuotaInOneBurst : public ShardBufferQuota {
   void leave(std::int64_t buffers) {
     const proxy::ShardLimits& limits = small_buffers().limits;
     const auto reserve = static_cast<std::int64_t>(limits.reserve * pool().capacity());
-    const std::int64_t tight = (pool().capacity() - reserve) / 8;
-    while (pool().available() > reserve + tight + buffers) taken_.push_back(pool().allocate());
+    const std::int64_t low = (pool().capacity() - reserve) / 8;
+    while (pool().available() > reserve + low + buffers) taken_.push_back(pool().allocate());
     lab.pass_time(2ms);  // so that it is read with the next segment
   }
   [[nodiscard]] std::uint64_t passed() const { return lab.count(proxy::Counter::segments_cut_through); }
@@ -122,14 +122,14 @@ TEST_F(ShardBufferQuotaInOneBurst, SegmentsOfAGroRunAreCounted) {
   EXPECT_GE(few, 3U);
 }
 
-/// A connection is promised room for two seconds after it was served (MemoryBudget). Its timers may come later.
+/// A connection is promised room for two seconds after it was served (BufferPoolBudget). Its timers may come later.
 TEST(ShardBufferQuotaOfAnIdleConnection, IsFreedBeforeItsTimerExpires) {
   proxy::ShardConfig config = shard_config();
   config.tcp.delayed_ack = 450ms;  // for which the first segment sets a timer that the second one makes needless
   const auto reserve = static_cast<std::int64_t>(config.limits.reserve * pool().capacity());
-  const std::int64_t whole = proxy::MemoryBudget::whole(config.limits, pool().capacity()).count();
+  const std::int64_t whole = proxy::BufferPoolBudget::whole(config.limits, pool().capacity()).count();
   // Half of the budget is for those who have shown to need it; beyond there is a little more than for one connection.
-  const std::int64_t left = (whole / 2 + 2'300'000) / proxy::MemoryBudget::payload_per_buffer;
+  const std::int64_t left = (whole / 2 + 2'300'000) / proxy::BufferPoolBudget::payload_per_buffer;
   std::vector<packet::Packet> taken;
   while (pool().available() > reserve + left) taken.push_back(pool().allocate());
   const auto window_beside = [&](bool beside_idle, Duration idle) {

@@ -1,7 +1,7 @@
 // Budget of packet buffers: how many may hold relayed payload, and each connection's part (dynamic thresholds,
 // Choudhury and Hahne 1998). RelayBufferQuota asks it for quotas, the receive path records taken buffers. Invariant:
 // the reserve stays free for received and forwarded frames, so an ACK that frees memory can always be read.
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 /// Minimum reserve for receiving and forwarding, however small the pool.
 constexpr std::uint32_t least_reserve = 64;
 /// Memory is low when no more than this fraction (1/8) of the budget is left.
-constexpr std::int64_t tight_share = 8;
+constexpr std::int64_t low_share = 8;
 
 /// Returns the buffers of the pool that the ports leave.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
@@ -30,29 +30,29 @@ Bytes share_of(Bytes whole, double share) {
 
 }  // namespace
 
-Bytes MemoryBudget::whole(const ShardLimits& limits, std::uint32_t buffers) {
+Bytes BufferPoolBudget::whole(const ShardLimits& limits, std::uint32_t buffers) {
   const std::uint32_t left = left_of(limits, buffers);
   return Bytes((left - reserve_of(limits, left)) / std::max<std::uint32_t>(limits.pool_sharers, 1) *
                payload_per_buffer);
 }
 
-Bytes MemoryBudget::largest(const ShardLimits& limits, std::uint32_t buffers) {
+Bytes BufferPoolBudget::largest(const ShardLimits& limits, std::uint32_t buffers) {
   return std::min(limits.relay_buffer, two_thirds(share_of(whole(limits, buffers), limits.ue_share)));
 }
 
-MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& pool)
+BufferPoolBudget::BufferPoolBudget(const ShardLimits& limits, const packet::PacketPool& pool)
     : pool_(pool),
       sharers_(std::max<std::uint32_t>(limits.pool_sharers, 1)),
       left_by_ports_(left_of(limits, pool.capacity())),
       reserve_(reserve_of(limits, left_by_ports_)),
       half_reserve_(reserve_ / sharers_ / 2),
-      tight_below_((left_by_ports_ - reserve_) / sharers_ / tight_share),
+      low_watermark_((left_by_ports_ - reserve_) / sharers_ / low_share),
       reserved_for_demand_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
       of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
   static_cast<void>(look(next_look_ + usual_period));
 }
 
-bool MemoryBudget::look(Instant now) {
+bool BufferPoolBudget::look(Instant now) {
   if (!is_due(now)) return false;
   next_look_ = now + usual_period;
   if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
@@ -62,7 +62,7 @@ bool MemoryBudget::look(Instant now) {
   return true;
 }
 
-void MemoryBudget::let_age(std::uint16_t epoch) {
+void BufferPoolBudget::let_age(std::uint16_t epoch) {
   const auto passed = static_cast<std::uint16_t>(epoch - epoch_);
   for (std::size_t i = 0; i < std::min<std::size_t>(passed, epochs); ++i) {
     std::int64_t& oldest = by_epoch_[static_cast<std::uint16_t>(epoch_ + 1 + i) % epochs];
@@ -72,7 +72,7 @@ void MemoryBudget::let_age(std::uint16_t epoch) {
   epoch_ = epoch;
 }
 
-void MemoryBudget::commit_anew(Commitment& commitment, std::uint32_t bytes) {
+void BufferPoolBudget::commit_anew(Commitment& commitment, std::uint32_t bytes) {
   if (commitment.epoch == epoch_) [[likely]] {
     std::int64_t& known = by_epoch_[epoch_ % epochs];
     if (known >= commitment.bytes) [[likely]] {

@@ -13,7 +13,7 @@ namespace sluice::proxy {
 /// Window advertised to a host, as last recorded in the memory budget.
 struct Commitment {
   std::uint32_t bytes = 0;
-  std::uint16_t epoch = 0;  ///< when it was recorded, see MemoryBudget::epoch_of()
+  std::uint16_t epoch = 0;  ///< when it was recorded, see BufferPoolBudget::epoch_of()
 };
 
 /// Budget of packet buffers for the payload of a shard's split connections, and its division among them.
@@ -30,13 +30,13 @@ struct Commitment {
 /// it is acknowledged (exhausted()), and the reserve remains.
 ///
 /// The pool's level is read at most every 100 us. Thread: the shard's.
-class MemoryBudget {
+class BufferPoolBudget {
  public:
   /// Payload bytes per buffer: a full segment with timestamps and some options. Smaller payloads are coalesced.
   static constexpr std::int64_t payload_per_buffer = 1400;
 
   /// Computes the budget from the limits and the pool, which outlives this object.
-  MemoryBudget(const ShardLimits& limits, const packet::PacketPool& pool);
+  BufferPoolBudget(const ShardLimits& limits, const packet::PacketPool& pool);
 
   /// Returns a shard's budget in bytes for a pool of `buffers` buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
@@ -48,10 +48,10 @@ class MemoryBudget {
   /// True if the pool's level should be read. All threads write its cache lines, so it is read every millisecond, and
   /// every 100 us while little is left.
   [[nodiscard]] bool is_due(Instant now) const {
-    return now >= next_look_ || (tight() && now >= next_look_ - usual_period + tight_period);
+    return now >= next_look_ || (is_low() && now >= next_look_ - usual_period + low_period);
   }
   /// Records that a received buffer is kept: as queued payload, or as a delayed ACK.
-  void taken() { --spare_; }
+  void on_taken() { --spare_; }
   /// Updates a commitment to `bytes`.
   void commit(Commitment& commitment, std::uint32_t bytes) {
     if (bytes != commitment.bytes || (bytes != 0 && epoch_ != commitment.epoch)) commit_anew(commitment, bytes);
@@ -77,9 +77,9 @@ class MemoryBudget {
   }
 
   /// True if an eighth of the budget or less is left. Then out-of-order data is refused.
-  [[nodiscard]] bool tight() const { return spare_ <= tight_below_; }
+  [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
   /// True if only the reserve is left. Then payload is refused.
-  [[nodiscard]] bool exhausted() const { return spare_ <= 0; }
+  [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
   /// True if half of the reserve is used as well. Then payload is refused even for connections that hold almost
   /// nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_reserve_; }
@@ -89,7 +89,7 @@ class MemoryBudget {
  private:
   /// Interval between two reads of the pool's level, normally and while little is left.
   static constexpr Duration usual_period = std::chrono::milliseconds(1);
-  static constexpr Duration tight_period = std::chrono::microseconds(100);
+  static constexpr Duration low_period = std::chrono::microseconds(100);
   /// Number of epochs after which a commitment expires.
   static constexpr std::size_t epochs = 8;
   static constexpr unsigned epoch_bits = 28;  ///< epoch length as bits of a nanosecond count: 0.27 s
@@ -111,7 +111,7 @@ class MemoryBudget {
   std::uint32_t left_by_ports_;  ///< buffers that the ports do not keep
   std::uint32_t reserve_;        ///< buffers kept free for receiving and forwarding, part of left_by_ports_
   std::int64_t half_reserve_;    ///< half of this shard's part of the reserve
-  std::int64_t tight_below_;     ///< limit of tight(), in buffers
+  std::int64_t low_watermark_;   ///< limit of is_low(), in buffers
   Bytes reserved_for_demand_;    ///< part of the budget that requires a measured demand
   Bytes of_one_ue_;              ///< budget of one UE's connections together
   std::int64_t spare_ = 0;       ///< buffers that payload may still take

@@ -1,5 +1,5 @@
 // Tests of the budget of packet buffers and of each connection's demand, which together limit advertised windows.
-#include "proxy/flows/memory_budget.hpp"
+#include "proxy/flows/buffer_pool_budget.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 namespace sluice::test {
 namespace {
 
+using proxy::BufferPoolBudget;
 using proxy::Commitment;
 using proxy::Demand;
-using proxy::MemoryBudget;
 using proxy::ShardLimits;
 
 constexpr Instant start{std::chrono::seconds(10)};
@@ -22,7 +22,7 @@ constexpr Instant start{std::chrono::seconds(10)};
 /// A budget over the tests' pool.
 struct Budget {
   explicit Budget(const ShardLimits& limits = {})
-      : whole(MemoryBudget::whole(limits, pool().capacity())), budget(limits, pool()) {
+      : whole(BufferPoolBudget::whole(limits, pool().capacity())), budget(limits, pool()) {
     static_cast<void>(budget.look(start));
   }
   /// The commitment grows as far as it may.
@@ -30,21 +30,21 @@ struct Budget {
     budget.commit(commitment, static_cast<std::uint32_t>(budget.max_quota(Bytes(commitment.bytes)).count()));
   }
   Bytes whole;
-  MemoryBudget budget;
+  BufferPoolBudget budget;
 };
 
 double share(std::uint32_t bytes, Bytes whole) {
   return static_cast<double>(bytes) / static_cast<double>(whole.count());
 }
 
-TEST(MemoryBudget, ASingleConnectionGetsTwoThirds) {
+TEST(BufferPoolBudget, ASingleConnectionGetsTwoThirds) {
   Budget b;
   Commitment commitment;
   for (int i = 0; i < 10; ++i) b.grow(commitment);
   EXPECT_NEAR(share(commitment.bytes, b.whole), 2.0 / 3, 0.01);
 }
 
-TEST(MemoryBudget, ConnectionsThatAllGrowGetEqualShares) {
+TEST(BufferPoolBudget, ConnectionsThatAllGrowGetEqualShares) {
   Budget b;
   std::vector<Commitment> commitments(20);
   for (int round = 0; round < 200; ++round) {
@@ -54,7 +54,7 @@ TEST(MemoryBudget, ConnectionsThatAllGrowGetEqualShares) {
   EXPECT_GT(b.budget.max_quota({}), b.whole / 100) << "something is left for the next";
 }
 
-TEST(MemoryBudget, BuffersOfAnEndedConnectionAreFreed) {
+TEST(BufferPoolBudget, BuffersOfAnEndedConnectionAreFreed) {
   Budget b;
   Commitment commitment;
   const Bytes before = b.budget.max_quota({});
@@ -64,21 +64,21 @@ TEST(MemoryBudget, BuffersOfAnEndedConnectionAreFreed) {
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
-TEST(MemoryBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
+TEST(BufferPoolBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
   Budget b;
   EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(999)));
   EXPECT_TRUE(b.budget.is_due(start + std::chrono::milliseconds(1)));
-  while (!b.budget.tight()) b.budget.taken();
+  while (!b.budget.is_low()) b.budget.on_taken();
   EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(99)));
   EXPECT_TRUE(b.budget.is_due(start + std::chrono::microseconds(100)));
-  b.budget.taken();
+  b.budget.on_taken();
   EXPECT_TRUE(b.budget.is_due(start + std::chrono::microseconds(100)));
   ASSERT_TRUE(b.budget.look(start + std::chrono::microseconds(100)));
-  EXPECT_FALSE(b.budget.tight()) << "the pool has them all the same";
+  EXPECT_FALSE(b.budget.is_low()) << "the pool has them all the same";
   EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(1099)));
 }
 
-TEST(MemoryBudget, ReservationsOfIdleConnectionsExpire) {
+TEST(BufferPoolBudget, ReservationsOfIdleConnectionsExpire) {
   Budget b;
   const Bytes before = b.budget.max_quota({});
   std::vector<Commitment> idle(100'000);
@@ -95,7 +95,7 @@ TEST(MemoryBudget, ReservationsOfIdleConnectionsExpire) {
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
-TEST(MemoryBudget, AWrappedReservationTimeFreesNothingTwice) {
+TEST(BufferPoolBudget, AWrappedReservationTimeFreesNothingTwice) {
   Budget b;
   const Bytes before = b.budget.max_quota({});
   Commitment old;
@@ -105,7 +105,7 @@ TEST(MemoryBudget, AWrappedReservationTimeFreesNothingTwice) {
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
-TEST(MemoryBudget, AllocatedBuffersReduceTheBudget) {
+TEST(BufferPoolBudget, AllocatedBuffersReduceTheBudget) {
   ShardLimits limits;
   limits.reserve = 0.25;
   Budget b(limits);
@@ -116,44 +116,44 @@ TEST(MemoryBudget, AllocatedBuffersReduceTheBudget) {
     static_cast<void>(b.budget.look(at += std::chrono::milliseconds(2)));
   };
   take_until(0.5);
-  EXPECT_FALSE(b.budget.tight());
+  EXPECT_FALSE(b.budget.is_low());
   take_until(0.70);
-  EXPECT_TRUE(b.budget.tight());
-  EXPECT_FALSE(b.budget.exhausted());
+  EXPECT_TRUE(b.budget.is_low());
+  EXPECT_FALSE(b.budget.is_exhausted());
   take_until(0.76);
-  EXPECT_TRUE(b.budget.exhausted());
+  EXPECT_TRUE(b.budget.is_exhausted());
   EXPECT_FALSE(b.budget.reserve_touched());
   take_until(0.90);
   EXPECT_TRUE(b.budget.reserve_touched());
 }
 
-TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualShares) {
+TEST(BufferPoolBudget, ShardsThatShareAPoolHaveEqualShares) {
   ShardLimits limits;
-  const Bytes alone = MemoryBudget::whole(limits, 32'768);
+  const Bytes alone = BufferPoolBudget::whole(limits, 32'768);
   limits.pool_sharers = 4;
-  EXPECT_EQ(MemoryBudget::whole(limits, 32'768), alone / 4);
+  EXPECT_EQ(BufferPoolBudget::whole(limits, 32'768), alone / 4);
 }
 
-TEST(MemoryBudget, BuffersOfPortsAreNotReservedForConnections) {
+TEST(BufferPoolBudget, BuffersOfPortsAreNotReservedForConnections) {
   ShardLimits limits;
   const std::uint32_t kept = pool().capacity() / 2;
-  const Bytes without_ports = MemoryBudget::whole(limits, pool().capacity());
+  const Bytes without_ports = BufferPoolBudget::whole(limits, pool().capacity());
   limits.port_buffers = kept;
-  EXPECT_EQ(MemoryBudget::whole(limits, pool().capacity()), MemoryBudget::whole({}, pool().capacity() - kept));
-  EXPECT_LT(MemoryBudget::largest(limits, pool().capacity()), without_ports * 2 / 3 / 2);
+  EXPECT_EQ(BufferPoolBudget::whole(limits, pool().capacity()), BufferPoolBudget::whole({}, pool().capacity() - kept));
+  EXPECT_LT(BufferPoolBudget::largest(limits, pool().capacity()), without_ports * 2 / 3 / 2);
   std::vector<packet::Packet> of_ports;
   for (std::uint32_t i = 0; i < kept; ++i) of_ports.push_back(pool().allocate());
   Budget b(limits);
   EXPECT_NEAR(b.budget.used(), 0, 0.01) << "what ports keep is not used by traffic";
-  EXPECT_FALSE(b.budget.tight());
+  EXPECT_FALSE(b.budget.is_low());
   EXPECT_LE(b.budget.max_quota({}), b.whole * 2 / 3);
   EXPECT_LE(b.budget.max_quota_of_ue({}, {}), b.whole * 2 / 3);
 }
 
-TEST(MemoryBudget, PortsThatHoldAllBuffersLeaveNoBudget) {
+TEST(BufferPoolBudget, PortsThatHoldAllBuffersLeaveNoBudget) {
   ShardLimits limits;
   limits.port_buffers = 40'000;
-  EXPECT_LE(MemoryBudget::whole(limits, 32'768), Bytes(MemoryBudget::payload_per_buffer));
+  EXPECT_LE(BufferPoolBudget::whole(limits, 32'768), Bytes(BufferPoolBudget::payload_per_buffer));
 }
 
 TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsHandled) {
