@@ -10,7 +10,7 @@ namespace sluice::proxy {
 /// Contribution of one split connection to the sums of its bearer, as of its last service.
 struct FlowShare {
   std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
-  std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
+  std::uint32_t reserved = 0;      ///< bytes held and advertised, both ways
   std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; 0 without a limit
   bool moving : 1 = false;         ///< a controller steers the server's window, and the UE has yet to acknowledge data
   bool window_closed : 1 = false;  ///< the server has no window, or a law in steps sets it: the next report updates it
@@ -23,7 +23,7 @@ static_assert(sizeof(FlowShare) == 12, "part of each flow");
 /// Sums over the split connections of one UE bearer.
 struct BearerLoad {
   Bytes backlog{};
-  Bytes committed{};
+  Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;   ///< flows with unsent bytes towards the UE
   std::uint32_t moving_flows = 0;       ///< flows whose server window a controller steers and that hold data for the UE
@@ -33,8 +33,8 @@ struct BearerLoad {
 
   /// Updates the sums for a flow after normal service. The other fields of its share are unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
-    committed += Bytes(held_and_advertised) - Bytes(share.committed);
-    share.committed = held_and_advertised;
+    reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
+    share.reserved = held_and_advertised;
     if (unsent != share.backlog) {
       backlog += Bytes(unsent) - Bytes(share.backlog);
       backlogged_flows += (unsent != 0 ? 1U : 0U) - (share.backlog != 0 ? 1U : 0U);
@@ -49,16 +49,16 @@ struct BearerLoad {
   }
 
   /// Adds `change` to the bytes that a flow holds and has advertised. The other fields of its share are unchanged.
-  void commit(FlowShare& share, std::int64_t change) {
-    const std::int64_t after = std::max<std::int64_t>(share.committed + change, 0);
-    committed += Bytes(after) - Bytes(share.committed);
-    share.committed = static_cast<std::uint32_t>(after);
+  void reserve(FlowShare& share, std::int64_t change) {
+    const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
+    reserved += Bytes(after) - Bytes(share.reserved);
+    share.reserved = static_cast<std::uint32_t>(after);
   }
 
   /// Replaces a flow's share in the sums. A flow that is added or removed has an empty share before or after.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
-    committed += Bytes(after.committed) - Bytes(before.committed);
+    reserved += Bytes(after.reserved) - Bytes(before.reserved);
     exposed += Bytes(after.exposed) - Bytes(before.exposed);
     backlogged_flows += (after.backlog != 0 ? 1U : 0U) - (before.backlog != 0 ? 1U : 0U);
     moving_flows += (after.moving ? 1U : 0U) - (before.moving ? 1U : 0U);

@@ -44,9 +44,9 @@ BufferPoolBudget::BufferPoolBudget(const ShardLimits& limits, const packet::Pack
     : pool_(pool),
       sharers_(std::max<std::uint32_t>(limits.pool_sharers, 1)),
       left_by_ports_(left_of(limits, pool.capacity())),
-      reserve_(reserve_of(limits, left_by_ports_)),
-      half_reserve_(reserve_ / sharers_ / 2),
-      low_watermark_((left_by_ports_ - reserve_) / sharers_ / low_share),
+      pool_reserve_(reserve_of(limits, left_by_ports_)),
+      half_pool_reserve_(pool_reserve_ / sharers_ / 2),
+      low_watermark_((left_by_ports_ - pool_reserve_) / sharers_ / low_share),
       reserved_for_demand_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
       of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
   static_cast<void>(look(next_look_ + usual_period));
@@ -58,7 +58,7 @@ bool BufferPoolBudget::look(Instant now) {
   if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
   const std::int64_t available = pool_.available();
   used_ = std::max(1 - static_cast<double>(available) / left_by_ports_, 0.0);
-  spare_ = (available - reserve_) / sharers_;
+  spare_ = (available - pool_reserve_) / sharers_;
   return true;
 }
 
@@ -66,34 +66,34 @@ void BufferPoolBudget::let_age(std::uint16_t epoch) {
   const auto passed = static_cast<std::uint16_t>(epoch - epoch_);
   for (std::size_t i = 0; i < std::min<std::size_t>(passed, epochs); ++i) {
     std::int64_t& oldest = by_epoch_[static_cast<std::uint16_t>(epoch_ + 1 + i) % epochs];
-    committed_ -= oldest;
+    reserved_ -= oldest;
     oldest = 0;
   }
   epoch_ = epoch;
 }
 
-void BufferPoolBudget::commit_anew(Commitment& commitment, std::uint32_t bytes) {
-  if (commitment.epoch == epoch_) [[likely]] {
+void BufferPoolBudget::update_reservation(Reservation& reservation, std::uint32_t bytes) {
+  if (reservation.epoch == epoch_) [[likely]] {
     std::int64_t& known = by_epoch_[epoch_ % epochs];
-    if (known >= commitment.bytes) [[likely]] {
-      const std::int64_t more = std::int64_t{bytes} - commitment.bytes;
+    if (known >= reservation.bytes) [[likely]] {
+      const std::int64_t more = std::int64_t{bytes} - reservation.bytes;
       known += more;
-      committed_ += more;
-      commitment.bytes = bytes;
+      reserved_ += more;
+      reservation.bytes = bytes;
       return;
     }
   }
-  if (static_cast<std::uint16_t>(epoch_ - commitment.epoch) < epochs) {
-    std::int64_t& known = by_epoch_[commitment.epoch % epochs];
-    // The 16-bit epoch wraps after some hours, and an old commitment then looks recent. At most what is recorded is
+  if (static_cast<std::uint16_t>(epoch_ - reservation.epoch) < epochs) {
+    std::int64_t& known = by_epoch_[reservation.epoch % epochs];
+    // The 16-bit epoch wraps after some hours, and an old reservation then looks recent. At most what is recorded is
     // subtracted.
-    const std::int64_t counted = std::min<std::int64_t>(commitment.bytes, known);
+    const std::int64_t counted = std::min<std::int64_t>(reservation.bytes, known);
     known -= counted;
-    committed_ -= counted;
+    reserved_ -= counted;
   }
-  commitment = {bytes, epoch_};
+  reservation = {bytes, epoch_};
   by_epoch_[epoch_ % epochs] += bytes;
-  committed_ += bytes;
+  reserved_ += bytes;
 }
 
 }  // namespace sluice::proxy

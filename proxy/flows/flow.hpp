@@ -76,7 +76,7 @@ struct Leg {
   bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
   bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindowControl)
   bool regained : 1 = false;          ///< the other host has acknowledged data since the quota was last read
-  Commitment commitment;              ///< the advertised window as recorded in the memory budget
+  Reservation reservation;            ///< the advertised window as recorded in the memory budget
 };
 
 /// State collected from the three segments of a handshake.

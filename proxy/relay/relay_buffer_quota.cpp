@@ -26,11 +26,11 @@ bool RelayBufferQuota::look(Instant now) {
 /// Skips the calculation of shares while memory is plentiful, because then every direction gets the same quota.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
-  if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.committed)) return quota_cap_;
+  if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.reserved)) return quota_cap_;
   const Bytes own = held + flow.leg(in).endpoint.advertised();
   const Bytes without_demand = budget_.max_without_demand(own);
   const Bytes needed = greater(bounded_need(own, shown, without_demand), lesser(quota_cap_, without_demand));
-  return greater(lesser(needed, budget_.max_quota_of_ue(bearer.load.committed, own)), relay::least_window);
+  return greater(lesser(needed, budget_.max_quota_of_ue(bearer.load.reserved, own)), relay::least_window);
 }
 
 Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
@@ -45,7 +45,7 @@ inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes withou
 }
 
 Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
-  return std::clamp(budget_.max_quota_of_ue(bearer.load.committed, Bytes{}), relay::least_window, default_quota_);
+  return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::least_window, default_quota_);
 }
 
 /// Measures the demand once the direction has carried more than an initial window.
@@ -76,7 +76,7 @@ inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);
   const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
   // The window of a host that has sent nothing is not recorded, because it is unlikely to be used.
-  if (fed && leg.has_sent_data) budget_.commit(leg.commitment, advertised);
+  if (fed && leg.has_sent_data) budget_.reserve(leg.reservation, advertised);
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }
 
@@ -86,7 +86,7 @@ std::uint32_t RelayBufferQuota::record(Flow& flow, StreamEvents events) {
 }
 
 void RelayBufferQuota::forget(Flow& flow) {
-  for (Leg& leg : flow.legs) budget_.forget(leg.commitment);
+  for (Leg& leg : flow.legs) budget_.forget(leg.reservation);
   if (flow.demands != no_id) demands_.erase(flow.demands);
   flow.demands = no_id;
 }

@@ -48,7 +48,7 @@ class RelayBufferQuota {
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
   /// Records in the budget the window just advertised to the leg's host, when nothing else has changed.
   void record_advertised(Leg& leg) {
-    budget_.commit(leg.commitment, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
+    budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
   /// Releases the flow's quota and demand record, because the flow ends.
   void forget(Flow& flow);

@@ -57,7 +57,7 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
     context.pending.schedule(flow, id, due_to(Side::core));
     return true;
   }
-  return context.buffer_quota.record(flow, StreamEvents::data_to_radio) == flow.share.committed;
+  return context.buffer_quota.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
@@ -112,7 +112,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   const tcp::SeqNum edge = to.endpoint.rcv_adv();
   const tcp::PassedHeader header = to.endpoint.begin_passing();
   if (to.endpoint.rcv_adv() != edge) [[unlikely]]
-    bearer.load.commit(flow.share, to.endpoint.rcv_adv() - edge);
+    bearer.load.reserve(flow.share, to.endpoint.rcv_adv() - edge);
   for (std::size_t i = 0; i < count; ++i) {
     output.pass(parsed[i], header, packets[i], now);
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);

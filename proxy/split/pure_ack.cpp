@@ -42,7 +42,7 @@ inline void after_pure_ack(SplitContext& context, Flow& flow, FlowId id, Bearer&
     context.pending.schedule(flow, id, acked_by(in));
     return;
   }
-  bearer.load.commit(flow.share, -std::int64_t{acked});
+  bearer.load.reserve(flow.share, -std::int64_t{acked});
   if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
     context.pending.schedule(flow, id, due_to(sender));
     return;

@@ -90,7 +90,7 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, context_.shard);
   from.endpoint.emit_due(now, output, Bytes::max());
   context_.buffer_quota.record_advertised(from);
-  bearer.load.commit(flow.share, from.endpoint.rcv_adv() - before);
+  bearer.load.reserve(flow.share, from.endpoint.rcv_adv() - before);
   context_.flow_timers.update(flow, id, now);
 }
 

@@ -10,11 +10,11 @@
 namespace sluice::proxy {
 namespace {
 
-FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool window_closed,
+FlowShare share(std::uint32_t backlog, std::uint32_t reserved, std::uint32_t exposed, bool moving, bool window_closed,
                 bool short_flow = false) {
   FlowShare share;
   share.backlog = backlog;
-  share.committed = committed;
+  share.reserved = reserved;
   share.exposed = exposed & FlowShare::most_exposed;
   share.moving = moving;
   share.window_closed = window_closed;
@@ -27,14 +27,14 @@ TEST(BearerLoad, AddingAndRemovingAFlowChangesNothing) {
   const FlowShare flow = share(1000, 70'000, 500, true, true);
   load.change({}, flow);
   EXPECT_EQ(load.backlog, 1000_B);
-  EXPECT_EQ(load.committed, 70'000_B);
+  EXPECT_EQ(load.reserved, 70'000_B);
   EXPECT_EQ(load.exposed, 500_B);
   EXPECT_EQ(load.backlogged_flows, 1U);
   EXPECT_EQ(load.moving_flows, 1U);
   EXPECT_EQ(load.closed_window_flows, 1U);
   load.change(flow, {});
   EXPECT_EQ(load.backlog, 0_B);
-  EXPECT_EQ(load.committed, 0_B);
+  EXPECT_EQ(load.reserved, 0_B);
   EXPECT_EQ(load.exposed, 0_B);
   EXPECT_EQ(load.backlogged_flows, 0U);
   EXPECT_EQ(load.moving_flows, 0U);
@@ -78,10 +78,10 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
     load.change(flow, after);
     flow = after;
     load.update(flow, random(3) * 1000, random(100'000), random(2) == 0);
-    load.commit(flow, std::int64_t{random(100'000)} - 50'000);
+    load.reserve(flow, std::int64_t{random(100'000)} - 50'000);
   }
   Bytes backlog;
-  Bytes committed;
+  Bytes reserved;
   Bytes exposed;
   std::uint32_t backlogged = 0;
   std::uint32_t moving = 0;
@@ -90,7 +90,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   std::uint32_t short_flows = 0;
   for (const FlowShare& flow : flows) {
     backlog += Bytes(flow.backlog);
-    committed += Bytes(flow.committed);
+    reserved += Bytes(flow.reserved);
     exposed += Bytes(flow.exposed);
     backlogged += flow.backlog != 0 ? 1U : 0U;
     moving += flow.moving ? 1U : 0U;
@@ -99,7 +99,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
     short_flows += flow.short_flow ? 1U : 0U;
   }
   EXPECT_EQ(load.backlog, backlog);
-  EXPECT_EQ(load.committed, committed);
+  EXPECT_EQ(load.reserved, reserved);
   EXPECT_EQ(load.exposed, exposed);
   EXPECT_EQ(load.backlogged_flows, backlogged);
   EXPECT_EQ(load.moving_flows, moving);

@@ -13,8 +13,8 @@ namespace sluice::test {
 namespace {
 
 using proxy::BufferPoolBudget;
-using proxy::Commitment;
 using proxy::Demand;
+using proxy::Reservation;
 using proxy::ShardLimits;
 
 constexpr Instant start{std::chrono::seconds(10)};
@@ -25,9 +25,9 @@ struct Budget {
       : whole(BufferPoolBudget::whole(limits, pool().capacity())), budget(limits, pool()) {
     static_cast<void>(budget.look(start));
   }
-  /// The commitment grows as far as it may.
-  void grow(Commitment& commitment) {
-    budget.commit(commitment, static_cast<std::uint32_t>(budget.max_quota(Bytes(commitment.bytes)).count()));
+  /// The reservation grows as far as it may.
+  void grow(Reservation& reservation) {
+    budget.reserve(reservation, static_cast<std::uint32_t>(budget.max_quota(Bytes(reservation.bytes)).count()));
   }
   Bytes whole;
   BufferPoolBudget budget;
@@ -39,28 +39,28 @@ double share(std::uint32_t bytes, Bytes whole) {
 
 TEST(BufferPoolBudget, ASingleConnectionGetsTwoThirds) {
   Budget b;
-  Commitment commitment;
-  for (int i = 0; i < 10; ++i) b.grow(commitment);
-  EXPECT_NEAR(share(commitment.bytes, b.whole), 2.0 / 3, 0.01);
+  Reservation reservation;
+  for (int i = 0; i < 10; ++i) b.grow(reservation);
+  EXPECT_NEAR(share(reservation.bytes, b.whole), 2.0 / 3, 0.01);
 }
 
 TEST(BufferPoolBudget, ConnectionsThatAllGrowGetEqualShares) {
   Budget b;
-  std::vector<Commitment> commitments(20);
+  std::vector<Reservation> reservations(20);
   for (int round = 0; round < 200; ++round) {
-    for (Commitment& commitment : commitments) b.grow(commitment);
+    for (Reservation& reservation : reservations) b.grow(reservation);
   }
-  for (const Commitment& commitment : commitments) EXPECT_NEAR(share(commitment.bytes, b.whole), 1 / 20.5, 0.002);
+  for (const Reservation& reservation : reservations) EXPECT_NEAR(share(reservation.bytes, b.whole), 1 / 20.5, 0.002);
   EXPECT_GT(b.budget.max_quota({}), b.whole / 100) << "something is left for the next";
 }
 
 TEST(BufferPoolBudget, BuffersOfAnEndedConnectionAreFreed) {
   Budget b;
-  Commitment commitment;
+  Reservation reservation;
   const Bytes before = b.budget.max_quota({});
-  b.grow(commitment);
+  b.grow(reservation);
   EXPECT_LT(b.budget.max_quota({}), before);
-  b.budget.forget(commitment);
+  b.budget.forget(reservation);
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
@@ -81,27 +81,27 @@ TEST(BufferPoolBudget, IsUpdatedMoreOftenWhenBuffersAreShort) {
 TEST(BufferPoolBudget, ReservationsOfIdleConnectionsExpire) {
   Budget b;
   const Bytes before = b.budget.max_quota({});
-  std::vector<Commitment> idle(100'000);
-  for (Commitment& commitment : idle) b.budget.commit(commitment, 64'000);
+  std::vector<Reservation> idle(100'000);
+  for (Reservation& reservation : idle) b.budget.reserve(reservation, 64'000);
   EXPECT_LT(b.budget.max_quota({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::seconds(1)));
   EXPECT_LT(b.budget.max_quota({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::milliseconds(2500)));
   EXPECT_EQ(b.budget.max_quota({}), before);
   // One that comes back is counted again, once.
-  b.budget.commit(idle[0], 64'000);
+  b.budget.reserve(idle[0], 64'000);
   EXPECT_EQ(b.budget.max_quota({}), before - Bytes(64'000) * 2 / 3 - Bytes(1));
-  for (Commitment& commitment : idle) b.budget.forget(commitment);
+  for (Reservation& reservation : idle) b.budget.forget(reservation);
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
 TEST(BufferPoolBudget, AWrappedReservationTimeFreesNothingTwice) {
   Budget b;
   const Bytes before = b.budget.max_quota({});
-  Commitment old;
-  b.budget.commit(old, 1'000'000);
+  Reservation old;
+  b.budget.reserve(old, 1'000'000);
   static_cast<void>(b.budget.look(start + Duration(std::int64_t{65'536} << 28)));
-  b.budget.commit(old, 0);
+  b.budget.reserve(old, 0);
   EXPECT_EQ(b.budget.max_quota({}), before);
 }
 
