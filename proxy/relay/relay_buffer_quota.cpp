@@ -1,6 +1,7 @@
 // Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindowControl calls
 // limit() before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused
-// payload was never acknowledged. Demand is measured as in dynamic right-sizing (flows/demand.hpp).
+// payload was never acknowledged. ReceiveBufferDemand is measured as in dynamic right-sizing
+// (flows/receive_buffer_demand.hpp).
 #include "proxy/relay/relay_buffer_quota.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
 
 /// Grants an initial window in addition to the demand while the budget has spare memory, because hosts send in bursts.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
-  const Bytes burst = lesser(Demand::first, without_demand);
+  const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
 }
 
@@ -53,14 +54,15 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
   if (flow.demands == no_id) {
-    if (flow.sent_from(in, delivered) < Demand::first) return Demand::first;
+    if (flow.sent_from(in, delivered) < ReceiveBufferDemand::first) return ReceiveBufferDemand::first;
     flow.demands = demands_.emplace();
-    if (flow.demands == no_id) return Demand::first;  // cannot happen: there is a place for every flow
+    if (flow.demands == no_id) return ReceiveBufferDemand::first;  // cannot happen: there is a place for every flow
     for (const Side out : {Side::radio, Side::core}) {
-      demands_[flow.demands][static_cast<std::size_t>(out)] = Demand(flow.leg(out).endpoint.snd_una(), now);
+      demands_[flow.demands][static_cast<std::size_t>(out)] =
+          ReceiveBufferDemand(flow.leg(out).endpoint.snd_una(), now);
     }
   }
-  Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
+  ReceiveBufferDemand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   if (demand.is_fresh(now)) return demand.bytes();
   // Data for the UE is held until its ACK arrives, and the ACK may be delayed for long by an upload on the uplink.
   const Duration late = in == Side::core && bearer.rate_control().is_ack_based()

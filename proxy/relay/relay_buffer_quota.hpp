@@ -4,8 +4,8 @@
 #include "dataplane/tcp/segment.hpp"
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/buffer_pool_budget.hpp"
-#include "proxy/flows/demand.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/flows/receive_buffer_demand.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy {
@@ -65,7 +65,7 @@ class RelayBufferQuota {
   static constexpr Bytes max_default_quota{1024 * 1024};
 
   /// Returns the demand of the direction that arrives on `in`. Requires that the flow has a demand record.
-  [[nodiscard]] const Demand& demand_of(const Flow& flow, Side in) const {
+  [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
@@ -82,8 +82,8 @@ class RelayBufferQuota {
 
   const ShardConfig& config_;
   BufferPoolBudget& budget_;
-  flow::Slab<Demands> demands_;  ///< demand records, for flows that carry much
-  Bytes default_quota_;          ///< default quota at the pool's present level
+  flow::Slab<ReceiveBufferDemands> demands_;  ///< demand records, for flows that carry much
+  Bytes default_quota_;                       ///< default quota at the pool's present level
   Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less
   bool refuses_flows_ = false;
 };

@@ -5,15 +5,15 @@
 
 #include <vector>
 
-#include "proxy/flows/demand.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/flows/receive_buffer_demand.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {
 namespace {
 
 using proxy::BufferPoolBudget;
-using proxy::Demand;
+using proxy::ReceiveBufferDemand;
 using proxy::Reservation;
 using proxy::ShardLimits;
 
@@ -166,8 +166,8 @@ TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsHandled) {
   EXPECT_EQ(flow.sent_from(proxy::Side::core, tcp::SeqNum(999)), Bytes(0xffffffff));
 }
 
-TEST(Demand, StaysAheadOfASenderInSlowStart) {
-  Demand demand(tcp::SeqNum(0), start);
+TEST(ReceiveBufferDemand, StaysAheadOfASenderInSlowStart) {
+  ReceiveBufferDemand demand(tcp::SeqNum(0), start);
   std::uint32_t delivered = 0;
   for (std::uint32_t i = 1, sent = 50'000; i <= 6; ++i, sent *= 2) {
     delivered += sent;
@@ -179,25 +179,25 @@ TEST(Demand, StaysAheadOfASenderInSlowStart) {
   }
 }
 
-TEST(Demand, IsAtMostWhatSlowStartUses) {
-  Demand demand(tcp::SeqNum(0), start);
+TEST(ReceiveBufferDemand, IsAtMostWhatSlowStartUses) {
+  ReceiveBufferDemand demand(tcp::SeqNum(0), start);
   demand.follow(tcp::SeqNum(100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));
   demand.follow(tcp::SeqNum(1'100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(200));
   EXPECT_EQ(demand.bytes(), Bytes(2'000'000 + 2 * 100'000));
 }
 
 // Of thousands of connections in a small pool none may keep what it does not need.
-TEST(Demand, ASlowConnectionReturnsUnusedBuffer) {
-  Demand demand(tcp::SeqNum(0), start);
-  EXPECT_EQ(demand.bytes(), Demand::first);
+TEST(ReceiveBufferDemand, ASlowConnectionReturnsUnusedBuffer) {
+  ReceiveBufferDemand demand(tcp::SeqNum(0), start);
+  EXPECT_EQ(demand.bytes(), ReceiveBufferDemand::first);
   for (std::uint32_t i = 1; i <= 40; ++i) {
     demand.follow(tcp::SeqNum(i * 2000), std::chrono::milliseconds(20), start + i * std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(demand.bytes(), Demand::least);
+  EXPECT_EQ(demand.bytes(), ReceiveBufferDemand::least);
 }
 
-TEST(Demand, FollowsARisingRateAndFallsSlowly) {
-  Demand demand(tcp::SeqNum(0), start);
+TEST(ReceiveBufferDemand, FollowsARisingRateAndFallsSlowly) {
+  ReceiveBufferDemand demand(tcp::SeqNum(0), start);
   // 1 Gb/s over 100 ms.
   demand.follow(tcp::SeqNum(12'500'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));
   EXPECT_EQ(demand.bytes(), Bytes(25'000'000));

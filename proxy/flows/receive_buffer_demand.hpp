@@ -13,17 +13,17 @@ namespace sluice::proxy {
 /// (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured, and doubles again
 /// until a wider window takes effect. Twice the growth since the last round trip is therefore added. The demand falls
 /// by at most an eighth per round trip.
-class Demand {
+class ReceiveBufferDemand {
  public:
-  /// Demand before the first measurement: the largest window without scaling.
+  /// ReceiveBufferDemand before the first measurement: the largest window without scaling.
   static constexpr Bytes first{64 * 1024};
   /// Minimum demand: an initial window of ten segments (RFC 6928), with which a sender resumes after a pause.
   static constexpr Bytes least{16 * 1024};
 
   /// Creates a record of a direction without data.
-  Demand() = default;
+  ReceiveBufferDemand() = default;
   /// Starts to measure at sequence number `delivered`.
-  Demand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
+  ReceiveBufferDemand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
   /// Updates the demand. `delivered`: SND.UNA of the receiving leg. `round_trip`: over both legs, without the
   /// receiver's queueing delay but with the delay of its ACKs on the uplink.
@@ -46,7 +46,7 @@ class Demand {
   Instant since_{};   ///< when the current measurement started
 };
 
-/// Demand of both directions, indexed by the Side that the bytes go to.
-using Demands = std::array<Demand, 2>;
+/// ReceiveBufferDemand of both directions, indexed by the Side that the bytes go to.
+using ReceiveBufferDemands = std::array<ReceiveBufferDemand, 2>;
 
 }  // namespace sluice::proxy

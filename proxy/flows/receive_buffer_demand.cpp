@@ -1,4 +1,4 @@
-#include "proxy/flows/demand.hpp"
+#include "proxy/flows/receive_buffer_demand.hpp"
 
 #include "dataplane/units/by_value.hpp"
 
@@ -11,11 +11,11 @@ constexpr std::int64_t fall = 8;
 }  // namespace
 
 /// Returns the growth since the last round trip, at most a doubling, because slow start does not exceed that.
-Bytes Demand::growth(Bytes in_round_trip) const {
+Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }
 
-void Demand::follow(tcp::SeqNum delivered, Duration round_trip, Instant now) {
+void ReceiveBufferDemand::follow(tcp::SeqNum delivered, Duration round_trip, Instant now) {
   const Duration period = greater(round_trip, shortest);
   const Duration passed = now - since_;
   if (passed < period) return;
