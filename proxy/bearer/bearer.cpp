@@ -11,9 +11,9 @@
 
 namespace sluice::proxy {
 
-Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary)
+Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& pools, bool ordinary)
     : treatment_(&treatment),
-      parts_(&parts),
+      pools_(&pools),
       ue_(ue),
       ordinary_(ordinary),
       prioritizes_short_flows_(treatment.prioritizes_short_flows()),
@@ -21,10 +21,10 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
       rate_control_(treatment, ordinary) {}
 
 Bearer::~Bearer() {
-  sent_.drop(parts_->sent_of_late);
-  ack_controller_.drop(parts_->ack_controllers);
-  reported_.drop(parts_->reported);
-  queue_.drop(parts_->queues);
+  sent_.drop(pools_->sent_of_late);
+  ack_controller_.drop(pools_->ack_controllers);
+  reported_.drop(pools_->reported);
+  queue_.drop(pools_->queues);
 }
 
 const ReportStream& Bearer::reports() const {
@@ -33,7 +33,7 @@ const ReportStream& Bearer::reports() const {
 }
 
 AckController& Bearer::make_ack_controller() {
-  AckController& controller = ack_controller_.make(parts_->ack_controllers, treatment_->smvs.acks, &trace);
+  AckController& controller = ack_controller_.make(pools_->ack_controllers, treatment_->smvs.acks, &trace);
   controller.add_cross_traffic(Bytes(std::int64_t{std::exchange(cross_traffic_, 0)}));
   return controller;
 }

@@ -8,8 +8,8 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/bearer/bearer_parts.hpp"
-#include "proxy/bearer/pooled_part.hpp"
+#include "proxy/bearer/bearer_pools.hpp"
+#include "proxy/bearer/pooled.hpp"
 #include "proxy/bearer/rate_control_mode.hpp"
 #include "proxy/bearer/report_stream.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
@@ -40,9 +40,9 @@ class Bearer : public RingMember<Bearer> {
     applied,     ///< the report is recorded and the send budget updated
   };
 
-  /// Creates a bearer without flows. `treatment` (the policy's settings) and `parts` outlive it. `ordinary`: true if
+  /// Creates a bearer without flows. `treatment` (the policy's settings) and `pools` outlive it. `ordinary`: true if
   /// the UE belongs to the control group, whose connections no controller steers.
-  Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary = false);
+  Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
@@ -123,10 +123,10 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
   /// until the next call for any bearer.
   [[nodiscard]] const AckController& ack_controller() const {
-    return ack_controller_ ? *ack_controller_ : parts_->fresh_ack_controller(*treatment_);
+    return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*treatment_);
   }
   /// Returns the UE's radio queue as per-flow window controllers see it.
-  [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
+  [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *treatment_); }
 
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
   /// reference_part() may lower the controller's queue target.
@@ -169,7 +169,7 @@ class Bearer : public RingMember<Bearer> {
  private:
   /// Returns the report state and creates it on first use.
   [[nodiscard]] Reported& make_reported() {
-    return reported_ ? *reported_ : reported_.make(parts_->reported, *treatment_, &trace);
+    return reported_ ? *reported_ : reported_.make(pools_->reported, *treatment_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
@@ -184,7 +184,7 @@ class Bearer : public RingMember<Bearer> {
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
   [[nodiscard]] SentOfLatePlace sent_place() const {
-    return {parts_->sent_of_late, 2 * treatment_->smvs.parameters.one_way_delay, id};
+    return {pools_->sent_of_late, 2 * treatment_->smvs.parameters.one_way_delay, id};
   }
   /// Returns the estimator of bytes in flight between the proxy and the Node-B.
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(sent_place()); }
@@ -201,7 +201,7 @@ class Bearer : public RingMember<Bearer> {
   void select_controller();
 
   const Treatment* treatment_;
-  BearerParts* parts_;
+  BearerPools* pools_;
   IpAddress ue_;
   bool ordinary_ : 1;                 ///< the UE belongs to the control group
   bool prioritizes_short_flows_ : 1;  ///< Treatment::prioritizes_short_flows()
@@ -212,9 +212,9 @@ class Bearer : public RingMember<Bearer> {
   std::uint32_t cross_traffic_ =
       0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
   SentToUe sent_;
-  PooledPart<AckController> ack_controller_;  ///< the ACK-based controller
-  PooledPart<Reported> reported_;
-  PooledPart<RadioQueue> queue_;
+  Pooled<AckController> ack_controller_;  ///< the ACK-based controller
+  Pooled<Reported> reported_;
+  Pooled<RadioQueue> queue_;
 };
 static_assert(sizeof(Bearer) <= 224, "one for each UE");
 

@@ -6,7 +6,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/bearer/pooled_part.hpp"
+#include "proxy/bearer/pooled.hpp"
 
 namespace sluice::proxy {
 
@@ -62,7 +62,7 @@ class SentToUe {
   std::uint32_t last_ = 0;  ///< part of `sum_` that was sent at last_at_
   Instant last_at_{};       ///< time of the newest send; older sends are beyond the horizon
   std::uint64_t sum_ = 0;   ///< IP bytes sent, used without of_late_
-  PooledPart<SentOfLate> of_late_;
+  Pooled<SentOfLate> of_late_;
 };
 
 }  // namespace sluice::proxy

@@ -47,7 +47,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
       recovery_states_(2 * config.limits.max_flows),
       policies_(policies, recovery_states_),
       flows_(config.limits.max_flows),
-      parts_(2 * config.limits.max_bearers),
+      pools_(2 * config.limits.max_bearers),
       bearers_(2 * config.limits.max_bearers),
       connections_(config.limits.max_flows, secret),
       entry_table_(2 * config.limits.max_bearers, secret),
@@ -128,7 +128,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
   if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
   const BearerId id =
-      bearers_.emplace(policies_.current().treatment(policy), ue, parts_, policies_.current().in_control_group(ue));
+      bearers_.emplace(policies_.current().treatment(policy), ue, pools_, policies_.current().in_control_group(ue));
   if (id == flow::Slab<Bearer>::none) return no_id;
   if (entry == flow::no_flow && !entry_table_.insert(entry_key(ue), id)) {
     bearers_.erase(id);
@@ -167,7 +167,7 @@ void Registry::close_bearer(BearerId id) {
 
 void Registry::look_for_silent(Instant now) {
   next_rest_ = now + rest_spacing;
-  flow::Slab<SentOfLate>& pool = parts_.sent_of_late;
+  flow::Slab<SentOfLate>& pool = pools_.sent_of_late;
   for (std::uint32_t i = 0; i < rest_looks; ++i) {
     if (rest_next_ >= pool.reach()) rest_next_ = 0;
     if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].sent().rest(now, pool);

@@ -141,7 +141,7 @@ class Registry {
   RecoveryStates recovery_states_;
   PoliciesInForce policies_;
   flow::Slab<Flow> flows_;
-  BearerParts parts_;
+  BearerPools pools_;
   flow::Slab<Bearer> bearers_;
   ConnectionTable connections_;
   flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry of their ring

@@ -253,7 +253,7 @@ struct SmallBearer {
   explicit SmallBearer(LawPlace law) {
     treatment.mode = Mode::smvs;
     treatment.smvs.law = law;
-    bearer.emplace(treatment, IpAddress::v4(10, 45, 0, 2), parts);
+    bearer.emplace(treatment, IpAddress::v4(10, 45, 0, 2), pools);
     bearer->id = 0;
   }
   ReportArrival report(Instant now) {
@@ -270,13 +270,13 @@ struct SmallBearer {
   }
 
   Treatment treatment;
-  BearerParts parts{4};
+  BearerPools pools{4};
   std::optional<Bearer> bearer;
   std::uint64_t arrived = 0;
   std::uint64_t sequence = 0;
 };
 
-TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
+TEST(BearerPools, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
   for (const LawPlace law : {LawPlace::nodeb, LawPlace::proxy, LawPlace::acks}) {
     SmallBearer small(law);
     Instant now(100s);
@@ -289,14 +289,14 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
       static_cast<void>(small.bearer->mean_rate());
       EXPECT_EQ(small.bearer->sent().total(), 60U * static_cast<unsigned>(i + 1));
     }
-    EXPECT_EQ(small.parts.sent_of_late.size(), 0U);
-    EXPECT_EQ(small.parts.ack_controllers.size(), 0U);
-    EXPECT_EQ(small.parts.reported.size(), 0U);
-    EXPECT_EQ(small.parts.queues.size(), 0U);
+    EXPECT_EQ(small.pools.sent_of_late.size(), 0U);
+    EXPECT_EQ(small.pools.ack_controllers.size(), 0U);
+    EXPECT_EQ(small.pools.reported.size(), 0U);
+    EXPECT_EQ(small.pools.queues.size(), 0U);
   }
 }
 
-TEST(BearerParts, ReturnToThePoolWithTheBearer) {
+TEST(BearerPools, ReturnToThePoolWithTheBearer) {
   SmallBearer small(LawPlace::acks);
   const Instant now(100s);
   small.bearer->on_sent(now, Bytes(1500));
@@ -304,14 +304,14 @@ TEST(BearerParts, ReturnToThePoolWithTheBearer) {
   small.bearer->ack_controller().add_flight(Bytes(1500));
   EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
   static_cast<void>(small.bearer->queue());
-  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.ack_controllers.size(), 2U);
-  EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 2U);
+  EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 2U);
+  EXPECT_EQ(small.pools.reported.size() + small.pools.queues.size(), 2U);
   small.bearer.reset();
-  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.ack_controllers.size(), 0U);
-  EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 0U);
+  EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 0U);
+  EXPECT_EQ(small.pools.reported.size() + small.pools.queues.size(), 0U);
 }
 
-TEST(BearerParts, TheSendHistoryIsPausedWithoutLosingBytes) {
+TEST(BearerPools, TheSendHistoryIsPausedWithoutLosingBytes) {
   SmallBearer rests(LawPlace::proxy);
   SmallBearer keeps(LawPlace::proxy);
   Instant now(100s);
@@ -322,14 +322,14 @@ TEST(BearerParts, TheSendHistoryIsPausedWithoutLosingBytes) {
     for (int i = 0; i < 20; ++i) {
       send(Bytes(1500));
       now += 1ms;
-      rests.bearer->sent().rest(now, rests.parts.sent_of_late);
-      EXPECT_EQ(rests.parts.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is in flight";
+      rests.bearer->sent().rest(now, rests.pools.sent_of_late);
+      EXPECT_EQ(rests.pools.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is in flight";
     }
     now += 1s;
-    rests.bearer->sent().rest(now, rests.parts.sent_of_late);
-    EXPECT_EQ(rests.parts.sent_of_late.size(), 0U);
+    rests.bearer->sent().rest(now, rests.pools.sent_of_late);
+    EXPECT_EQ(rests.pools.sent_of_late.size(), 0U);
   }
-  EXPECT_EQ(keeps.parts.sent_of_late.size(), 1U);
+  EXPECT_EQ(keeps.pools.sent_of_late.size(), 1U);
   for (int i = 0; i < 50; ++i) {
     send(Bytes(1500));
     now += 5ms;

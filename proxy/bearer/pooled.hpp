@@ -10,29 +10,29 @@ namespace sluice::proxy {
 
 /// Optional member that lives in a pool. The owner must call drop() before it is destroyed.
 template <typename T>
-class PooledPart {
+class Pooled {
  public:
   /// True if the part exists.
-  [[nodiscard]] explicit operator bool() const { return part_ != nullptr; }
-  [[nodiscard]] T& operator*() const { return *part_; }
-  [[nodiscard]] T* operator->() const { return part_; }
+  [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] T& operator*() const { return *object_; }
+  [[nodiscard]] T* operator->() const { return object_; }
 
   /// Creates the part. Requires that it does not exist; the pool has a place for each bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);
     assert(place != flow::Slab<T>::none);
-    part_ = &pool[place];
-    return *part_;
+    object_ = &pool[place];
+    return *object_;
   }
   /// Destroys the part if it exists and returns its place to the pool.
   void drop(flow::Slab<T>& pool) {
-    if (part_ != nullptr) pool.erase(pool.index_of(*part_));
-    part_ = nullptr;
+    if (object_ != nullptr) pool.erase(pool.index_of(*object_));
+    object_ = nullptr;
   }
 
  private:
-  T* part_ = nullptr;
+  T* object_ = nullptr;
 };
 
 }  // namespace sluice::proxy

@@ -14,10 +14,10 @@ namespace sluice::proxy {
 
 /// Pools for state that only some UE bearers of a shard need, because most UEs are idle and many are never reported.
 /// Address space is reserved at construction, memory is used as parts are created. Thread: the shard's.
-class BearerParts {
+class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
-  explicit BearerParts(std::uint32_t bearers)
+  explicit BearerPools(std::uint32_t bearers)
       : reported(bearers), ack_controllers(bearers), queues(bearers), sent_of_late(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
