@@ -23,13 +23,13 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& poo
 Bearer::~Bearer() {
   sent_.drop(pools_->sent_of_late);
   ack_controller_.drop(pools_->ack_controllers);
-  reported_.drop(pools_->reported);
+  report_state_.drop(pools_->report_states);
   queue_.drop(pools_->queues);
 }
 
 const ReportStream& Bearer::reports() const {
   static const ReportStream none{Duration::zero()};
-  return reported_ ? reported_->reports : none;
+  return report_state_ ? report_state_->reports : none;
 }
 
 AckController& Bearer::make_ack_controller() {
@@ -57,8 +57,8 @@ void Bearer::inherit(const Bearer& before, Instant now) {
 }
 
 void Bearer::inherit_reports(const Bearer& before, Instant now) {
-  Reported& own = make_reported();
-  const Reported& known = *before.reported_;
+  ReportState& own = make_report_state();
+  const ReportState& known = *before.report_state_;
   own.reports.inherit(known.reports);
   own.law.inherit(known.law);
   own.step_watch = known.step_watch;
@@ -101,7 +101,7 @@ void Bearer::recompute_counting() {
 
 Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
   if (reports().is_stale(report)) return Verdict::stale;
-  Reported& own = make_reported();
+  ReportState& own = make_report_state();
   if (own.reports.changes_reporter(report)) change_reporter(report);
   const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer);
   const Bytes bytes_in_flight = in_flight().on_report(now, report.bearer.arrived);
@@ -128,18 +128,18 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
 }
 
 void Bearer::on_left_out(const LeavingSender& sender) {
-  if (reported_) reported_->on_left_out(sender, rests());
+  if (report_state_) report_state_->on_left_out(sender, rests());
 }
 
 void Bearer::rest(const LeavingSender& sender) {
-  if (rests()) reported_->rest(sender);
+  if (rests()) report_state_->rest(sender);
 }
 
 /// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and
 /// whether the Node-B is silent matters again only when spend() records bytes.
 bool Bearer::rests() const {
-  return reported_ && reported_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
-         !reported_->grant.touched() && load.backlog == Bytes{};
+  return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
+         !report_state_->grant.touched() && load.backlog == Bytes{};
 }
 
 void Bearer::prefetch() const {
@@ -147,7 +147,7 @@ void Bearer::prefetch() const {
 }
 
 void Bearer::prefetch_law() const {
-  if (reported_) flow::prefetch_all(*reported_);
+  if (report_state_) flow::prefetch_all(*report_state_);
   if (ack_controller_) flow::prefetch_all(*ack_controller_);
   if (queue_) flow::prefetch_all(*queue_);
   sent_.prefetch();
@@ -157,9 +157,9 @@ void Bearer::prefetch_law() const {
 /// new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
-  reported_->law.restart();
+  report_state_->law.restart();
   if (queue_) queue_->restart(report.bearer.dropped);
-  reported_->bridge.restart();
+  report_state_->bridge.restart();
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
@@ -174,7 +174,7 @@ void Bearer::select_controller() {
 
 /// Runs one SMVS step and grants this bearer's share of the result.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
-  Reported& own = *reported_;
+  ReportState& own = *report_state_;
   if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
   own.sent_at_report = sent_.total();
   own.reference_part = treatment_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
@@ -186,7 +186,7 @@ void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes 
 
 bool Bearer::on_deadline(Instant now) {
   if (!rate_control_.can_be_controlled() || !rate_control_.has_timely_reports()) return false;
-  Reported& own = *reported_;
+  ReportState& own = *report_state_;
   if (own.fallback.check(now) == control::ControlSource::congestion_control) {
     own.bridge.expect(never);
     rate_control_.set_timely_reports(*treatment_, false);
@@ -199,18 +199,18 @@ bool Bearer::on_deadline(Instant now) {
 
 Instant Bearer::deadline(Instant now) const {
   if (!rate_control_.has_feedback()) return never;
-  const Instant late = reported_ ? reported_->fallback.deadline() : never;
+  const Instant late = report_state_ ? report_state_->fallback.deadline() : never;
   if (rate_control_.is_ack_based()) return std::min(ack_controller().budget_available_at(now), late);
-  return rate_control_.has_flow_windows() || !reported_ ? late : std::min(reported_->bridge.at(), late);
+  return rate_control_.has_flow_windows() || !report_state_ ? late : std::min(report_state_->bridge.at(), late);
 }
 
 bool Bearer::spend(Bytes bytes, Instant now) {
   if (rate_control_.window_source() != tcp::WindowSource::allowance || rate_control_.is_ack_based()) return false;
-  return make_reported().spend(bytes, now);
+  return make_report_state().spend(bytes, now);
 }
 
 Bytes Bearer::seed_window(Duration srtt) const {
-  if (reported_) return reported_->fallback.seed_window(srtt);
+  if (report_state_) return report_state_->fallback.seed_window(srtt);
   return control::Fallback(treatment_->smvs.fallback).seed_window(srtt);
 }
 

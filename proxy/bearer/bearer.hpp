@@ -82,7 +82,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
-    return reported_ ? reported_->grant.left() : Bytes{};
+    return report_state_ ? report_state_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a
   /// suspended missing-report timer restarts with the first bytes.
@@ -99,8 +99,8 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the sequence of reports about the UE. The caller passes only reports that it accepts to on_report().
   [[nodiscard]] const ReportStream& reports() const;
   /// Returns the state that reports have produced; null before the first report or observation.
-  [[nodiscard]] const Reported* reported() const { return reported_ ? &*reported_ : nullptr; }
-  [[nodiscard]] Reported* reported() { return reported_ ? &*reported_ : nullptr; }
+  [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
+  [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
   /// Applies an accepted report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's part of
   /// what SMVS grants for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide it.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
@@ -110,7 +110,7 @@ class Bearer : public RingMember<Bearer> {
   void rest(const LeavingSender& sender);
   /// Records, in mode observe, a controller's `decided` bytes beside the `actual` bytes in flight or sent. `waited`:
   /// true if the controller would have delayed the ACK.
-  void observe(Bytes decided, Bytes actual, bool waited) { make_reported().observed.add(decided, actual, waited); }
+  void observe(Bytes decided, Bytes actual, bool waited) { make_report_state().observed.add(decided, actual, waited); }
   /// Prefetches the cache lines of the bearer itself that on_report() reads.
   void prefetch() const;
   /// Prefetches the controller state that on_report() reads. Requires that the bearer itself is cached, because it
@@ -149,7 +149,7 @@ class Bearer : public RingMember<Bearer> {
   /// while unknown.
   [[nodiscard]] Rate mean_rate() const {
     if (rate_control_.is_ack_based()) return ack_controller().law().rate();
-    return reported_ ? reported_->mean_rate() : Rate();
+    return report_state_ ? report_state_->mean_rate() : Rate();
   }
 
   /// Receiver of the decisions of this bearer's controllers, for traces; null unless the UE is traced.
@@ -168,8 +168,8 @@ class Bearer : public RingMember<Bearer> {
 
  private:
   /// Returns the report state and creates it on first use.
-  [[nodiscard]] Reported& make_reported() {
-    return reported_ ? *reported_ : reported_.make(pools_->reported, *treatment_, &trace);
+  [[nodiscard]] ReportState& make_report_state() {
+    return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *treatment_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
@@ -213,7 +213,7 @@ class Bearer : public RingMember<Bearer> {
       0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
   SentToUe sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
-  Pooled<Reported> reported_;
+  Pooled<ReportState> report_state_;
   Pooled<RadioQueue> queue_;
 };
 static_assert(sizeof(Bearer) <= 224, "one for each UE");

@@ -6,7 +6,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "proxy/bearer/ack_controller.hpp"
 #include "proxy/bearer/radio_queue.hpp"
-#include "proxy/bearer/reported.hpp"
+#include "proxy/bearer/report_state.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
 #include "proxy/policy/treatment.hpp"
 
@@ -18,7 +18,7 @@ class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerPools(std::uint32_t bearers)
-      : reported(bearers), ack_controllers(bearers), queues(bearers), sent_of_late(bearers) {}
+      : report_states(bearers), ack_controllers(bearers), queues(bearers), sent_of_late(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const Treatment& treatment) {
@@ -26,7 +26,7 @@ class BearerPools {
     return *fresh_;
   }
 
-  flow::Slab<Reported> reported;
+  flow::Slab<ReportState> report_states;
   flow::Slab<AckController> ack_controllers;
   flow::Slab<RadioQueue> queues;
   flow::Slab<SentOfLate> sent_of_late;

@@ -47,7 +47,7 @@ void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now
 }
 
 void Census::sample_queue(Bearer& bearer, Instant now) {
-  const Reported* const reported = bearer.reported();
+  const ReportState* const reported = bearer.report_state();
   if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
   if (std::as_const(bearer).ack_controller().flight() <= Bytes{}) return;
   AckController& clock = bearer.ack_controller();

@@ -44,14 +44,14 @@ void describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) 
   }
 }
 
-void describe_reports(const Reported& reported, BearerInfo& info) {
-  info.observed = reported.observed;
-  info.allowance = reported.grant.given();
-  info.queue = reported.reports.last().bearer.queue;
-  info.reported_at = reported.reports.last_at();
-  info.service_rate = reported.reports.last().bearer.service_rate;
-  info.predicted_error = reported.law.predicted_error();
-  info.falls = reported.fallback.falls();
+void describe_reports(const ReportState& report_state, BearerInfo& info) {
+  info.observed = report_state.observed;
+  info.allowance = report_state.grant.given();
+  info.queue = report_state.reports.last().bearer.queue;
+  info.reported_at = report_state.reports.last_at();
+  info.service_rate = report_state.reports.last().bearer.service_rate;
+  info.predicted_error = report_state.law.predicted_error();
+  info.falls = report_state.fallback.falls();
 }
 
 }  // namespace
@@ -124,7 +124,8 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
-    if (const Reported* const reported = bearer.reported(); reported != nullptr) describe_reports(*reported, info);
+    if (const ReportState* const report_state = bearer.report_state(); report_state != nullptr)
+      describe_reports(*report_state, info);
     out.push_back(info);
   });
 }

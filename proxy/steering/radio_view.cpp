@@ -7,10 +7,10 @@ namespace sluice::proxy {
 Bytes reported_error(const Bearer& bearer) {
   if (bearer.treatment().law() != Mode::smvs) return {};
   const control::SmvsParameters& parameters = bearer.treatment().smvs.parameters;
-  const Reported* const reported = bearer.reported();
-  const Bytes load = reported != nullptr ? reported->radio_load : Bytes{};
-  const std::uint64_t sent_before = reported != nullptr ? reported->sent_at_report : 0;
-  const double part = reported != nullptr ? reported->reference_part : 1;
+  const ReportState* const report_state = bearer.report_state();
+  const Bytes load = report_state != nullptr ? report_state->radio_load : Bytes{};
+  const std::uint64_t sent_before = report_state != nullptr ? report_state->sent_at_report : 0;
+  const double part = report_state != nullptr ? report_state->reference_part : 1;
   const Bytes sent_since(static_cast<std::int64_t>(bearer.sent().total() - sent_before));
   const Rate mean = bearer.mean_rate();
   return load + sent_since - mean.in(2 * parameters.one_way_delay) -

@@ -35,14 +35,14 @@ bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.treatment().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
-  return bearer.reported()->step_watch.look(last.period, buffer, bearer.mean_rate());
+  return bearer.report_state()->step_watch.look(last.period, buffer, bearer.mean_rate());
 }
 
 /// Returns true if an applied report shows for the first time that the period is too long for the link's variation (Ts
 /// ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
-  return bearer.reported()->variation.look(last.service_rate, last.queue > Bytes{});
+  return bearer.report_state()->variation.look(last.service_rate, last.queue > Bytes{});
 }
 
 /// Calls visit(flow, id) for the bearer's flows, starting with the one served least recently.
@@ -63,11 +63,11 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   status.injected = bearer.sent().total();
   status.backlog = bearer.load.backlog;
   status.active_flows = bearer.flow_count + bearer.end_to_end_count;
-  const Reported* const reported = bearer.reported();
-  if (reported == nullptr) return status;
-  status.applied_sequence = reported->law.applied_sequence();
-  status.allowance_left = std::max(reported->grant.left(), Bytes{});
-  if (reported->reports.any()) status.reporter = reported->reports.last().sender;
+  const ReportState* const report_state = bearer.report_state();
+  if (report_state == nullptr) return status;
+  status.applied_sequence = report_state->law.applied_sequence();
+  status.allowance_left = std::max(report_state->grant.left(), Bytes{});
+  if (report_state->reports.any()) status.reporter = report_state->reports.last().sender;
   return status;
 }
 
@@ -159,7 +159,7 @@ void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   Bearer* bearer = &first;
   do {
     bearer->on_left_out(*sender);
-    if (bearer->reported() != nullptr) bearer->reported()->on_named_again(*sender, report);
+    if (bearer->report_state() != nullptr) bearer->report_state()->on_named_again(*sender, report);
     bearer = &bearer->sibling();
   } while (bearer != &first);
 }

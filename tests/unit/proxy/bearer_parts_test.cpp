@@ -291,7 +291,7 @@ TEST(BearerPools, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
     }
     EXPECT_EQ(small.pools.sent_of_late.size(), 0U);
     EXPECT_EQ(small.pools.ack_controllers.size(), 0U);
-    EXPECT_EQ(small.pools.reported.size(), 0U);
+    EXPECT_EQ(small.pools.report_states.size(), 0U);
     EXPECT_EQ(small.pools.queues.size(), 0U);
   }
 }
@@ -305,10 +305,10 @@ TEST(BearerPools, ReturnToThePoolWithTheBearer) {
   EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
   static_cast<void>(small.bearer->queue());
   EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 2U);
-  EXPECT_EQ(small.pools.reported.size() + small.pools.queues.size(), 2U);
+  EXPECT_EQ(small.pools.report_states.size() + small.pools.queues.size(), 2U);
   small.bearer.reset();
   EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 0U);
-  EXPECT_EQ(small.pools.reported.size() + small.pools.queues.size(), 0U);
+  EXPECT_EQ(small.pools.report_states.size() + small.pools.queues.size(), 0U);
 }
 
 TEST(BearerPools, TheSendHistoryIsPausedWithoutLosingBytes) {

@@ -1,4 +1,4 @@
-#include "proxy/bearer/reported.hpp"
+#include "proxy/bearer/report_state.hpp"
 
 #include <algorithm>
 
@@ -6,14 +6,14 @@ namespace sluice::proxy {
 
 /// Grants what the link carries in a period, which is about what the law would have granted. The next report corrects
 /// the rest, because the bytes sent meanwhile appear in the bytes in flight.
-void Reported::bridge_gap(Rate mean_rate, bool waits) {
+void ReportState::bridge_gap(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
   bridge.cross(last.period);
   const bool served = last.bearer.state == control::feedback::RadioState::normal;
   grant.give(served ? mean_rate.in(last.period) : Bytes{}, waits);
 }
 
-bool Reported::spend(Bytes bytes, Instant now) {
+bool ReportState::spend(Bytes bytes, Instant now) {
   grant.spend(bytes);
   if (!bridge.rests()) [[likely]]
     return false;
@@ -23,7 +23,7 @@ bool Reported::spend(Bytes bytes, Instant now) {
   return true;
 }
 
-void Reported::on_left_out(const LeavingSender& sender, bool at_rest) {
+void ReportState::on_left_out(const LeavingSender& sender, bool at_rest) {
   if (!trusted) return;
   const ReportArrival& last = reports.last();
   if (sender.speaks_of(last)) reports.record_left_out(std::min(sender.last_rx(), sender.holds_until(last)));
@@ -31,7 +31,7 @@ void Reported::on_left_out(const LeavingSender& sender, bool at_rest) {
   fallback.on_left_out(reports.last_at(), reports.omission_rx(), last.period);
 }
 
-void Reported::rest(const LeavingSender& sender) {
+void ReportState::rest(const LeavingSender& sender) {
   if (!sender.has_sent(reports.last())) return;
   const Instant its_turn = reports.last_at() + sender.refresh();
   const Instant holds = std::max(reports.omission_rx(), std::min(its_turn, sender.holds_until(reports.last())));
@@ -39,7 +39,7 @@ void Reported::rest(const LeavingSender& sender) {
   bridge.rest();
 }
 
-void Reported::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
+void ReportState::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
   if (reports.is_stale(next)) return;
   const ReportArrival& last = reports.last();
   const Duration until = sender.left_out_before(next.sender_time);

@@ -18,8 +18,8 @@ namespace sluice::proxy {
 
 /// State of a UE bearer that exists once its UE was reported or observed: the reports, their timeliness and the grant
 /// from them. Thread: the shard's.
-struct Reported {
-  Reported(const Treatment& treatment, control::LawTrace* const* trace)
+struct ReportState {
+  ReportState(const Treatment& treatment, control::LawTrace* const* trace)
       : reports(treatment.smvs.fallback.maximum), fallback(treatment.smvs.fallback), law(treatment, trace) {}
 
   /// True if reports arrive in time, so a report-based controller may steer.
