@@ -80,7 +80,7 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   rate_control_.set_timely_reports(*treatment_, own.come_in_time());
   const Bytes bytes_in_flight = in_flight().on_report(now, last.bearer.arrived);
   queue().on_report(last.bearer, in_flight().total(), bytes_in_flight, now);
-  own.bridge.expect(rate_control_.needs_reports() ? now + last.period : never);
+  own.extrapolator.expect(rate_control_.needs_reports() ? now + last.period : never);
   own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
 }
 
@@ -107,7 +107,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   const Bytes bytes_in_flight = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
   // because the late report itself grants that data.
-  const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
+  const auto late = static_cast<std::int64_t>(own.extrapolator.take_late(own.reports.lost_before(report)));
   const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
   own.reports.record(report, now);
   const Duration period = own.reports.last().period;
@@ -123,7 +123,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
   rate_control_.set_timely_reports(*treatment_, own.come_in_time());
   select_controller();
-  own.bridge.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
+  own.extrapolator.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
   return Verdict::applied;
 }
 
@@ -159,7 +159,7 @@ void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();
   if (queue_) queue_->restart(report.bearer.dropped);
-  report_state_->bridge.restart();
+  report_state_->extrapolator.restart();
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
@@ -188,12 +188,12 @@ bool Bearer::on_deadline(Instant now) {
   if (!rate_control_.can_be_controlled() || !rate_control_.has_timely_reports()) return false;
   ReportState& own = *report_state_;
   if (own.fallback.check(now) == control::ControlSource::congestion_control) {
-    own.bridge.expect(never);
+    own.extrapolator.expect(never);
     rate_control_.set_timely_reports(*treatment_, false);
     return true;
   }
-  if (now < own.bridge.at() || rate_control_.has_flow_windows()) return false;
-  own.bridge_gap(mean_rate(), load.backlog > Bytes{});
+  if (now < own.extrapolator.at() || rate_control_.has_flow_windows()) return false;
+  own.extrapolate_missing_report(mean_rate(), load.backlog > Bytes{});
   return true;
 }
 
@@ -201,7 +201,7 @@ Instant Bearer::deadline(Instant now) const {
   if (!rate_control_.has_feedback()) return never;
   const Instant late = report_state_ ? report_state_->fallback.deadline() : never;
   if (rate_control_.is_ack_based()) return std::min(ack_controller().budget_available_at(now), late);
-  return rate_control_.has_flow_windows() || !report_state_ ? late : std::min(report_state_->bridge.at(), late);
+  return rate_control_.has_flow_windows() || !report_state_ ? late : std::min(report_state_->extrapolator.at(), late);
 }
 
 bool Bearer::spend(Bytes bytes, Instant now) {

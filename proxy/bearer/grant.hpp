@@ -39,7 +39,7 @@ class Grant {
 };
 
 /// Steps at the mean rate that replace missing reports of a UE bearer. Thread: the shard's.
-class ReportBridge {
+class MissingReportExtrapolator {
  public:
   /// Arms the timer: from `at` on the next report counts as missing; `never`: no report is expected.
   void expect(Instant at) {
@@ -56,23 +56,23 @@ class ReportBridge {
   /// True while rest() suspends the missing-report timer; cleared by expect().
   [[nodiscard]] bool rests() const { return rests_; }
   /// Counts one step in place of the missing report and re-arms the timer one period later.
-  void cross(Duration period) {
+  void extrapolate(Duration period) {
     at_ += period;
-    ++crossed_;
+    ++extrapolated_;
   }
   /// Handles a report before which `lost` reports were lost. Returns how many steps replaced reports that were only
   /// late, this one included.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
-    const std::uint64_t late = crossed_ > lost ? crossed_ - lost : 0;
-    crossed_ = 0;
+    const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
+    extrapolated_ = 0;
     return late;
   }
   /// Clears the count, because another Node-B reports now and the missing reports will not arrive.
-  void restart() { crossed_ = 0; }
+  void restart() { extrapolated_ = 0; }
 
  private:
   Instant at_ = never;
-  std::uint64_t crossed_ = 0;  ///< steps without a report since the newest report
+  std::uint64_t extrapolated_ = 0;  ///< steps without a report since the newest report
   bool rests_ = false;
 };
 

@@ -6,20 +6,20 @@ namespace sluice::proxy {
 
 /// Grants what the link carries in a period, which is about what the law would have granted. The next report corrects
 /// the rest, because the bytes sent meanwhile appear in the bytes in flight.
-void ReportState::bridge_gap(Rate mean_rate, bool waits) {
+void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
-  bridge.cross(last.period);
+  extrapolator.extrapolate(last.period);
   const bool served = last.bearer.state == control::feedback::RadioState::normal;
   grant.give(served ? mean_rate.in(last.period) : Bytes{}, waits);
 }
 
 bool ReportState::spend(Bytes bytes, Instant now) {
   grant.spend(bytes);
-  if (!bridge.rests()) [[likely]]
+  if (!extrapolator.rests()) [[likely]]
     return false;
   // The missing-report timer restarts, because the Node-B has to report on the bytes sent now.
   const Duration period = reports.last().period;
-  bridge.expect(now + period + period / 2);
+  extrapolator.expect(now + period + period / 2);
   return true;
 }
 
@@ -36,7 +36,7 @@ void ReportState::rest(const LeavingSender& sender) {
   const Instant its_turn = reports.last_at() + sender.refresh();
   const Instant holds = std::max(reports.omission_rx(), std::min(its_turn, sender.holds_until(reports.last())));
   fallback.on_left_out(reports.last_at(), holds, reports.last().period);
-  bridge.rest();
+  extrapolator.rest();
 }
 
 void ReportState::on_named_again(const LeavingSender& sender, const ReportArrival& next) {

@@ -29,7 +29,7 @@ struct ReportState {
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
   /// Runs a step in place of a missing report: grants what the link carries in one period at `mean_rate`. `waits`: true
   /// if data is unsent.
-  void bridge_gap(Rate mean_rate, bool waits);
+  void extrapolate_missing_report(Rate mean_rate, bool waits);
   /// Subtracts `bytes` just sent from the grant. Returns true if that has re-armed a suspended missing-report timer.
   bool spend(Bytes bytes, Instant now);
 
@@ -46,7 +46,7 @@ struct ReportState {
   control::Fallback fallback;
   AllowanceLaw law;
   Grant grant;
-  ReportBridge bridge;
+  MissingReportExtrapolator extrapolator;
   std::uint64_t sent_at_report = 0;   ///< IP bytes sent to the UE up to the last report
   bool trusted = true;                ///< the last report was not contradicted by ACKs
   Bytes radio_load{};                 ///< bytes in the radio queue and in flight to it, as of the last report

@@ -81,18 +81,18 @@ TEST(Grant, DoesNotCarryOverDebtAndIsNotNegative) {
   EXPECT_EQ(grant.given(), Bytes(0));
 }
 
-TEST(ReportBridge, StepsForLostReportsAreNotTakenTwice) {
-  ReportBridge bridge;
-  bridge.expect(Instant(100ms));
-  bridge.cross(25ms);
-  bridge.cross(25ms);
-  bridge.cross(25ms);
-  EXPECT_EQ(bridge.at(), Instant(175ms));
-  EXPECT_EQ(bridge.take_late(2), 1U) << "two were lost, one was only late";
-  EXPECT_EQ(bridge.take_late(0), 0U) << "each is told once";
-  bridge.cross(25ms);
-  bridge.restart();
-  EXPECT_EQ(bridge.take_late(0), 0U);
+TEST(MissingReportExtrapolator, StepsForLostReportsAreNotTakenTwice) {
+  MissingReportExtrapolator extrapolator;
+  extrapolator.expect(Instant(100ms));
+  extrapolator.extrapolate(25ms);
+  extrapolator.extrapolate(25ms);
+  extrapolator.extrapolate(25ms);
+  EXPECT_EQ(extrapolator.at(), Instant(175ms));
+  EXPECT_EQ(extrapolator.take_late(2), 1U) << "two were lost, one was only late";
+  EXPECT_EQ(extrapolator.take_late(0), 0U) << "each is told once";
+  extrapolator.extrapolate(25ms);
+  extrapolator.restart();
+  EXPECT_EQ(extrapolator.take_late(0), 0U);
 }
 
 /// Reports of a Node-B every 25 ms.
