@@ -27,8 +27,8 @@ Bearer::~Bearer() {
   queue_.drop(pools_->queues);
 }
 
-const ReportStream& Bearer::reports() const {
-  static const ReportStream none{Duration::zero()};
+const ReportSequencer& Bearer::reports() const {
+  static const ReportSequencer none{Duration::zero()};
   return report_state_ ? report_state_->reports : none;
 }
 

@@ -11,7 +11,7 @@
 #include "proxy/bearer/bearer_pools.hpp"
 #include "proxy/bearer/pooled.hpp"
 #include "proxy/bearer/rate_control_mode.hpp"
-#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/bearer/sent_to_ue.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/flows/bearer_load.hpp"
@@ -97,7 +97,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
   /// Returns the sequence of reports about the UE. The caller passes only reports that it accepts to on_report().
-  [[nodiscard]] const ReportStream& reports() const;
+  [[nodiscard]] const ReportSequencer& reports() const;
   /// Returns the state that reports have produced; null before the first report or observation.
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }

@@ -10,7 +10,7 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/bearer/allowance_law.hpp"
 #include "proxy/bearer/grant.hpp"
-#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/policy/treatment.hpp"
 #include "proxy/shard/info.hpp"
 
@@ -42,7 +42,7 @@ struct ReportState {
   /// first report that contains the UE again.
   void on_named_again(const LeavingSender& sender, const ReportArrival& next);
 
-  ReportStream reports;
+  ReportSequencer reports;
   control::Fallback fallback;
   AllowanceLaw law;
   Grant grant;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "control/feedback/report.hpp"
-#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"

@@ -10,7 +10,7 @@
 #include "proxy/bearer/bearer.hpp"
 #include "proxy/bearer/grant.hpp"
 #include "proxy/bearer/radio_queue.hpp"
-#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/flows/ring_member.hpp"
 
@@ -106,8 +106,8 @@ ReportArrival report(std::uint64_t sender, std::uint64_t sequence, RadioState st
   return report;
 }
 
-TEST(ReportStream, AnotherNodeBIsAcceptedAfterTheLastReleasedTheUe) {
-  ReportStream reports(1s);
+TEST(ReportSequencer, AnotherNodeBIsAcceptedAfterTheLastReleasedTheUe) {
+  ReportSequencer reports(1s);
   EXPECT_TRUE(reports.accepts(report(1, 5), Instant(0s)));
   reports.record(report(1, 5), Instant(0s));
   EXPECT_FALSE(reports.accepts(report(2, 1), Instant(10ms)));
@@ -119,15 +119,15 @@ TEST(ReportStream, AnotherNodeBIsAcceptedAfterTheLastReleasedTheUe) {
   EXPECT_FALSE(reports.accepts(report(1, 7), Instant(22ms))) << "what the old one sends late";
 }
 
-TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
-  ReportStream reports(1s);
+TEST(ReportSequencer, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
+  ReportSequencer reports(1s);
   reports.record(report(1, 5), Instant(0s));
   EXPECT_FALSE(reports.accepts(report(2, 1), Instant(50ms) - Duration(1)));
   EXPECT_TRUE(reports.accepts(report(2, 1), Instant(50ms)));
 }
 
-TEST(ReportStream, AnOlderReportIsStaleUntilTheSenderRestarts) {
-  ReportStream reports(20ms);
+TEST(ReportSequencer, AnOlderReportIsStaleUntilTheSenderRestarts) {
+  ReportSequencer reports(20ms);
   EXPECT_FALSE(reports.is_stale(report(1, 5))) << "there was none";
   reports.record(report(1, 5), Instant(0s));
   EXPECT_EQ(reports.last().period, 20ms) << "longer silence is not borne";

@@ -12,13 +12,13 @@ namespace sluice::proxy {
 
 /// Sequence of reports about one UE: from which Node-B they are accepted, which are new, and the newest one. Thread:
 /// the shard's.
-class ReportStream {
+class ReportSequencer {
  public:
   /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
-  explicit ReportStream(Duration longest_silence) : longest_silence_(longest_silence) {}
+  explicit ReportSequencer(Duration longest_silence) : longest_silence_(longest_silence) {}
 
   /// Copies the newest report of another bearer of the same UE.
-  void inherit(const ReportStream& before);
+  void inherit(const ReportSequencer& before);
 
   /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
   /// The last one must have reported handover, outage or release before, or have been silent for two periods or the

@@ -1,4 +1,4 @@
-#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/report_sequencer.hpp"
 
 #include <algorithm>
 
@@ -10,14 +10,14 @@ constexpr Duration least_silence = std::chrono::milliseconds(20);
 
 }  // namespace
 
-void ReportStream::inherit(const ReportStream& before) {
+void ReportSequencer::inherit(const ReportSequencer& before) {
   last_ = before.last_;
   last_at_ = before.last_at_;
   omission_rx_ = before.omission_rx_;
   any_ = before.any_;
 }
 
-bool ReportStream::accepts(const ReportArrival& report, Instant now) const {
+bool ReportSequencer::accepts(const ReportArrival& report, Instant now) const {
   if (!changes_reporter(report)) return true;
   using control::feedback::RadioState;
   const Duration silence = std::max(std::min(2 * last_.period, longest_silence_), least_silence);
@@ -25,7 +25,7 @@ bool ReportStream::accepts(const ReportArrival& report, Instant now) const {
          (last_.bearer.state != RadioState::normal || now - omission_rx_ >= silence);
 }
 
-void ReportStream::record(const ReportArrival& report, Instant now) {
+void ReportSequencer::record(const ReportArrival& report, Instant now) {
   last_ = report;
   last_.period = std::min(report.period, longest_silence_);
   last_at_ = omission_rx_ = now;
