@@ -27,7 +27,7 @@ Duration Fallback::patience(Duration period) const {
   return std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
 }
 
-void Fallback::on_left_out(Instant reported, Instant holds, Duration period) {
+void Fallback::on_omitted(Instant reported, Instant holds, Duration period) {
   if (source_ != ControlSource::feedback) return;
   deadline_ = std::min(std::max(reported, holds) + patience(period), reported + parameters_.maximum);
 }

@@ -39,7 +39,7 @@ class Fallback {
   /// Extends the last report, received at `reported` with this `period`: the reporter left the UE out, so it still
   /// holds at `holds`.
   /// The extension ends `maximum` after the report itself.
-  void on_left_out(Instant reported, Instant holds, Duration period);
+  void on_omitted(Instant reported, Instant holds, Duration period);
   /// Falls back to congestion control if the deadline has passed. Call it at deadline() or at any later time.
   ControlSource check(Instant now);
 

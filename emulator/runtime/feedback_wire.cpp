@@ -77,10 +77,10 @@ class FeedbackWire::Link final : public ReportSink {
   void receive(const Message& message, Instant now) {
     continuity_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
-    const proxy::SenderWord word{
+    const proxy::OmissionNotice notice{
         sender_,        epoch, message.sequence, continuity_.since(), message.sender_time, wire_.config_.period,
         message.refresh};
-    wire_.proxy_.on_words({&word, 1}, now);
+    wire_.proxy_.on_omissions({&notice, 1}, now);
   }
 
   FeedbackWire& wire_;

@@ -26,7 +26,9 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
   /// Passes the authenticated reports of one datagram to the shard.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
   /// Passes omission notices to the shard: these senders leave out unchanged UEs.
-  void on_words(std::span<const proxy::SenderWord> words, Instant now) { shard_.on_words(words, now); }
+  void on_omissions(std::span<const proxy::OmissionNotice> omissions, Instant now) {
+    shard_.on_omissions(omissions, now);
+  }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
   /// Activates other policies, which outlive it.
   void apply(const proxy::Policies& policies, Instant now) {

@@ -84,7 +84,7 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
 }
 
 /// Runs one step for the whole interval, which equals many steps without a change.
-void AllowanceLaw::on_left_out(const ReportArrival& last, Duration until) {
+void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<AtProxy>(&place_);
   if (here == nullptr || until <= last.sender_time) return;
   control::SmvsObservation observation;

@@ -34,7 +34,7 @@ class AllowanceLaw {
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_part = 1);
   /// Runs one step that covers the time up to `until` of the sender's clock, in which the UE was omitted as unchanged.
-  void on_left_out(const ReportArrival& last, Duration until);
+  void on_omitted(const ReportArrival& last, Duration until);
   /// Restarts after a handover to another Node-B; the rate estimate stays.
   void restart();
   /// Initialises the mean rate with one that was measured before.

@@ -127,17 +127,17 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   return Verdict::applied;
 }
 
-void Bearer::on_left_out(const LeavingSender& sender) {
-  if (report_state_) report_state_->on_left_out(sender, rests());
+void Bearer::on_omitted(const SuppressingNodeB& sender) {
+  if (report_state_) report_state_->on_omitted(sender, can_suspend());
 }
 
-void Bearer::rest(const LeavingSender& sender) {
-  if (rests()) report_state_->rest(sender);
+void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
+  if (can_suspend()) report_state_->suspend(sender);
 }
 
 /// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and
 /// whether the Node-B is silent matters again only when spend() records bytes.
-bool Bearer::rests() const {
+bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
          !report_state_->grant.touched() && load.backlog == Bytes{};
 }

@@ -105,9 +105,9 @@ class Bearer : public RingMember<Bearer> {
   /// what SMVS grants for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide it.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// Handles an omission notice: `sender` reports only UEs that have changed, so the last report may still be valid.
-  void on_left_out(const LeavingSender& sender);
+  void on_omitted(const SuppressingNodeB& sender);
   /// Suspends the missing-report timer, because `sender` omits unchanged UEs and this UE has nothing to send.
-  void rest(const LeavingSender& sender);
+  void suspend_extrapolation(const SuppressingNodeB& sender);
   /// Records, in mode observe, a controller's `decided` bytes beside the `actual` bytes in flight or sent. `waited`:
   /// true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) { make_report_state().observed.add(decided, actual, waited); }
@@ -196,7 +196,7 @@ class Bearer : public RingMember<Bearer> {
   /// have granted already.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
-  [[nodiscard]] bool rests() const;
+  [[nodiscard]] bool can_suspend() const;
   /// Selects reports or ACKs as the controller's input by their feedback delay.
   void select_controller();
 

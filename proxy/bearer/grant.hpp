@@ -44,17 +44,17 @@ class MissingReportExtrapolator {
   /// Arms the timer: from `at` on the next report counts as missing; `never`: no report is expected.
   void expect(Instant at) {
     at_ = at;
-    rests_ = false;
+    suspended_ = false;
   }
   /// Returns when the next report counts as missing.
   [[nodiscard]] Instant at() const { return at_; }
   /// Suspends the timer, because the Node-B has omitted the unchanged UE from its reports.
-  void rest() {
+  void suspend() {
     at_ = never;
-    rests_ = true;
+    suspended_ = true;
   }
-  /// True while rest() suspends the missing-report timer; cleared by expect().
-  [[nodiscard]] bool rests() const { return rests_; }
+  /// True while suspend() suspends the missing-report timer; cleared by expect().
+  [[nodiscard]] bool is_suspended() const { return suspended_; }
   /// Counts one step in place of the missing report and re-arms the timer one period later.
   void extrapolate(Duration period) {
     at_ += period;
@@ -73,7 +73,7 @@ class MissingReportExtrapolator {
  private:
   Instant at_ = never;
   std::uint64_t extrapolated_ = 0;  ///< steps without a report since the newest report
-  bool rests_ = false;
+  bool suspended_ = false;
 };
 
 }  // namespace sluice::proxy

@@ -32,30 +32,30 @@ void ReportSequencer::record(const ReportArrival& report, Instant now) {
   any_ = true;
 }
 
-void LeavingSender::on_omission(const SenderWord& word, Instant now) {
-  if (word.epoch != word_.epoch) {
-    *this = LeavingSender(word, now);
+void SuppressingNodeB::on_omission(const OmissionNotice& notice, Instant now) {
+  if (notice.epoch != notice_.epoch) {
+    *this = SuppressingNodeB(notice, now);
     return;
   }
-  if (word.sequence < word_.sequence) return;  // late: the newer notice already contains its information
-  if (word.since > word_.since) doubted_ = now;
-  if (word.sender_time > word_.sender_time) time_before_ = word_.sender_time;
-  word_ = word;
+  if (notice.sequence < notice_.sequence) return;  // late: the newer notice already contains its information
+  if (notice.since > notice_.since) last_gap_ = now;
+  if (notice.sender_time > notice_.sender_time) time_before_ = notice_.sender_time;
+  notice_ = notice;
   last_rx_ = now;
 }
 
-void LeavingSenders::on_omission(const SenderWord& word, Instant now) {
+void SuppressingNodeBs::on_omission(const OmissionNotice& notice, Instant now) {
   const auto found = std::find_if(senders_.begin(), senders_.end(),
-                                  [&](const LeavingSender& each) { return each.sender() == word.sender; });
+                                  [&](const SuppressingNodeB& each) { return each.sender() == notice.sender; });
   if (found != senders_.end()) {
-    found->on_omission(word, now);
+    found->on_omission(notice, now);
     return;
   }
   if (senders_.size() == most_senders) {
     senders_.erase(std::min_element(senders_.begin(), senders_.end(),
                                     [](const auto& a, const auto& b) { return a.last_rx() < b.last_rx(); }));
   }
-  senders_.emplace_back(word, now);
+  senders_.emplace_back(notice, now);
 }
 
 }  // namespace sluice::proxy

@@ -39,7 +39,7 @@ class ReportSequencer {
   /// Records an accepted report as the last one.
   void record(const ReportArrival& report, Instant now);
   /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
-  void record_left_out(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
+  void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if any report was recorded.
   [[nodiscard]] bool any() const { return any_; }
@@ -60,62 +60,62 @@ class ReportSequencer {
 
 /// State of a Node-B that suppresses reports of unchanged UEs: decides whether the last report of an omitted UE is
 /// still valid.
-class LeavingSender {
+class SuppressingNodeB {
  public:
   /// Starts from the first omission notice `word`, received at `now`.
-  LeavingSender(const SenderWord& word, Instant now) : word_(word), last_rx_(now), doubted_(now) {}
+  SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
   /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.
-  void on_omission(const SenderWord& word, Instant now);
-  [[nodiscard]] std::uint64_t sender() const { return word_.sender; }
+  void on_omission(const OmissionNotice& notice, Instant now);
+  [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
   /// Returns the longest interval between two reports of one UE.
-  [[nodiscard]] Duration refresh() const { return word_.refresh; }
+  [[nodiscard]] Duration refresh() const { return notice_.refresh; }
   /// Returns when the newest omission notice came.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
   /// True if this Node-B sent report `last` in its current epoch (run).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
-    return last.sender == word_.sender && last.epoch == word_.epoch;
+    return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
   /// True if the newest omission notice was sent after report `last`, so the report may still be valid.
-  [[nodiscard]] bool speaks_of(const ReportArrival& last) const {
-    return has_sent(last) && last.sender_time < word_.sender_time;
+  [[nodiscard]] bool covers(const ReportArrival& last) const {
+    return has_sent(last) && last.sender_time < notice_.sender_time;
   }
   /// True if no datagram since report `last` is missing, so no later report of this UE can have been lost.
-  [[nodiscard]] bool vouches_for(const ReportArrival& last) const { return last.sequence >= word_.since; }
-  /// Returns until when report `last` is assumed valid; without end (`never`) if vouches_for(). Else a lost report is
+  [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
+  /// Returns until when report `last` is assumed valid; without end (`never`) if confirms(). Else a lost report is
   /// replaced within one refresh interval of the newest gap.
-  [[nodiscard]] Instant holds_until(const ReportArrival& last) const {
-    return vouches_for(last) ? never : doubted_ + word_.refresh;
+  [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
+    return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
   /// Returns the sender's time of the newest notice that omitted a UE which it reports again at `sender_time`.
-  [[nodiscard]] Duration left_out_before(Duration sender_time) const {
-    return word_.sender_time < sender_time ? word_.sender_time : time_before_;
+  [[nodiscard]] Duration omitted_before(Duration sender_time) const {
+    return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
 
  private:
-  SenderWord word_;
+  OmissionNotice notice_;
   Duration time_before_{};  ///< sender's time of the period before the newest notice
   Instant last_rx_;
-  Instant doubted_;  ///< when the newest gap in its datagrams was detected
+  Instant last_gap_;  ///< when the newest gap in its datagrams was detected
 };
 
 /// All Node-Bs that suppress reports of unchanged UEs. Thread: the shard's.
-class LeavingSenders {
+class SuppressingNodeBs {
  public:
   /// Handles an omission notice of any Node-B.
-  void on_omission(const SenderWord& word, Instant now);
+  void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
   /// Returns the state of a Node-B, or null if it sends no omission notices. Valid until the next notice.
-  [[nodiscard]] const LeavingSender* find(std::uint64_t sender) const {
+  [[nodiscard]] const SuppressingNodeB* find(std::uint64_t sender) const {
     const auto found = std::find_if(senders_.begin(), senders_.end(),
-                                    [sender](const LeavingSender& each) { return each.sender() == sender; });
+                                    [sender](const SuppressingNodeB& each) { return each.sender() == sender; });
     return found == senders_.end() ? nullptr : &*found;
   }
 
  private:
   /// Limit of the table. The Node-B that was silent longest is evicted, and its reports then age as usual.
   static constexpr std::size_t most_senders = 64;
-  std::vector<LeavingSender> senders_;
+  std::vector<SuppressingNodeB> senders_;
 };
 
 }  // namespace sluice::proxy

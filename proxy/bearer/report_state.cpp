@@ -15,7 +15,7 @@ void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
 
 bool ReportState::spend(Bytes bytes, Instant now) {
   grant.spend(bytes);
-  if (!extrapolator.rests()) [[likely]]
+  if (!extrapolator.is_suspended()) [[likely]]
     return false;
   // The missing-report timer restarts, because the Node-B has to report on the bytes sent now.
   const Duration period = reports.last().period;
@@ -23,28 +23,28 @@ bool ReportState::spend(Bytes bytes, Instant now) {
   return true;
 }
 
-void ReportState::on_left_out(const LeavingSender& sender, bool at_rest) {
+void ReportState::on_omitted(const SuppressingNodeB& sender, bool idle) {
   if (!trusted) return;
   const ReportArrival& last = reports.last();
-  if (sender.speaks_of(last)) reports.record_left_out(std::min(sender.last_rx(), sender.holds_until(last)));
-  if (at_rest && sender.has_sent(last)) return rest(sender);
-  fallback.on_left_out(reports.last_at(), reports.omission_rx(), last.period);
+  if (sender.covers(last)) reports.record_omitted(std::min(sender.last_rx(), sender.valid_until(last)));
+  if (idle && sender.has_sent(last)) return suspend(sender);
+  fallback.on_omitted(reports.last_at(), reports.omission_rx(), last.period);
 }
 
-void ReportState::rest(const LeavingSender& sender) {
+void ReportState::suspend(const SuppressingNodeB& sender) {
   if (!sender.has_sent(reports.last())) return;
   const Instant its_turn = reports.last_at() + sender.refresh();
-  const Instant holds = std::max(reports.omission_rx(), std::min(its_turn, sender.holds_until(reports.last())));
-  fallback.on_left_out(reports.last_at(), holds, reports.last().period);
-  extrapolator.rest();
+  const Instant holds = std::max(reports.omission_rx(), std::min(its_turn, sender.valid_until(reports.last())));
+  fallback.on_omitted(reports.last_at(), holds, reports.last().period);
+  extrapolator.suspend();
 }
 
-void ReportState::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
+void ReportState::on_named_again(const SuppressingNodeB& sender, const ReportArrival& next) {
   if (reports.is_stale(next)) return;
   const ReportArrival& last = reports.last();
-  const Duration until = sender.left_out_before(next.sender_time);
-  if (last.sender != next.sender || last.epoch != next.epoch || !sender.vouches_for(last)) return;
-  if (until > last.sender_time && until < next.sender_time) law.on_left_out(last, until);
+  const Duration until = sender.omitted_before(next.sender_time);
+  if (last.sender != next.sender || last.epoch != next.epoch || !sender.confirms(last)) return;
+  if (until > last.sender_time && until < next.sender_time) law.on_omitted(last, until);
 }
 
 }  // namespace sluice::proxy

@@ -33,14 +33,14 @@ struct ReportState {
   /// Subtracts `bytes` just sent from the grant. Returns true if that has re-armed a suspended missing-report timer.
   bool spend(Bytes bytes, Instant now);
 
-  /// Handles an omission notice of the last report's sender, so the report may still be valid. `at_rest`: true if
+  /// Handles an omission notice of the last report's sender, so the report may still be valid. `idle`: true if
   /// nothing is unsent and nothing was sent since the last step.
-  void on_left_out(const LeavingSender& sender, bool at_rest);
+  void on_omitted(const SuppressingNodeB& sender, bool idle);
   /// Suspends the missing-report timer, because `sender` omits unchanged UEs and nothing is to be sent.
-  void rest(const LeavingSender& sender);
+  void suspend(const SuppressingNodeB& sender);
   /// Advances the law over the interval in which `sender` omitted the UE. Call it before on_report() of `next`, the
   /// first report that contains the UE again.
-  void on_named_again(const LeavingSender& sender, const ReportArrival& next);
+  void on_named_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
   control::Fallback fallback;

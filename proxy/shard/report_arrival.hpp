@@ -19,7 +19,7 @@ struct ReportArrival {
 
 /// Header of a datagram from a Node-B that omits UEs whose state has not changed. It applies to all UEs of the
 /// sender.
-struct SenderWord {
+struct OmissionNotice {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;

@@ -139,8 +139,8 @@ void Shard::on_reports(std::span<ReportArrival> reports, Instant now) {
   parts_->bearers.on_reports(reports, now);
 }
 
-void Shard::on_words(std::span<const SenderWord> words, Instant now) {
-  parts_->bearers.on_words(words, now);
+void Shard::on_omissions(std::span<const OmissionNotice> omissions, Instant now) {
+  parts_->bearers.on_omissions(omissions, now);
 }
 
 void Shard::trace(control::LawTrace* trace) {

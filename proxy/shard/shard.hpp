@@ -68,7 +68,7 @@ class Shard {
   /// in place.
   void on_reports(std::span<ReportArrival> reports, Instant now);
   /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
-  void on_words(std::span<const SenderWord> words, Instant now);
+  void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
   /// Appends one status for the Node-B for each UE whose bearers changed since the last call, or for every UE if `all`.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);

@@ -154,18 +154,18 @@ void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Insta
 /// Handles the interval before this report, in which the UE may have been omitted.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
-  const LeavingSender* const sender = senders_.find(first.reports().last().sender);
+  const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
   if (sender == nullptr) return;
   Bearer* bearer = &first;
   do {
-    bearer->on_left_out(*sender);
+    bearer->on_omitted(*sender);
     if (bearer->report_state() != nullptr) bearer->report_state()->on_named_again(*sender, report);
     bearer = &bearer->sibling();
   } while (bearer != &first);
 }
 
-void ReportDispatcher::on_words(std::span<const SenderWord> words, Instant now) {
-  for (const SenderWord& word : words) senders_.on_omission(word, now);
+void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, Instant now) {
+  for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
 /// Returns false if the report is stale, which then holds for all bearers of the UE.
@@ -190,8 +190,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   if (bearer.load.closed_window_flows > 0) [[unlikely]]
     serve_closed_windows(bearer, now);
   if (senders_.any()) {
-    const LeavingSender* const sender = senders_.find(report.sender);
-    if (sender != nullptr) bearer.rest(*sender);
+    const SuppressingNodeB* const sender = senders_.find(report.sender);
+    if (sender != nullptr) bearer.suspend_extrapolation(*sender);
   }
   end_to_end_.on_report(bearer.id, now);
   reschedule(bearer.id, now);
@@ -233,8 +233,8 @@ void ReportDispatcher::on_due(BearerId id, Instant now) {
   }
   const bool before = bearer.rate_control().is_rate_controlled();
   if (senders_.any() && bearer.reports().any()) {
-    const LeavingSender* const sender = senders_.find(bearer.reports().last().sender);
-    if (sender != nullptr) bearer.on_left_out(*sender);
+    const SuppressingNodeB* const sender = senders_.find(bearer.reports().last().sender);
+    if (sender != nullptr) bearer.on_omitted(*sender);
   }
   if (bearer.on_deadline(now)) {
     if (bearer.rate_control().is_rate_controlled() != before) {

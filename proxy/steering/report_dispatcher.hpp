@@ -23,7 +23,7 @@ class ReportDispatcher {
   /// Processes reports whose amounts and rates are within bounds (control::feedback::bound).
   void on_reports(std::span<const ReportArrival> reports, Instant now);
   /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
-  void on_words(std::span<const SenderWord> words, Instant now);
+  void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles a bearer's timer.
   void on_due(BearerId id, Instant now);
   /// Applies the bearer's control mode to a flow, because the flow has another bearer or the bearer another controller.
@@ -63,7 +63,7 @@ class ReportDispatcher {
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
-  LeavingSenders senders_;  ///< Node-Bs that report only changed UEs
+  SuppressingNodeBs senders_;  ///< Node-Bs that report only changed UEs
   GroupStatistics groups_{};
 };
 

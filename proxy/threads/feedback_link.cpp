@@ -27,7 +27,7 @@ constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
 /// Maximum number of suppressing Node-Bs whose sequence numbers are kept.
-constexpr std::size_t most_leaving = 1024;
+constexpr std::size_t most_suppressing = 1024;
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -86,7 +86,7 @@ FeedbackLink::~FeedbackLink() {
 
 /// A poll is answered whether or not its message brings records.
 void FeedbackLink::on_message(const feedback::Header& header) {
-  if (header.refresh > Duration::zero() || leaving_.contains(header.sender)) pass_on_word(header);
+  if (header.refresh > Duration::zero() || suppressing_.contains(header.sender)) pass_on_omission(header);
   if (!header.poll) return;
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
@@ -96,15 +96,15 @@ void FeedbackLink::on_message(const feedback::Header& header) {
 
 /// Notifies every shard of a datagram from a Node-B that omits unchanged UEs, because it confirms the state of the
 /// omitted UEs.
-void FeedbackLink::pass_on_word(const feedback::Header& header) {
-  if (leaving_.size() >= most_leaving && !leaving_.contains(header.sender)) leaving_.clear();
-  feedback::Continuity& continuity = leaving_[header.sender];
+void FeedbackLink::pass_on_omission(const feedback::Header& header) {
+  if (suppressing_.size() >= most_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
+  feedback::Continuity& continuity = suppressing_[header.sender];
   continuity.take(header.epoch, header.sequence);
   if (header.refresh == Duration::zero()) return;  // the Node-B omits nothing in this message
-  const SenderWord word{header.sender,      header.epoch,  header.sequence, continuity.since(),
-                        header.sender_time, header.period, header.refresh};
+  const OmissionNotice notice{header.sender,      header.epoch,  header.sequence, continuity.since(),
+                              header.sender_time, header.period, header.refresh};
   for (unsigned shard = 0; shard < waking_.size(); ++shard) {
-    static_cast<void>(shards_.channels.at(shard)->words.push(word));
+    static_cast<void>(shards_.channels.at(shard)->omissions.push(notice));
     wake_soon(shard);
   }
 }
@@ -112,7 +112,7 @@ void FeedbackLink::pass_on_word(const feedback::Header& header) {
 /// Marks the newest datagram of this sender as incomplete. An omitted UE may otherwise be taken for unchanged since
 /// an older report.
 void FeedbackLink::lose_record(std::uint64_t sender) {
-  if (const auto found = leaving_.find(sender); found != leaving_.end()) found->second.lose();
+  if (const auto found = suppressing_.find(sender); found != suppressing_.end()) found->second.lose();
 }
 
 void FeedbackLink::on_report(const feedback::Header& header, const feedback::BearerReport& report) {

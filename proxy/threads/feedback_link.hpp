@@ -54,7 +54,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   void on_message(const control::feedback::Header& header) override;
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
-  void pass_on_word(const control::feedback::Header& header);
+  void pass_on_omission(const control::feedback::Header& header);
   void lose_record(std::uint64_t sender);
   void wake_soon(unsigned shard);
   void tick();
@@ -74,7 +74,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   bool asked_ = false;  ///< a poll is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
   /// Sequence state of the Node-Bs that omit unchanged UEs.
-  std::unordered_map<std::uint64_t, control::feedback::Continuity> leaving_;
+  std::unordered_map<std::uint64_t, control::feedback::Continuity> suppressing_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
   std::uint64_t reports_implausible_ = 0;

@@ -89,7 +89,7 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
   /// Omission notices from the control thread to the shard. If the queue is full, a notice is lost and later ones
   /// follow.
-  boost::lockfree::spsc_queue<SenderWord, boost::lockfree::capacity<256>> words;
+  boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
   /// Bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   /// Operator commands from the control thread to the shard.

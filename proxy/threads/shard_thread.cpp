@@ -186,7 +186,7 @@ void ShardThread::take_trace(Instant now) {
 bool ShardThread::take_reports(Instant now) {
   const std::size_t taken = channel_.reports.pop(reports_.data(), reports_.size());
   shard_.on_reports(std::span(reports_).first(taken), now);
-  channel_.words.consume_all([&](const SenderWord& word) { shard_.on_words({&word, 1}, now); });
+  channel_.omissions.consume_all([&](const OmissionNotice& notice) { shard_.on_omissions({&notice, 1}, now); });
   return taken > 0;
 }
 

@@ -54,9 +54,9 @@ class ReportPath final : public control::feedback::RecordHandler, public control
   }
   void on_message(const control::feedback::Header& header) override {
     if (header.refresh == Duration::zero()) return;
-    const proxy::SenderWord word{header.sender,      header.epoch,  header.sequence, 1,
-                                 header.sender_time, header.period, header.refresh};
-    shard_.on_words({&word, 1}, Instant(header.sender_time));
+    const proxy::OmissionNotice notice{header.sender,      header.epoch,  header.sequence, 1,
+                                       header.sender_time, header.period, header.refresh};
+    shard_.on_omissions({&notice, 1}, Instant(header.sender_time));
   }
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override {
     arrivals_.push_back({.bearer = report,

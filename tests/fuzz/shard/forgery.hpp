@@ -126,17 +126,17 @@ inline ReportArrival report(Input& input, const IpAddress& ue, Instant now, std:
 }
 
 /// … and of those that its reports leave out.
-inline SenderWord word(Input& input, Instant now, std::uint64_t sequence) {
+inline OmissionNotice omission(Input& input, Instant now, std::uint64_t sequence) {
   const std::uint8_t what = input.byte();
-  SenderWord word;
-  word.sender = 1U + (what >> 7U);
-  word.epoch = 1U + (what >> 6U) % 2U;
-  word.sequence = sequence;
-  word.since = sequence - std::min<std::uint64_t>(what % 8U, sequence);
-  word.sender_time = now.time_since_epoch() + std::chrono::milliseconds(what & 8U);
-  word.period = std::chrono::milliseconds(1 + input.byte());
-  word.refresh = std::chrono::nanoseconds(1) + std::chrono::milliseconds(input.byte() * (what & 16U));
-  return word;
+  OmissionNotice notice;
+  notice.sender = 1U + (what >> 7U);
+  notice.epoch = 1U + (what >> 6U) % 2U;
+  notice.sequence = sequence;
+  notice.since = sequence - std::min<std::uint64_t>(what % 8U, sequence);
+  notice.sender_time = now.time_since_epoch() + std::chrono::milliseconds(what & 8U);
+  notice.period = std::chrono::milliseconds(1 + input.byte());
+  notice.refresh = std::chrono::nanoseconds(1) + std::chrono::milliseconds(input.byte() * (what & 16U));
+  return notice;
 }
 
 }  // namespace sluice::proxy::fuzz

@@ -327,8 +327,8 @@ class Run {
   }
   /// A Node-B that leaves out UEs.
   void speak_of_others() {
-    const proxy::SenderWord word = fuzz::word(input_, lab_.now, ++reports_);
-    lab_.shard.on_words({&word, 1}, lab_.now);
+    const proxy::OmissionNotice notice = fuzz::omission(input_, lab_.now, ++reports_);
+    lab_.shard.on_omissions({&notice, 1}, lab_.now);
     lab_.check();
   }
   void order(unsigned which) {

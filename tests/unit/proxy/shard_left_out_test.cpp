@@ -42,14 +42,14 @@ class ShardOmittedUes : public testing::Test {
   /// Passes a period in which the Node-B sends and omits the UE.
   void leave_out() {
     lab.pass_time(period);
-    word.sequence = ++sequence;
-    word.sender_time = lab.now.time_since_epoch();
-    lab.shard.on_words({&word, 1}, lab.now);
+    notice.sequence = ++sequence;
+    notice.sender_time = lab.now.time_since_epoch();
+    lab.shard.on_omissions({&notice, 1}, lab.now);
   }
   /// Passes a period in which one of the Node-B's datagrams is lost.
   void lose() {
     ++sequence;
-    word.since = sequence + 1;
+    notice.since = sequence + 1;
     leave_out();
   }
   void name(Bytes allowance) {
@@ -57,7 +57,7 @@ class ShardOmittedUes : public testing::Test {
     arrival.sequence = ++sequence;
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
-    word.epoch = arrival.epoch;
+    notice.epoch = arrival.epoch;
   }
   [[nodiscard]] std::uint64_t falls() const { return lab.count(Counter::fallbacks); }
 
@@ -66,7 +66,7 @@ class ShardOmittedUes : public testing::Test {
   ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
   std::uint64_t sequence = 0;
-  proxy::SenderWord word{0, 0, 0, 1, {}, period, std::chrono::milliseconds(100)};
+  proxy::OmissionNotice notice{0, 0, 0, 1, {}, period, std::chrono::milliseconds(100)};
 };
 
 TEST_F(ShardOmittedUes, AnOmittedUeStaysSteered) {
@@ -159,11 +159,11 @@ TEST_F(ShardOmittedUes, OmissionNoticesOfAnotherNodeBOrEpochAreIgnored) {
     hosts.open();
     name(Bytes(3200));
     const std::uint64_t before = falls();
-    if (what == 0) word.sender = 9;
-    if (what == 1) word.epoch = 9;
+    if (what == 0) notice.sender = 9;
+    if (what == 1) notice.epoch = 9;
     for (int i = 0; i < 8; ++i) leave_out();
     EXPECT_EQ(falls(), before + 1) << what;
-    word.sender = 0;
+    notice.sender = 0;
   }
 }
 

@@ -211,9 +211,9 @@ TEST_F(FeedbackLinkTest, EveryShardGetsOmissionNotices) {
   node_b_.lose();
   node_b_.send_changes({});
   for (const auto& channel : channels_) {
-    run_until([&] { return channel->words.read_available() == 3; });
-    std::array<SenderWord, 3> words;
-    ASSERT_EQ(channel->words.pop(words.data(), 3), 3U);
+    run_until([&] { return channel->omissions.read_available() == 3; });
+    std::array<OmissionNotice, 3> words;
+    ASSERT_EQ(channel->omissions.pop(words.data(), 3), 3U);
     EXPECT_EQ(words[0].sender, 2U);
     EXPECT_EQ(words[0].refresh, 500ms);
     EXPECT_EQ(words[0].period, 5ms);
@@ -231,9 +231,9 @@ TEST_F(FeedbackLinkTest, ARefusedRecordCountsAsMissing) {
   mad.queue = Bytes(std::int64_t{1} << 40);
   node_b_.send_changes(mad);
   node_b_.send_changes({});
-  run_until([&] { return channels_[0]->words.read_available() == 2; });
-  std::array<SenderWord, 2> words;
-  ASSERT_EQ(channels_[0]->words.pop(words.data(), 2), 2U);
+  run_until([&] { return channels_[0]->omissions.read_available() == 2; });
+  std::array<OmissionNotice, 2> words;
+  ASSERT_EQ(channels_[0]->omissions.pop(words.data(), 2), 2U);
   EXPECT_EQ(words[1].since, 2U);
 }
 
