@@ -21,7 +21,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& poo
       rate_control_(treatment, ordinary) {}
 
 Bearer::~Bearer() {
-  sent_.drop(pools_->sent_of_late);
+  sent_.drop(pools_->recent_sends);
   ack_controller_.drop(pools_->ack_controllers);
   report_state_.drop(pools_->report_states);
   queue_.drop(pools_->queues);
@@ -49,7 +49,7 @@ void Bearer::count_cross_traffic(Bytes bytes) {
 void Bearer::inherit(const Bearer& before, Instant now) {
   const SmvsMode& smvs = treatment_->smvs;
   const bool same_path = before.treatment_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
-  if (same_path) sent_.inherit(before.sent_, sent_place());
+  if (same_path) sent_.inherit(before.sent_, recent_sends_pool());
   if (before.queue_) queue().inherit(*before.queue_, same_path);
   framing = before.framing;
   used_ = used_ || before.used_;

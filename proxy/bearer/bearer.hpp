@@ -12,8 +12,8 @@
 #include "proxy/bearer/pooled.hpp"
 #include "proxy/bearer/rate_control_mode.hpp"
 #include "proxy/bearer/report_sequencer.hpp"
-#include "proxy/bearer/sent_to_ue.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
+#include "proxy/bearer/ue_send_history.hpp"
 #include "proxy/flows/bearer_load.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/flows/ring_member.hpp"
@@ -73,8 +73,8 @@ class Bearer : public RingMember<Bearer> {
   /// True if sent bytes must be counted, because feedback may steer some bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
   /// Returns the record of IP bytes sent to the UE.
-  [[nodiscard]] SentToUe& sent() { return sent_; }
-  [[nodiscard]] const SentToUe& sent() const { return sent_; }
+  [[nodiscard]] UeSendHistory& sent() { return sent_; }
+  [[nodiscard]] const UeSendHistory& sent() const { return sent_; }
 
   /// Returns which controller limits the radio leg at present.
   [[nodiscard]] const RateControlMode& rate_control() const { return rate_control_; }
@@ -175,19 +175,21 @@ class Bearer : public RingMember<Bearer> {
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
-      count_first(now, bytes);
+      start_history(now, bytes);
     if (traffic == Traffic::cross && rate_control_.uses_ack_feedback()) count_cross_traffic(bytes);
   }
   /// Records bytes for a UE whose send history has no place in the pool yet.
-  [[gnu::noinline]] void count_first(Instant now, Bytes bytes) { sent_.count_first(now, bytes, sent_place()); }
+  [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
+    sent_.start_history(now, bytes, recent_sends_pool());
+  }
   /// Adds cross traffic to the ACK-based controller, or keeps the sum until that exists.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
-  [[nodiscard]] SentOfLatePlace sent_place() const {
-    return {pools_->sent_of_late, 2 * treatment_->smvs.parameters.one_way_delay, id};
+  [[nodiscard]] RecentSendsPool recent_sends_pool() const {
+    return {pools_->recent_sends, 2 * treatment_->smvs.parameters.one_way_delay, id};
   }
   /// Returns the estimator of bytes in flight between the proxy and the Node-B.
-  [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(sent_place()); }
+  [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
   /// Copies the report state of another bearer of the same UE, adapted to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
   /// Restarts what belongs to a Node-B after a handover: counters, clock and queue. The rate estimate stays.
@@ -211,7 +213,7 @@ class Bearer : public RingMember<Bearer> {
   ShortFlowTimer short_flow_timer_;
   std::uint32_t cross_traffic_ =
       0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
-  SentToUe sent_;
+  UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
   Pooled<ReportState> report_state_;
   Pooled<RadioQueue> queue_;

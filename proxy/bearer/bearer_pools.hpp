@@ -7,7 +7,7 @@
 #include "proxy/bearer/ack_controller.hpp"
 #include "proxy/bearer/radio_queue.hpp"
 #include "proxy/bearer/report_state.hpp"
-#include "proxy/bearer/sent_to_ue.hpp"
+#include "proxy/bearer/ue_send_history.hpp"
 #include "proxy/policy/treatment.hpp"
 
 namespace sluice::proxy {
@@ -18,7 +18,7 @@ class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerPools(std::uint32_t bearers)
-      : report_states(bearers), ack_controllers(bearers), queues(bearers), sent_of_late(bearers) {}
+      : report_states(bearers), ack_controllers(bearers), queues(bearers), recent_sends(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const Treatment& treatment) {
@@ -29,7 +29,7 @@ class BearerPools {
   flow::Slab<ReportState> report_states;
   flow::Slab<AckController> ack_controllers;
   flow::Slab<RadioQueue> queues;
-  flow::Slab<SentOfLate> sent_of_late;
+  flow::Slab<RecentSends> recent_sends;
 
  private:
   std::optional<AckController> fresh_;

@@ -167,10 +167,10 @@ void Registry::close_bearer(BearerId id) {
 
 void Registry::look_for_silent(Instant now) {
   next_rest_ = now + rest_spacing;
-  flow::Slab<SentOfLate>& pool = pools_.sent_of_late;
+  flow::Slab<RecentSends>& pool = pools_.recent_sends;
   for (std::uint32_t i = 0; i < rest_looks; ++i) {
     if (rest_next_ >= pool.reach()) rest_next_ = 0;
-    if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].sent().rest(now, pool);
+    if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].sent().release_idle(now, pool);
     ++rest_next_;
   }
 }

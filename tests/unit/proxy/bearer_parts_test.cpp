@@ -289,7 +289,7 @@ TEST(BearerPools, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
       static_cast<void>(small.bearer->mean_rate());
       EXPECT_EQ(small.bearer->sent().total(), 60U * static_cast<unsigned>(i + 1));
     }
-    EXPECT_EQ(small.pools.sent_of_late.size(), 0U);
+    EXPECT_EQ(small.pools.recent_sends.size(), 0U);
     EXPECT_EQ(small.pools.ack_controllers.size(), 0U);
     EXPECT_EQ(small.pools.report_states.size(), 0U);
     EXPECT_EQ(small.pools.queues.size(), 0U);
@@ -304,10 +304,10 @@ TEST(BearerPools, ReturnToThePoolWithTheBearer) {
   small.bearer->ack_controller().add_flight(Bytes(1500));
   EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
   static_cast<void>(small.bearer->queue());
-  EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 2U);
+  EXPECT_EQ(small.pools.recent_sends.size() + small.pools.ack_controllers.size(), 2U);
   EXPECT_EQ(small.pools.report_states.size() + small.pools.queues.size(), 2U);
   small.bearer.reset();
-  EXPECT_EQ(small.pools.sent_of_late.size() + small.pools.ack_controllers.size(), 0U);
+  EXPECT_EQ(small.pools.recent_sends.size() + small.pools.ack_controllers.size(), 0U);
   EXPECT_EQ(small.pools.report_states.size() + small.pools.queues.size(), 0U);
 }
 
@@ -322,14 +322,14 @@ TEST(BearerPools, TheSendHistoryIsPausedWithoutLosingBytes) {
     for (int i = 0; i < 20; ++i) {
       send(Bytes(1500));
       now += 1ms;
-      rests.bearer->sent().rest(now, rests.pools.sent_of_late);
-      EXPECT_EQ(rests.pools.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is in flight";
+      rests.bearer->sent().release_idle(now, rests.pools.recent_sends);
+      EXPECT_EQ(rests.pools.recent_sends.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is in flight";
     }
     now += 1s;
-    rests.bearer->sent().rest(now, rests.pools.sent_of_late);
-    EXPECT_EQ(rests.pools.sent_of_late.size(), 0U);
+    rests.bearer->sent().release_idle(now, rests.pools.recent_sends);
+    EXPECT_EQ(rests.pools.recent_sends.size(), 0U);
   }
-  EXPECT_EQ(keeps.pools.sent_of_late.size(), 1U);
+  EXPECT_EQ(keeps.pools.recent_sends.size(), 1U);
   for (int i = 0; i < 50; ++i) {
     send(Bytes(1500));
     now += 5ms;

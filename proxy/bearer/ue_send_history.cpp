@@ -1,8 +1,8 @@
-#include "proxy/bearer/sent_to_ue.hpp"
+#include "proxy/bearer/ue_send_history.hpp"
 
 namespace sluice::proxy {
 
-void SentToUe::count_first(Instant now, Bytes bytes, const SentOfLatePlace& place) {
+void UeSendHistory::start_history(Instant now, Bytes bytes, const RecentSendsPool& place) {
   if (bytes <= Bytes{}) return;
   if (now == last_at_) {
     last_ += static_cast<std::uint32_t>(bytes.count());
@@ -16,25 +16,25 @@ void SentToUe::count_first(Instant now, Bytes bytes, const SentOfLatePlace& plac
   sum_ += static_cast<std::uint64_t>(bytes.count());
 }
 
-SentOfLate& SentToUe::begin(const SentOfLatePlace& place) {
-  SentOfLate& sent = of_late_.make(place.pool, place.round_trip, place.bearer);
+RecentSends& UeSendHistory::begin(const RecentSendsPool& place) {
+  RecentSends& sent = recent_.make(place.pool, place.round_trip, place.bearer);
   sent.bytes.begin_at(sum_ - last_);
   sent.bytes.on_sent(last_at_, Bytes(std::int64_t{last_}));
   return sent;
 }
 
-void SentToUe::rest(Instant now, flow::Slab<SentOfLate>& pool) {
-  if (!of_late_ || !of_late_->bytes.is_past(now)) return;
-  sum_ = of_late_->bytes.total();
+void UeSendHistory::release_idle(Instant now, flow::Slab<RecentSends>& pool) {
+  if (!recent_ || !recent_->bytes.is_past(now)) return;
+  sum_ = recent_->bytes.total();
   last_ = 0;
-  of_late_.drop(pool);
+  recent_.drop(pool);
 }
 
-void SentToUe::inherit(const SentToUe& before, const SentOfLatePlace& place) {
+void UeSendHistory::inherit(const UeSendHistory& before, const RecentSendsPool& place) {
   sum_ = before.sum_;
   last_ = before.last_;
   last_at_ = before.last_at_;
-  if (before.of_late_) in_flight(place) = before.of_late_->bytes;
+  if (before.recent_) in_flight(place) = before.recent_->bytes;
 }
 
 }  // namespace sluice::proxy
