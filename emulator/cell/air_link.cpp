@@ -15,7 +15,7 @@ AirLink::AirLink(EventLoop& loop, const AirLinkConfig& config, AirLinkUser& user
   if (config.poll <= Duration::zero()) throw std::invalid_argument("air link: the poll timer must be above 0");
 }
 
-Bytes AirLink::transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
+Bytes AirLink::transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                         const Channel& channel, Instant now) {
   last_tti_ = tti;
   const bool again = harq_.waiting(tti) != nullptr;
@@ -37,7 +37,8 @@ Bytes AirLink::transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, s
   return block.size;
 }
 
-link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now) {
+link::HarqBlock AirLink::fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
+                              Instant now) {
   Content content;
   content.repeated = rlc_.take(capacity, now);
   counters_.repeated += static_cast<std::uint64_t>(content.repeated.size().count());

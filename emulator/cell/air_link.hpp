@@ -72,7 +72,7 @@ class AirLink final : public EventTarget {
   /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
   /// new block takes RLC retransmissions first, then data from `queue`. `units` counts the resource blocks used.
   /// Returns the bytes on the air that were received, 0 if the block was lost.
-  Bytes transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
+  Bytes transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
   /// buffer are released. RLC then retransmits or gives up what is missing.
@@ -103,7 +103,7 @@ class AirLink final : public EventTarget {
   static constexpr std::uint64_t stall_tag = UINT64_MAX;
 
   /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
-  link::HarqBlock fill(const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
+  link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
   /// Passes the oldest unresolved block to RLC as received or lost.
   void decide(bool received, Instant now);
   /// Reports the packets that RLC has resolved to the user, in order, and sets the timers.

@@ -100,7 +100,7 @@ Bytes Downlink::repeat(std::uint64_t tti, Instant now) {
 }
 
 Transmitted Downlink::transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now) {
-  const Grant grant = channel_->at(tti);
+  const LinkGrant grant = channel_->at(tti);
   airtime_ += units;
   if (drx_ != nullptr) drx_->active(now);
   if (air_ != nullptr) {

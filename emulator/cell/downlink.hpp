@@ -77,7 +77,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   // The following functions are inline because they are called for every UE in every TTI.
   /// Returns the scheduler's view of the UE in `tti`, without the channel quality.
   [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
-    const Grant& grant = channel_->at(tti);
+    const LinkGrant& grant = channel_->at(tti);
     return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};
   }
   /// True if the UE is awake and has new data or RLC retransmissions to send in `tti`.

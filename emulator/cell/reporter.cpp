@@ -48,7 +48,7 @@ Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, Re
     control::SmvsParameters law = *config_.law;
     if (law.buffer == Bytes(0)) law.buffer = cell.queue(ue).buffer();
     bearers_[ue].law.emplace(law);
-    bearers_[ue].ledger.emplace(law.one_way_delay);
+    bearers_[ue].outstanding.emplace(law.one_way_delay);
   }
 }
 
@@ -93,7 +93,7 @@ void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   if (!bearer.law) return;
   bearer.law->restart();
   bearer.law->seed(Rate());
-  bearer.ledger->restart();
+  bearer.outstanding->restart();
 }
 
 void Reporter::set_next() {
@@ -143,7 +143,7 @@ bool Reporter::is_due(UeIndex ue, const control::feedback::BearerReport& report)
 
 void Reporter::add(UeIndex ue, const control::feedback::BearerReport& report, Instant now) {
   Bearer& bearer = bearers_[ue];
-  if (bearer.ledger) bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
+  if (bearer.outstanding) bearer.outstanding->granted(now, sink_.next_sequence(), *report.allowance);
   if (config_.refresh > Duration::zero()) bearer.sent = control::feedback::as_received(report);
   batch_.push_back(report);
 }
@@ -279,7 +279,7 @@ Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, I
   constexpr double full_packets = 14'600;
   const double air_per_ip = (static_cast<double>(counters.arrived_air) + full_packets) /
                             (static_cast<double>(counters.arrived_bytes) + full_packets);
-  const Bytes in_flight = bearer.ledger->in_flight(now, counters.arrived_bytes);
+  const Bytes in_flight = bearer.outstanding->in_flight(now, counters.arrived_bytes);
   control::SmvsObservation observation;
   observation.now = now;
   observation.queue = waiting;
@@ -297,14 +297,14 @@ void Reporter::on_status(const control::feedback::BearerStatus& status, Instant 
   if (!ue || *ue >= bearers_.size()) return;
   bearers_[*ue].active_flows = status.active_flows;
   const bool answers_another = config_.sender != 0 && status.reporter && *status.reporter != config_.sender;
-  if (!bearers_[*ue].ledger || answers_another) return;
-  bearers_[*ue].ledger->on_status(now, status, cell_.queue(*ue).counters().arrived_bytes);
+  if (!bearers_[*ue].outstanding || answers_another) return;
+  bearers_[*ue].outstanding->on_status(now, status, cell_.queue(*ue).counters().arrived_bytes);
 }
 
 void Reporter::on_sink_restart() {
   for (Bearer& bearer : bearers_) {
     bearer.sent.reset();
-    if (bearer.ledger) bearer.ledger->restart();
+    if (bearer.outstanding) bearer.outstanding->restart();
   }
 }
 

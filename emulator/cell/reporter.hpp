@@ -7,7 +7,7 @@
 
 #include "control/clamp_price.hpp"
 #include "control/feedback/report.hpp"
-#include "control/grant_ledger.hpp"
+#include "control/outstanding_grants.hpp"
 #include "control/smvs.hpp"
 #include "emulator/cell/cell.hpp"
 #include "emulator/net/event_loop.hpp"
@@ -119,7 +119,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Reporting state of one UE.
   struct Bearer {
     std::optional<control::Smvs> law;
-    std::optional<control::GrantLedger> ledger;
+    std::optional<control::OutstandingGrants> outstanding;
     std::optional<control::ClampPriceAgent> price;
     Mark reported;                   ///< counter at the last report
     Mark checked;                    ///< counter at the last report or check for sharp change

@@ -17,7 +17,7 @@ struct UplinkResources {
   Bytes first_grant{125};
 };
 
-/// Grant of a part of a TTI to a UE.
+/// LinkGrant of a part of a TTI to a UE.
 struct UplinkGrant {
   UeIndex ue = 0;
   std::uint32_t units = 0;  ///< number of resource blocks

@@ -80,7 +80,7 @@ bool UplinkUe::request(std::uint64_t tti, Instant now) {
   if (empty(now)) pending_ = false;  // active queue management has dropped the data
   if (!pending_ || opportunity(tti) != tti || !has_data(now)) return false;
   active(now);
-  const Grant& carried = link(tti);
+  const LinkGrant& carried = link(tti);
   const bool silent = !carried.received && carried.capacity == Bytes(0);
   return !silent;
 }

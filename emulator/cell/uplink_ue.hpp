@@ -58,7 +58,7 @@ class UplinkUe final : private AirLinkUser {
   /// Reads the channel at the start of TTI `tti`, so that link() is valid up to `distance` TTIs ahead.
   void begin(std::uint64_t tti);
   /// Returns what TTI `tti` carries; valid from the current TTI to `distance` TTIs ahead.
-  [[nodiscard]] const Grant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
+  [[nodiscard]] const LinkGrant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
   /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
   /// True if it has data that arrived before `now`, or RLC retransmissions.
@@ -112,7 +112,7 @@ class UplinkUe final : private AirLinkUser {
   AirLink air_;
   Drx* drx_;
   CellObserver* observer_ = nullptr;
-  std::vector<Grant> ahead_;            ///< what upcoming TTIs carry, by TTI modulo the size
+  std::vector<LinkGrant> ahead_;        ///< what upcoming TTIs carry, by TTI modulo the size
   std::uint64_t known_ = 0;             ///< first TTI not yet in ahead_
   std::vector<BufferStatus> told_;      ///< buffer status reports of blocks in hybrid ARQ, by process
   bool pending_ = false;                ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)

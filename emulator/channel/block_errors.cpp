@@ -11,8 +11,8 @@ BlockErrorChannel::BlockErrorChannel(std::unique_ptr<Channel> link, double rate,
   if (!(rate >= 0 && rate <= 1)) throw std::invalid_argument("block errors: the rate must be 0 to 1");
 }
 
-Grant BlockErrorChannel::step(std::uint64_t tti) {
-  Grant grant = link_->at(tti);
+LinkGrant BlockErrorChannel::step(std::uint64_t tti) {
+  LinkGrant grant = link_->at(tti);
   constexpr double always_lost = -1;
   const double draw = draws_.uniform();
   grant.draw = grant.received ? draw : always_lost;

@@ -19,7 +19,7 @@ class BlockErrorChannel final : public SteppedChannel {
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t tti) override { return link_->next_useful(tti); }
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return link_->quality(); }
 
  private:

@@ -9,7 +9,7 @@ void Channel::advance(std::uint64_t tti) {
       take(current_ + 1);
       continue;
     }
-    const std::span<const Grant> more = ahead(next_);
+    const std::span<const LinkGrant> more = ahead(next_);
     newest_ = &more.back();
     take(&more.front());
   }

@@ -8,7 +8,7 @@
 namespace sluice::emulator {
 
 /// What one UE's link carries in a TTI if that TTI is allocated to the UE.
-struct Grant {
+struct LinkGrant {
   Bytes capacity;  ///< bytes on the air of the transport block or of the trace's opportunities
   /// Random number of the TTI, uniform in [0, 1): a block is received if `draw` is not below its error rate. 1 if no
   /// block is lost at random.
@@ -39,7 +39,7 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   /// Returns the grant of TTI `tti`. Calls must not go back in time; the same TTI may be read again.
-  const Grant& at(std::uint64_t tti) {
+  const LinkGrant& at(std::uint64_t tti) {
     pass_to(tti);
     return *current_;
   }
@@ -62,7 +62,7 @@ class Channel {
  protected:
   /// Returns the grant of TTI `tti` and, if that is cheaper, of some that follow; at least one. The result is valid
   /// until the next call. Every TTI is returned once, in order, except those that skip() passed.
-  [[nodiscard]] virtual std::span<const Grant> ahead(std::uint64_t tti) = 0;
+  [[nodiscard]] virtual std::span<const LinkGrant> ahead(std::uint64_t tti) = 0;
   /// Skips TTIs `from` … `to`-1 and adds the bytes they would have carried to `offered`. Returns false if the channel
   /// cannot skip; then each TTI is computed. Called only if ahead() has not returned TTI `from` yet.
   [[nodiscard]] virtual bool skip(std::uint64_t /*from*/, std::uint64_t /*to*/, std::uint64_t& /*offered*/) {
@@ -81,31 +81,31 @@ class Channel {
   /// Advances over several TTIs, or to one that is not computed yet.
   void advance(std::uint64_t tti);
   /// Makes `grant`, of TTI next_, the current one.
-  void take(const Grant* grant) {
+  void take(const LinkGrant* grant) {
     current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());
     ++next_;
   }
 
-  const Grant* current_ = nullptr;  ///< grant of the TTI before next_; null before the first
-  const Grant* newest_ = nullptr;   ///< last grant that is computed; equal to current_ if that of next_ is not
-  std::uint64_t next_ = 0;          ///< first TTI that was not read yet
-  std::uint64_t offered_ = 0;       ///< bytes offered by the TTIs before next_
+  const LinkGrant* current_ = nullptr;  ///< grant of the TTI before next_; null before the first
+  const LinkGrant* newest_ = nullptr;   ///< last grant that is computed; equal to current_ if that of next_ is not
+  std::uint64_t next_ = 0;              ///< first TTI that was not read yet
+  std::uint64_t offered_ = 0;           ///< bytes offered by the TTIs before next_
 };
 
 /// A channel that computes one TTI at a time.
 class SteppedChannel : public Channel {
  protected:
   /// Returns the grant of the next TTI. Called once per TTI, in order, except for those that skip() passed.
-  virtual Grant step(std::uint64_t tti) = 0;
+  virtual LinkGrant step(std::uint64_t tti) = 0;
 
  private:
-  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) final {
+  [[nodiscard]] std::span<const LinkGrant> ahead(std::uint64_t tti) final {
     grant_ = step(tti);
     return {&grant_, 1};
   }
 
-  Grant grant_;
+  LinkGrant grant_;
 };
 
 }  // namespace sluice::emulator

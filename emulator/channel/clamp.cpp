@@ -42,11 +42,11 @@ double ClampChannel::shannon_bits(double snr) const {
   return slot_s_ * parameters_.bandwidth_hz * std::log2(1 + snr);
 }
 
-Grant ClampChannel::step(std::uint64_t tti) {
+LinkGrant ClampChannel::step(std::uint64_t tti) {
   snr_ = mean_snr_ * fading_.power(tti);
   snr_at_end_ = mean_snr_ * fading_.power(tti + 1);
   const double bits = std::min(shannon_bits(back_off_ * snr_), slot_s_ * parameters_.max_rate.bps());
-  Grant grant;
+  LinkGrant grant;
   grant.capacity = Bytes(bits / 8);
   grant.received = bits <= shannon_bits(snr_at_end_);
   adapt(grant.received);

@@ -49,7 +49,7 @@ class ClampChannel final : public SteppedChannel {
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override;
 
  private:

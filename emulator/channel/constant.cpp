@@ -16,8 +16,8 @@ std::uint64_t ConstantChannel::before(std::uint64_t tti) const {
   return static_cast<std::uint64_t>(bytes_per_tti_ * static_cast<double>(tti) + rounding);
 }
 
-Grant ConstantChannel::step(std::uint64_t tti) {
-  Grant grant;
+LinkGrant ConstantChannel::step(std::uint64_t tti) {
+  LinkGrant grant;
   grant.capacity = Bytes(before(tti + 1) - before(tti));
   return grant;
 }

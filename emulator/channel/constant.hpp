@@ -13,7 +13,7 @@ class ConstantChannel final : public SteppedChannel {
   ConstantChannel(Rate rate, Duration tti);
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:

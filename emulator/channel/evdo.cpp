@@ -32,8 +32,8 @@ EvdoChannel::EvdoChannel(const EvdoParameters& parameters, Duration slot, const 
       slot_s_(to_seconds(slot)),
       fading_(doppler_hz(parameters.speed_kmh), slot, random.split("fading")) {}
 
-Grant EvdoChannel::step(std::uint64_t tti) {
-  Grant grant;
+LinkGrant EvdoChannel::step(std::uint64_t tti) {
+  LinkGrant grant;
   double snr_db = parameters_.mean_snr_db;
   if (parameters_.fading) snr_db += 10 * std::log10(std::max(fading_.power(tti), 1e-12));
   quality_ = {snr_db, snr_db};

@@ -49,7 +49,7 @@ class EvdoChannel final : public SteppedChannel {
   EvdoChannel(const EvdoParameters& parameters, Duration slot, const Random& random);
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return quality_; }
 
  private:

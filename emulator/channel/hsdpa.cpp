@@ -94,10 +94,10 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
 }
 
 /// Decides which blocks are received, for the TTIs measured from `first` to the end of its stretch.
-void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
+void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
-    Grant& grant = grants[i];
+    LinkGrant& grant = grants[i];
     if (grant.cqi == 0 || receptions.surely_received(about[i], grant.cqi, grant.draw)) continue;
     grant.received = received_after_all(first + i, grant);
   }
@@ -105,7 +105,7 @@ void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
 
 /// Decides whether a block is received that receptions do not accept at once. A separate function because few blocks
 /// need it.
-[[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const Grant& grant) const {
+[[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
@@ -113,12 +113,12 @@ void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
 
 /// Returns the grants of the newest stretch. The link exists before the run begins, so that the first TTIs have CQIs to
 /// use. Therefore the first measurements belong to no TTI.
-std::span<const Grant> HsdpaChannel::ahead(std::uint64_t tti) {
+std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;
-  const std::span<Grant> grants(grants_.data(), measurements_ - first);
+  const std::span<LinkGrant> grants(grants_.data(), measurements_ - first);
   // One number is drawn for every TTI, so that reception does not depend on which UE was served before.
-  for (Grant& grant : grants) grant.draw = errors_.uniform();
+  for (LinkGrant& grant : grants) grant.draw = errors_.uniform();
   for (std::size_t i = 0; i < grants.size(); ++i) {
     const auto cqi = static_cast<std::uint8_t>(cqis_[(tti + i) % cqis_.size()]);
     grants[i].capacity = capacities_[cqi];

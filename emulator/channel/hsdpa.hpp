@@ -48,7 +48,7 @@ class HsdpaChannel final : public Channel {
   [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
  protected:
-  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override;
+  [[nodiscard]] std::span<const LinkGrant> ahead(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
@@ -61,8 +61,8 @@ class HsdpaChannel final : public Channel {
   /// Measures the next stretch of TTIs.
   void measure();
   void measure_cqis(const Measured& measured);
-  void judge(std::span<Grant> grants, std::uint64_t first) const;
-  [[nodiscard]] bool received_after_all(std::uint64_t measurement, const Grant& grant) const;
+  void judge(std::span<LinkGrant> grants, std::uint64_t first) const;
+  [[nodiscard]] bool received_after_all(std::uint64_t measurement, const LinkGrant& grant) const;
   /// Returns the stretch that contains measurement number `measurement`.
   [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
     return measured_[measurement / Fading::stretch % measured_.size()];
@@ -80,7 +80,7 @@ class HsdpaChannel final : public Channel {
   std::array<Measured, 2> measured_;  ///< the two newest stretches
   std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches
   std::uint64_t measurements_ = 0;                         ///< number of measurements so far
-  std::array<Grant, Fading::stretch> grants_{};  ///< grants of the TTIs in which the newest stretch was measured
+  std::array<LinkGrant, Fading::stretch> grants_{};  ///< grants of the TTIs in which the newest stretch was measured
 };
 
 }  // namespace sluice::emulator

@@ -53,8 +53,8 @@ int OfdmaChannel::choose_cqi() {
   return std::max(1, link::table_cqi_of(parameters_.table, quality_.reported_db + outer_->offset_db()));
 }
 
-Grant OfdmaChannel::step(std::uint64_t /*tti*/) {
-  Grant grant;
+LinkGrant OfdmaChannel::step(std::uint64_t /*tti*/) {
+  LinkGrant grant;
   quality_.present_db = measure();
   const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
   quality_.reported_db = measured_[(measurements_ - 1 - delay) % measured_.size()];

@@ -47,7 +47,7 @@ class OfdmaChannel final : public SteppedChannel {
   [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return quality_; }
 
  private:

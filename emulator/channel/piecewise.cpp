@@ -23,7 +23,7 @@ void PiecewiseChannel::redraw() {
   left_ = parameters_.period;
 }
 
-Grant PiecewiseChannel::step(std::uint64_t /*tti*/) {
+LinkGrant PiecewiseChannel::step(std::uint64_t /*tti*/) {
   double bytes = fraction_;
   for (Duration rest = tti_; rest > Duration::zero();) {
     if (left_ == Duration::zero()) redraw();
@@ -34,7 +34,7 @@ Grant PiecewiseChannel::step(std::uint64_t /*tti*/) {
   }
   const double whole = std::floor(bytes);
   fraction_ = bytes - whole;
-  Grant grant;
+  LinkGrant grant;
   grant.capacity = Bytes(static_cast<std::int64_t>(whole));
   return grant;
 }

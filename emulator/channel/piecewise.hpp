@@ -25,7 +25,7 @@ class PiecewiseChannel final : public SteppedChannel {
   [[nodiscard]] Rate rate() const { return rate_; }
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
 
  private:
   /// Draws the rate of the next period.

@@ -14,7 +14,7 @@ ProfileChannel::ProfileChannel(std::shared_ptr<const CapacityProfile> profile, D
   if (tti <= Duration::zero()) throw std::invalid_argument("profile channel: the TTI must be positive");
 }
 
-Grant ProfileChannel::step(std::uint64_t /*tti*/) {
+LinkGrant ProfileChannel::step(std::uint64_t /*tti*/) {
   double bytes = fraction_;
   for (Duration rest = tti_; rest > Duration::zero();) {
     if (left_ == Duration::zero()) {
@@ -29,7 +29,7 @@ Grant ProfileChannel::step(std::uint64_t /*tti*/) {
   }
   const double whole = std::floor(bytes);
   fraction_ = bytes - whole;
-  Grant grant;
+  LinkGrant grant;
   grant.capacity = Bytes(static_cast<std::int64_t>(whole));
   return grant;
 }

@@ -25,7 +25,7 @@ class ProfileChannel final : public SteppedChannel {
   ProfileChannel(std::shared_ptr<const CapacityProfile> profile, Duration tti);
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
 
  private:
   std::shared_ptr<const CapacityProfile> profile_;

@@ -30,11 +30,11 @@ std::size_t TimelineChannel::stretch_at(std::uint64_t tti) const {
   return at;
 }
 
-Grant TimelineChannel::step(std::uint64_t tti) {
+LinkGrant TimelineChannel::step(std::uint64_t tti) {
   current_ = stretch_at(tti);
   const std::size_t channel = stretches_[current_].channel;
   if (channel != none) return channels_[channel]->at(tti);
-  Grant silence;
+  LinkGrant silence;
   silence.received = false;
   silence.draw = 0;
   return silence;

@@ -26,7 +26,7 @@ class TimelineChannel final : public SteppedChannel {
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t tti) override;
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  LinkGrant step(std::uint64_t tti) override;
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:

@@ -125,7 +125,7 @@ std::uint64_t TraceChannel::bytes_until(std::uint64_t tti) {
          static_cast<std::uint64_t>(CapacityTrace::opportunity.count());
 }
 
-std::span<const Grant> TraceChannel::ahead(std::uint64_t tti) {
+std::span<const LinkGrant> TraceChannel::ahead(std::uint64_t tti) {
   grant_.capacity = Bytes(bytes_until(tti));
   return {&grant_, 1};
 }

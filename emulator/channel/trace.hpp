@@ -62,7 +62,7 @@ class TraceChannel final : public Channel {
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t tti) override;
 
  protected:
-  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override;
+  [[nodiscard]] std::span<const LinkGrant> ahead(std::uint64_t tti) override;
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
@@ -89,7 +89,7 @@ class TraceChannel final : public Channel {
   Duration tti_;
   Duration offset_;
   Position next_;  ///< first opportunity not granted yet
-  Grant grant_;
+  LinkGrant grant_;
 };
 
 }  // namespace sluice::emulator

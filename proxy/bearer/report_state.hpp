@@ -9,8 +9,8 @@
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/bearer/allowance_law.hpp"
-#include "proxy/bearer/grant.hpp"
 #include "proxy/bearer/report_sequencer.hpp"
+#include "proxy/bearer/send_grant.hpp"
 #include "proxy/policy/treatment.hpp"
 #include "proxy/shard/info.hpp"
 
@@ -45,7 +45,7 @@ struct ReportState {
   ReportSequencer reports;
   control::Fallback fallback;
   AllowanceLaw law;
-  Grant grant;
+  SendGrant grant;
   MissingReportExtrapolator extrapolator;
   std::uint64_t sent_at_report = 0;   ///< IP bytes sent to the UE up to the last report
   bool trusted = true;                ///< the last report was not contradicted by ACKs

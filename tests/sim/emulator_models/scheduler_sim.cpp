@@ -26,8 +26,8 @@ class LinearChannel final : public SteppedChannel {
       : mean_bytes_(mean_bytes), fading_(222, std::chrono::milliseconds(2), Random::stream(seed, "linear", ue)) {}
 
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(std::llround(mean_bytes_ * fading_.power(tti)));
     return grant;
   }
@@ -51,7 +51,7 @@ Outcome run(Scheduler& scheduler, const Channels& channels, std::uint64_t ttis) 
   std::vector<Candidate> candidates(channels.size());
   for (std::uint64_t tti = 0; tti < ttis; ++tti) {
     for (std::uint32_t ue = 0; ue < channels.size(); ++ue) {
-      const Grant& grant = channels[ue]->at(tti);
+      const LinkGrant& grant = channels[ue]->at(tti);
       candidates[ue] = {ue, true, grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
     const Candidate* const chosen = scheduler.pick(candidates, tti);
@@ -171,7 +171,7 @@ TEST(Fcds, EqualsAStepByStepOracle) {
   std::vector<int> airtime(ues, 0);
   for (int tti = 0; tti < 100'000; ++tti) {
     for (std::uint32_t ue = 0; ue < ues; ++ue) {
-      const Grant& grant = channels[ue]->at(static_cast<std::uint64_t>(tti));
+      const LinkGrant& grant = channels[ue]->at(static_cast<std::uint64_t>(tti));
       candidates[ue] = {ue, random.chance(0.7), grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
     const Candidate* const chosen = fcds.pick(candidates, static_cast<std::uint64_t>(tti));

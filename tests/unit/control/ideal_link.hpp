@@ -10,8 +10,8 @@
 
 #include "control/allowance.hpp"
 #include "control/feedback/report.hpp"
-#include "control/grant_ledger.hpp"
 #include "control/in_flight.hpp"
+#include "control/outstanding_grants.hpp"
 #include "control/smvs.hpp"
 
 namespace sluice::control::test {
@@ -83,7 +83,7 @@ struct IdealLink {
   Wire<Report> reports_;
   Wire<feedback::BearerStatus> statuses_;
   InFlight in_flight_{Duration::zero()};
-  GrantLedger ledger_{Duration::zero()};
+  OutstandingGrants outstanding_{Duration::zero()};
   Smvs* node_b_law_ = nullptr;
 };
 
@@ -93,7 +93,7 @@ inline IdealLink::Result IdealLink::run(std::int64_t milliseconds) {
   delay_ = parameters.one_way_delay / std::chrono::milliseconds(1);
   step_ = parameters.step / std::chrono::milliseconds(1);
   in_flight_ = InFlight(2 * parameters.one_way_delay);
-  ledger_ = GrantLedger(parameters.one_way_delay);
+  outstanding_ = OutstandingGrants(parameters.one_way_delay);
   allowance_ = Allowance(packet);
   node_b_law_ = law == Law::at_node_b ? &smvs : nullptr;
   Result result;
@@ -145,7 +145,7 @@ inline void IdealLink::arrive(std::int64_t now) {
     queued_ += size;
   }
   for (feedback::BearerStatus status; statuses_.take(now, status);)
-    ledger_.on_status(at(now), status, static_cast<std::uint64_t>(arrived_));
+    outstanding_.on_status(at(now), status, static_cast<std::uint64_t>(arrived_));
 }
 
 inline void IdealLink::report(std::int64_t now) {
@@ -154,9 +154,9 @@ inline void IdealLink::report(std::int64_t now) {
       ++sequence_,
       {}};
   if (node_b_law_ != nullptr) {
-    report.seen.in_flight = ledger_.in_flight(at(now), report.seen.arrived);
+    report.seen.in_flight = outstanding_.in_flight(at(now), report.seen.arrived);
     report.allowance = node_b_law_->step(report.seen);
-    ledger_.granted(at(now), report.sequence, report.allowance);
+    outstanding_.granted(at(now), report.sequence, report.allowance);
   }
   if (std::uniform_real_distribution<>()(random_) < report_loss) return;
   reports_.in_transit.emplace_back(now + delay_, report);

@@ -26,8 +26,8 @@ class Script final : public SteppedChannel {
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 0.5; }
 
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(400);
     grant.cqi = 15;
     grant.received = !lost_.contains(tti);
@@ -212,8 +212,8 @@ TEST_F(AirLinkTest, ABackloggedHsdpaUeUsesItsWholeLinkInOrder) {
 /// Slots that all fail: CLAMP's rule about what is dropped after n attempts.
 class Deaf final : public SteppedChannel {
  protected:
-  Grant step(std::uint64_t /*tti*/) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t /*tti*/) override {
+    LinkGrant grant;
     grant.capacity = Bytes(1000);
     grant.received = false;
     return grant;

@@ -249,8 +249,8 @@ TEST_F(CellTest, TheObserverIsNotifiedOfDelaysAndDrops) {
 /// Every block of the even TTIs is lost.
 class HalfLost final : public SteppedChannel {
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(1500);
     grant.received = tti % 2 == 1;
     return grant;
@@ -353,8 +353,8 @@ class Steps final : public SteppedChannel {
   explicit Steps(std::vector<int> capacities) : capacities_(std::move(capacities)) {}
 
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(capacities_[std::min<std::size_t>(tti, capacities_.size() - 1)]);
     return grant;
   }

@@ -80,7 +80,7 @@ class InFours final : public Channel {
   std::uint64_t skipped = 0;
 
  protected:
-  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override {
+  [[nodiscard]] std::span<const LinkGrant> ahead(std::uint64_t tti) override {
     computed.push_back(tti);
     for (std::size_t i = 0; i < grants_.size(); ++i) grants_[i].capacity = Bytes(static_cast<std::int64_t>(tti + i));
     return grants_;
@@ -95,7 +95,7 @@ class InFours final : public Channel {
 
  private:
   bool may_skip_;
-  std::array<Grant, 4> grants_{};
+  std::array<LinkGrant, 4> grants_{};
 };
 
 TEST(Channel, TtisComputedInABatchAreReturnedOneByOne) {

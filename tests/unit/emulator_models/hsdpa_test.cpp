@@ -35,7 +35,7 @@ struct Place {
 TEST(Hsdpa, SnrWithoutFadingFollowsFromTheDistance) {
   for (const Place& place : {Place{100, 7.9, 24}, {300, 3.9, 20}, {500, -2.2, 14}, {700, -7.1, 9}}) {
     HsdpaChannel channel(still_at(place.metres), milliseconds(2), Random(1));
-    const Grant& grant = channel.at(0);
+    const LinkGrant& grant = channel.at(0);
     EXPECT_NEAR(channel.quality().present_db, place.snr_db, 0.05) << place.metres;
     EXPECT_EQ(grant.cqi, place.cqi) << place.metres;
     EXPECT_EQ(channel.quality().reported_db, channel.quality().present_db);
@@ -58,7 +58,7 @@ TEST(Hsdpa, TheCqiIsThreeTtisOld) {
   std::vector<double> snr;
   bool varied = false;
   for (std::uint64_t tti = 0; tti < 1000; ++tti) {
-    const Grant& grant = channel.at(tti);
+    const LinkGrant& grant = channel.at(tti);
     const RadioQuality quality = channel.quality();
     snr.push_back(quality.present_db);
     if (tti < 3) continue;
@@ -81,10 +81,10 @@ class PlainHsdpa {
     for (int i = 0; i < parameters.cqi_delay; ++i) measure();
   }
   /// The next TTI's, and its radio.
-  Grant step() {
+  LinkGrant step() {
     measure();
     quality = {snr_[snr_.size() - 1 - static_cast<std::size_t>(parameters_.cqi_delay)], snr_.back()};
-    Grant grant;
+    LinkGrant grant;
     const int cqi = link::cqi_of(quality.reported_db);
     grant.cqi = static_cast<std::uint8_t>(cqi);
     grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
@@ -130,8 +130,8 @@ TEST(Hsdpa, EqualsTheFormulasTtiByTti) {
     PlainHsdpa plain(any(number), Random(7));
     std::uint64_t offered = 0;
     for (std::uint64_t tti = 0; tti < 4000; ++tti) {
-      const Grant expected = plain.step();
-      const Grant& grant = channel.at(tti);
+      const LinkGrant expected = plain.step();
+      const LinkGrant& grant = channel.at(tti);
       ASSERT_EQ(grant.cqi, expected.cqi) << number << ' ' << tti;
       ASSERT_EQ(grant.capacity, expected.capacity) << number << ' ' << tti;
       ASSERT_EQ(grant.draw, expected.draw) << number << ' ' << tti;
@@ -147,7 +147,7 @@ TEST(Hsdpa, EqualsTheFormulasTtiByTti) {
 TEST(Hsdpa, BlocksAreLostWithTheRateOfTheFormula) {
   for (const double metres : {100.0, 300.0, 500.0, 700.0}) {
     HsdpaChannel channel(still_at(metres), milliseconds(2), Random(3));
-    const Grant& first = channel.at(0);
+    const LinkGrant& first = channel.at(0);
     const double expected = link::block_error_rate(channel.quality().present_db, first.cqi);
     int lost = 0;
     constexpr int n = 400'000;
@@ -171,7 +171,7 @@ TEST(Hsdpa, DependsOnlyOnSeedAndTti) {
   HsdpaChannel other(parameters, milliseconds(2), Random(5));
   int differences = 0;
   for (std::uint64_t tti = 0; tti < 5000; ++tti) {
-    const Grant now = every.at(tti);
+    const LinkGrant now = every.at(tti);
     if (tti % 117 != 3) continue;
     ASSERT_EQ(some.at(tti).received, now.received) << tti;
     ASSERT_EQ(some.quality().present_db, every.quality().present_db) << tti;

@@ -113,8 +113,8 @@ class Late final : public SteppedChannel {
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 1; }
 
  protected:
-  Grant step(std::uint64_t /*tti*/) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t /*tti*/) override {
+    LinkGrant grant;
     grant.capacity = Bytes(400);
     grant.cqi = 10;
     grant.received = false;

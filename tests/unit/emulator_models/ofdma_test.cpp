@@ -109,7 +109,7 @@ double first_error_rate(const OfdmaParameters& parameters, std::uint64_t seed) {
   double sent = 0;
   double lost = 0;
   for (std::uint64_t tti = 0; tti < 100'000; ++tti) {
-    const Grant& grant = channel.at(tti);
+    const LinkGrant& grant = channel.at(tti);
     if (tti < 2000 || grant.cqi == 0) continue;
     ++sent;
     lost += grant.received ? 0 : 1;

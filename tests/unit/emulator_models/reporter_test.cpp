@@ -45,8 +45,8 @@ class Dial final : public SteppedChannel {
   explicit Dial(const std::int64_t& bytes) : bytes_(bytes) {}
 
  protected:
-  Grant step(std::uint64_t /*tti*/) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t /*tti*/) override {
+    LinkGrant grant;
     grant.capacity = Bytes(bytes_);
     return grant;
   }

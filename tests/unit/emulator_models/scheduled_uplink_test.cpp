@@ -38,8 +38,8 @@ class Script final : public SteppedChannel {
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 0.5; }
 
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(2500);
     grant.received = !lost_.contains(tti);
     grant.draw = grant.received ? 0.9 : 0.1;

@@ -16,7 +16,7 @@ TEST(ClampChannel, NeverOffersMoreThanCmaxNorThanShannon) {
   ClampChannel channel({}, milliseconds(3), Random(1));
   const double slot = 0.003;
   for (std::uint64_t tti = 0; tti < 100'000; ++tti) {
-    const Grant& grant = channel.at(tti);
+    const LinkGrant& grant = channel.at(tti);
     const double shannon = slot * 4.3e6 * std::log2(1 + std::pow(10, channel.quality().reported_db / 10)) / 8;
     ASSERT_LE(static_cast<double>(grant.capacity.count()), shannon + 1e-6) << tti;
     ASSERT_LE(grant.capacity, Bytes(3750)) << tti;
@@ -27,7 +27,7 @@ TEST(ClampChannel, ABlockIsLostIfTheChannelFallsBelowItsRate) {
   ClampChannel channel({.speed_kmh = 36, .attempts = 15}, milliseconds(3), Random(2));
   int lost = 0;
   for (std::uint64_t tti = 0; tti < 20'000; ++tti) {
-    const Grant& grant = channel.at(tti);
+    const LinkGrant& grant = channel.at(tti);
     const double at_end = 0.003 * 4.3e6 * std::log2(1 + std::pow(10, channel.quality().present_db / 10)) / 8;
     const auto capacity = static_cast<double>(grant.capacity.count());
     if (grant.received) {
@@ -117,7 +117,7 @@ TEST(Evdo, WithFadingTheMeanSnrStaysAndTheRateFollowsIt) {
   double power = 0;
   constexpr int n = 200'000;
   for (std::uint64_t tti = 0; tti < n; ++tti) {
-    const Grant& grant = channel.at(tti);
+    const LinkGrant& grant = channel.at(tti);
     power += std::pow(10, channel.quality().present_db / 10);
     ASSERT_NEAR(static_cast<double>(grant.capacity.count()),
                 evdo_rate(channel.quality().present_db).bytes_per_second() / 600, 1.01);

@@ -70,8 +70,8 @@ TEST_F(Uplinks, ARecordedUplinkIsReplayedToTheMillisecond) {
 /// Every other block is lost.
 class Flaky final : public SteppedChannel {
  protected:
-  Grant step(std::uint64_t tti) override {
-    Grant grant;
+  LinkGrant step(std::uint64_t tti) override {
+    LinkGrant grant;
     grant.capacity = Bytes(1000);
     grant.received = tti % 2 == 0;
     return grant;

@@ -8,9 +8,9 @@
 
 #include "proxy/bearer/allowance_law.hpp"
 #include "proxy/bearer/bearer.hpp"
-#include "proxy/bearer/grant.hpp"
 #include "proxy/bearer/radio_queue.hpp"
 #include "proxy/bearer/report_sequencer.hpp"
+#include "proxy/bearer/send_grant.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/flows/ring_member.hpp"
 
@@ -59,8 +59,8 @@ TEST(RingMember, VisitsEveryOtherMemberOnce) {
   EXPECT_EQ(seen, (std::vector<const Bead*>{&c, &b}));
 }
 
-TEST(Grant, CarriesOverAFractionOfAPacketWhileDataWaits) {
-  Grant grant;
+TEST(SendGrant, CarriesOverAFractionOfAPacketWhileDataWaits) {
+  SendGrant grant;
   grant.give(Bytes(10'000), true);
   grant.spend(Bytes(9'500));
   EXPECT_EQ(grant.left(), Bytes(500));
@@ -71,8 +71,8 @@ TEST(Grant, CarriesOverAFractionOfAPacketWhileDataWaits) {
   EXPECT_EQ(grant.left(), Bytes(1'000)) << "nobody waited for it";
 }
 
-TEST(Grant, DoesNotCarryOverDebtAndIsNotNegative) {
-  Grant grant;
+TEST(SendGrant, DoesNotCarryOverDebtAndIsNotNegative) {
+  SendGrant grant;
   grant.give(Bytes(1'000), true);
   grant.spend(Bytes(1'500));
   grant.give(Bytes(2'000), true);

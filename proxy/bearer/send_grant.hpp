@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 
 /// Send budget of a UE bearer from the last controller step, and how much of it is left. Thread: the shard's.
-class Grant {
+class SendGrant {
  public:
   /// Starts a new step with `allowance` bytes. The rest of the last step is discarded. At most one packet is kept if
   /// data is `waiting`, because a fraction of a packet could not be sent.

@@ -1,4 +1,4 @@
-#include "control/grant_ledger.hpp"
+#include "control/outstanding_grants.hpp"
 
 #include <algorithm>
 
@@ -6,13 +6,13 @@
 
 namespace sluice::control {
 
-void GrantLedger::granted(Instant now, std::uint64_t sequence, Bytes allowance) {
+void OutstandingGrants::granted(Instant now, std::uint64_t sequence, Bytes allowance) {
   grants_[next_] = {now, sequence, allowance};
   next_ = (next_ + 1) % capacity;
   used_ = std::min(used_ + 1, capacity);
 }
 
-void GrantLedger::on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived) {
+void OutstandingGrants::on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived) {
   if (status.applied_sequence < applied_sequence_) return;
   applied_sequence_ = status.applied_sequence;
   left_ = std::min(status.allowance_left, longest_packet);
@@ -20,7 +20,7 @@ void GrantLedger::on_status(Instant now, const feedback::BearerStatus& status, s
   arrived_at_status_ = arrived;
 }
 
-Bytes GrantLedger::in_flight(Instant now, std::uint64_t arrived) const {
+Bytes OutstandingGrants::in_flight(Instant now, std::uint64_t arrived) const {
   Bytes pending;
   for (std::size_t age = 1; age <= used_; ++age) {
     const Grant& grant = grants_[(next_ + capacity - age) % capacity];
@@ -32,7 +32,7 @@ Bytes GrantLedger::in_flight(Instant now, std::uint64_t arrived) const {
   return pending + std::max(Bytes(0), left_ - Bytes(arrived - arrived_at_status_));
 }
 
-void GrantLedger::restart() {
+void OutstandingGrants::restart() {
   used_ = 0;
   next_ = 0;
   applied_sequence_ = 0;

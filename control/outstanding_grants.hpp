@@ -19,9 +19,9 @@ namespace sluice::control {
 /// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. That
 /// cannot be known, and several at once may be spent in a burst.
 /// tests/bench/figures/laws.md states the cost of counting less.
-class GrantLedger {
+class OutstandingGrants {
  public:
-  explicit GrantLedger(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
+  explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
   /// Records a grant. `sequence` is Session::next_sequence() before the reports of this step are sent, so that it holds
   /// for any of several datagrams.
