@@ -1,6 +1,6 @@
 // Tracks a connection that passes between its hosts, so that it can be split later. Released, SplitCandidates and
-// Changeover use it. Invariant: a split starts only from an idle state, in which each host expects the byte that the
-// other one sends next. Plausibility follows RFC 5961, scaling RFC 7323 section 2.2.
+// HandbackRouter use it. Invariant: a split starts only from an idle state, in which each host expects the byte that
+// the other one sends next. Plausibility follows RFC 5961, scaling RFC 7323 section 2.2.
 #include "proxy/end_to_end/tracked_connection.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reads the TCP header of fragments and of segments behind IP options. Changeover::on_unsplittable() calls it for
+// Reads the TCP header of fragments and of segments behind IP options. HandbackRouter::on_unsplittable() calls it for
 // packets that parse() did not accept as TCP. Invariant: no byte outside of the packet is read (RFC 8200 section 4, RFC
 // 4302 section 2.2, RFC 791).
 #include "proxy/handback/unsplittable.hpp"

@@ -174,7 +174,7 @@ void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
     parts_.flows.close(id, rx.now);
     handle_new(rx);
   } else if (shard_.registry.flow(id).phase == FlowPhase::handing_back) {
-    parts_.changeover.pass_during_handback(rx, id);
+    parts_.handback_router.pass_during_handback(rx, id);
   } else {
     parts_.handshakes.on_handshake_segment(rx, id);
   }
@@ -186,14 +186,14 @@ void Classifier::handle_unparsed(RxPacket& rx) {
     shard_.counters.add(counter);
     return;
   }
-  parts_.changeover.on_unsplittable(rx);
+  parts_.handback_router.on_unsplittable(rx);
   if (rx.result == packet::ParseResult::icmp) icmp_errors::receive(shard_, parts_.flows, rx);
   parts_.forwarder.forward(rx, counter);
 }
 
 void Classifier::handle_new(RxPacket& rx) {
   if (parts_.orphans && end_orphan(rx)) return;
-  if (parts_.changeover.track_released(rx)) return;
+  if (parts_.handback_router.track_released(rx)) return;
   parts_.handshakes.on_untracked(rx);
 }
 
@@ -202,7 +202,7 @@ void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
     if (parts_.handshakes.on_conflicting_syn(rx)) return;
   }
   if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
-    parts_.changeover.pass_until_split(rx, id);
+    parts_.handback_router.pass_until_split(rx, id);
   } else {
     parts_.forwarder.pass_end_to_end(rx, id);
   }

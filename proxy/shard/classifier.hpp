@@ -4,7 +4,7 @@
 #include <span>
 
 #include "proxy/flows/parsed_burst.hpp"
-#include "proxy/handback/changeover.hpp"
+#include "proxy/handback/handback_router.hpp"
 #include "proxy/handback/orphans.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/shard/forwarder.hpp"
@@ -23,7 +23,7 @@ class Classifier {
     EndToEndFlows& end_to_end;
     Forwarder& forwarder;
     HandshakeTracker& handshakes;
-    Changeover& changeover;
+    HandbackRouter& handback_router;
     std::optional<Orphans>& orphans;
   };
   Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}

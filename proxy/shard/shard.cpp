@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "proxy/handback/changeover.hpp"
+#include "proxy/handback/handback_router.hpp"
 #include "proxy/handback/orphans.hpp"
 #include "proxy/handback/sweep.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
@@ -38,9 +38,9 @@ struct Shard::Parts {
         bearers(context, flows, end_to_end),
         forwarder(context, end_to_end, flows.buffer_quota()),
         handshakes(context, flows, end_to_end, forwarder, secret),
-        changeover(context, flows, end_to_end, forwarder, handshakes),
+        handback_router(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder),
-        classifier(context, {flows, end_to_end, forwarder, handshakes, changeover, orphans}) {
+        classifier(context, {flows, end_to_end, forwarder, handshakes, handback_router, orphans}) {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
@@ -86,7 +86,7 @@ struct Shard::Parts {
   ReportDispatcher bearers;
   Forwarder forwarder;
   HandshakeTracker handshakes;
-  Changeover changeover;
+  HandbackRouter handback_router;
   PolicySwitch policy_switch;
   std::optional<Orphans> orphans;  ///< set while connections of an earlier run must be reset
   Classifier classifier;

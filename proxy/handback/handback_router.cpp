@@ -2,7 +2,7 @@
 // FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: each
 // byte is delivered either by the proxy's leg or by forwarding, depending on its position relative to the handback
 // point (seams.hpp).
-#include "proxy/handback/changeover.hpp"
+#include "proxy/handback/handback_router.hpp"
 
 #include <utility>
 
@@ -13,7 +13,7 @@
 
 namespace sluice::proxy {
 
-void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
+void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   const Side in = rx.in;
   Flow& flow = shard_.registry.flow(id);
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
@@ -48,7 +48,7 @@ void Changeover::pass_during_handback(RxPacket& rx, FlowId id) {
   }
 }
 
-bool Changeover::track_if_released(RxPacket& rx) {
+bool HandbackRouter::track_if_released(RxPacket& rx) {
   Released& released = flows_.handback().released();
   const std::uint32_t id = released.find(rx.key());
   if (id == Released::none) return false;
@@ -76,7 +76,7 @@ bool Changeover::track_if_released(RxPacket& rx) {
 
 /// A connection of an earlier run has no SYN in memory. Until its sequence numbers are known, a host's first unfinished
 /// checksum therefore counts as that of its SYN.
-bool Changeover::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
+bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
     shown.record_checksum(rx.in, true, true);
@@ -84,7 +84,7 @@ bool Changeover::is_sound(TrackedConnection& connection, const RxPacket& rx) con
 }
 
 /// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
-bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
+bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
@@ -94,7 +94,7 @@ bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex po
 }
 
 /// Splits a released connection again. Returns false if there is no place, or if its policy no longer splits.
-bool Changeover::split_released(std::uint32_t released, const RxPacket& rx) {
+bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
   if (!policies.treatment(policy).splits()) return false;
@@ -107,7 +107,7 @@ bool Changeover::split_released(std::uint32_t released, const RxPacket& rx) {
   return true;
 }
 
-void Changeover::pass_until_split(RxPacket& rx, EndToEndId id) {
+void HandbackRouter::pass_until_split(RxPacket& rx, EndToEndId id) {
   const bool shown = end_to_end_.leaves_unfinished(id, rx.in);
   const bool sound =
       rx.result == packet::ParseResult::tcp && !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown);
@@ -127,7 +127,7 @@ void Changeover::pass_until_split(RxPacket& rx, EndToEndId id) {
   forwarder_.pass_end_to_end(rx, id);
 }
 
-void Changeover::on_unsplittable(const RxPacket& rx) {
+void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   const Side in = rx.in;
   const auto begun = read_unsplittable(rx.packet, rx.parsed, rx.result);
   if (!begun) return;

@@ -9,11 +9,11 @@ namespace sluice::proxy {
 
 /// Receive path of connections in transition: during a handback, released connections that may be split again,
 /// end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
-class Changeover {
+class HandbackRouter {
  public:
   /// Keeps references to its arguments, which outlive it.
-  Changeover(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
-             HandshakeTracker& handshakes)
+  HandbackRouter(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
+                 HandshakeTracker& handshakes)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), handshakes_(handshakes) {}
 
   /// Processes a segment of a connection whose handback is in progress.
