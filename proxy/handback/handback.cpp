@@ -1,6 +1,6 @@
 #include "proxy/handback/handback.hpp"
 
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {

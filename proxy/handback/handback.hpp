@@ -11,8 +11,8 @@
 namespace sluice::proxy {
 
 /// Handback of split connections to their hosts: a release is requested, advanced with each service, completed when
-/// nothing is held, and followed by tracking. The mechanism within a transfer is described in seams.hpp. Thread: the
-/// shard's.
+/// nothing is held, and followed by tracking. The mechanism within a transfer is described in handback_point.hpp.
+/// Thread: the shard's.
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.

@@ -1,12 +1,12 @@
 // Receive path of connections in transition between split and end to end. The classifier calls it for flows in
 // FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: each
 // byte is delivered either by the proxy's leg or by forwarding, depending on its position relative to the handback
-// point (seams.hpp).
+// point (handback_point.hpp).
 #include "proxy/handback/handback_router.hpp"
 
 #include <utility>
 
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 #include "proxy/handback/unsplittable.hpp"
 #include "proxy/opening/handshake.hpp"
 #include "proxy/shard/checksum.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/tick.hpp"
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {

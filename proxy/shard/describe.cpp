@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {

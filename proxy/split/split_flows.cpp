@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 #include "proxy/relay/leg_output.hpp"
 #include "proxy/split/rx_path.hpp"
 #include "proxy/split/short_flow.hpp"

@@ -234,7 +234,7 @@ TEST_F(UrgentPointer, StaysWithOurBytesWhenTheFlowIsReleased) {
   const packet::Packet frame = urgent_from_server(100, 50, std::string(50, 'v'));
   const std::vector<std::uint8_t> bytes(frame.data(), frame.data() + frame.size());
   lab.put(Side::core, bytes);
-  EXPECT_EQ(lab.next(Side::radio)->frame, bytes) << "behind the seam it is the server's own";
+  EXPECT_EQ(lab.next(Side::radio)->frame, bytes) << "behind the handback point it is the server's own";
   lab.pass_time(std::chrono::seconds(2));
   const auto again = lab.next(Side::radio);
   ASSERT_TRUE(again);
@@ -316,7 +316,7 @@ TEST_F(KeepAlives, AnUnansweredKeepAliveDelaysNoData) {
   EXPECT_EQ(data->payload, "data");
 }
 
-// --- marks across the seam ---
+// --- marks across the handback point ---
 
 class EcnAtHandback : public ScriptedShard {
  protected:
@@ -341,7 +341,8 @@ TEST_F(EcnAtHandback, APendingEcnEchoIsSentWithOurLastAck) {
   ASSERT_TRUE(echo);
   EXPECT_TRUE(echo->segment().flags.ece());
   EXPECT_EQ(echo->segment().ack, hosts.server_isn + 1001);
-  // The server's answer lies behind the seam and passes untouched; so does an echo of the UE about what came after.
+  // The server's answer lies behind the handback point and passes untouched; so does an echo of the UE about what came
+  // after.
   lab.forget_output();
   hosts.server(Flags::ack_bit | Flags::cwr_bit, 1000, 0, std::string(500, 'n'));
   const auto reduced = lab.next(Side::radio);

@@ -97,7 +97,7 @@ TEST_F(ShardSwitch, OurBytesAreDeliveredFirst) {
   EXPECT_EQ(lab.shard.flow_count(), 1U) << "the successor is the same connection";
   lab.forget_output();
   data(3000, 1);
-  EXPECT_EQ(lab.next(Side::radio)->payload.size(), 1000U) << "behind the seam it passes";
+  EXPECT_EQ(lab.next(Side::radio)->payload.size(), 1000U) << "behind the handback point it passes";
   EXPECT_TRUE(lab.silent(Side::core));
   hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(phase(), "handing back") << "a thousand bytes are ours still";

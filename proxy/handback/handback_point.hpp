@@ -8,10 +8,10 @@
 namespace sluice::proxy::handback {
 
 /// Handback of a split connection to its hosts, also within a transfer. Sequence numbers are the hosts' own, so nothing
-/// is translated. Each direction gets a handback point (seam) at what the proxy has acknowledged. Bytes before it are
-/// the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are forwarded
-/// unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them are
-/// delivered.
+/// is translated. Each direction gets a handback point (handback point) at what the proxy has acknowledged. Bytes
+/// before it are the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are
+/// forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them
+/// are delivered.
 ///
 /// The hosts cannot notice it, because:
 ///  - every acknowledged byte is delivered before the flow is removed;

@@ -1,7 +1,7 @@
-// Handback points of split connections (see seams.hpp for the method). Handback starts and advances them,
+// Handback points of split connections (see handback_point.hpp for the method). Handback starts and advances them,
 // HandbackRouter asks judge() for each segment. Invariants: each byte belongs either to the proxy or to the hosts, and
 // a right edge never moves left. See RFC 9293 section 3.8.6 and RFC 7323 section 2.4.
-#include "proxy/handback/seams.hpp"
+#include "proxy/handback/handback_point.hpp"
 
 #include <algorithm>
 
