@@ -216,7 +216,7 @@ void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {
     info.server_port = flow.key.server_port;
     info.phase = name_of_phase(flow);
     const bool unsplit = parts_.registry.bearer(flow.bearer).treatment().splits();
-    if (unsplit) info.obstacle = "end to end";
+    if (unsplit) info.blocker = "end to end";
     if (flow.was_split) info.reason = to_string(ReleaseReason::released_switch).data();
     for (std::size_t i = 0; i < flow.ways.size(); ++i) {
       info.in_flight[i] = std::max(flow.ways[i].sent - flow.ways[i].acked, Bytes{});

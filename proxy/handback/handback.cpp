@@ -27,13 +27,14 @@ void Handback::advance(Flow& flow, Instant now) {
 }
 
 void Handback::begin_handback(Flow& flow, Instant now) {
-  const Obstacle obstacle = handback::obstacle(flow);
+  const HandbackBlocker blocker = handback::find_blocker(flow);
   const bool to_successor = flow.release_reason == ReleaseReason::released_switch;
   // The server may then be ahead of the UE's window. The UE drops the excess, and the server retransmits it.
-  const bool at_once = flow.release_reason == ReleaseReason::released_unsplittable && obstacle != Obstacle::closing;
+  const bool at_once =
+      flow.release_reason == ReleaseReason::released_unsplittable && blocker != HandbackBlocker::closing;
   // Later data of the server must not overtake data that is still unsent here.
   const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
-  if (relay::both_legs_closed(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
+  if (relay::both_legs_closed(flow) || !(at_once || (blocker == HandbackBlocker::none && drained))) {
     handback::advertise_no_more(flow, buffer_quota_.default_quota(),
                                 to_successor ? Bytes{} : buffer_quota_.default_quota());
   } else if (to_successor) {

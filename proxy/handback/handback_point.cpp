@@ -92,15 +92,16 @@ bool breaks_without_us(const Flow& flow) {
   return std::any_of(both_sides.begin(), both_sides.end(), owed);
 }
 
-Obstacle obstacle(const Flow& flow) {
+HandbackBlocker find_blocker(const Flow& flow) {
   const Leg& radio = flow.leg(Side::radio);
   const Leg& core = flow.leg(Side::core);
   const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
-  if (closing) return relay::both_legs_closed(flow) ? Obstacle::none : Obstacle::closing;
-  if (flow.phase == FlowPhase::handing_back) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
-  if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return Obstacle::reordering;
-  if (windows_hold(flow)) return Obstacle::none;
-  return breaks_without_us(flow) ? Obstacle::delivering : Obstacle::window;
+  if (closing) return relay::both_legs_closed(flow) ? HandbackBlocker::none : HandbackBlocker::closing;
+  if (flow.phase == FlowPhase::handing_back)
+    return delivered(flow) ? HandbackBlocker::none : HandbackBlocker::delivering;
+  if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return HandbackBlocker::reordering;
+  if (windows_hold(flow)) return HandbackBlocker::none;
+  return breaks_without_us(flow) ? HandbackBlocker::delivering : HandbackBlocker::window;
 }
 
 bool at_rest(const Flow& flow) {

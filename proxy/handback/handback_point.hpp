@@ -16,7 +16,7 @@ namespace sluice::proxy::handback {
 /// The hosts cannot notice it, because:
 ///  - every acknowledged byte is delivered before the flow is removed;
 ///  - timestamps sent were the other host's own and none was newer than its newest, so its next ones are not older;
-///  - the right edge of a window stays until the other host's own window has reached it (Obstacle::window);
+///  - the right edge of a window stays until the other host's own window has reached it (HandbackBlocker::window);
 ///  - nothing is held out of order, so no data reported by SACK is discarded.
 
 /// True if a stop of the proxy would break the connection. A byte or FIN is then acknowledged to one host and not by
@@ -24,7 +24,7 @@ namespace sluice::proxy::handback {
 [[nodiscard]] bool breaks_without_us(const Flow& flow);
 
 /// Returns what prevents the handback of the flow from starting, or, once it has started, from completing.
-[[nodiscard]] Obstacle obstacle(const Flow& flow);
+[[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
 
 /// Limits the window of each host to what the other host accepts, as the first step of a release. The relay holds at
 /// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.

@@ -85,7 +85,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
     "one host was told of more window than the other one takes by now; nothing is held, a stop breaks " \
     "nothing")
 
-enum class Obstacle : std::uint8_t {
+enum class HandbackBlocker : std::uint8_t {
   none,
 #define X(name, text) name,
   SLUICE_PROXY_OBSTACLES(X)
@@ -96,12 +96,12 @@ inline constexpr std::size_t obstacle_count = 1 SLUICE_PROXY_OBSTACLES(X);  ///<
 #undef X
 
 /// Returns the name, such as "window"; empty for none.
-[[nodiscard]] constexpr std::string_view to_string(Obstacle obstacle) {
-  switch (obstacle) {
-    case Obstacle::none:
+[[nodiscard]] constexpr std::string_view to_string(HandbackBlocker blocker) {
+  switch (blocker) {
+    case HandbackBlocker::none:
       return "";
-#define X(name, text)  \
-  case Obstacle::name: \
+#define X(name, text)         \
+  case HandbackBlocker::name: \
     return #name;
       SLUICE_PROXY_OBSTACLES(X)
 #undef X

@@ -381,7 +381,7 @@ Json to_json(const FlowInfo& flow) {
                  {"reason", flow.reason},
                  {"acks_held", flow.acks_held},
                  {"radio_sent_bytes", flow.sent_to_radio ? Json(flow.sent_to_radio->count()) : Json()},
-                 {"kept_by", flow.obstacle}};
+                 {"kept_by", flow.blocker}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";
     object[prefix + "state"] = flow.state[side];

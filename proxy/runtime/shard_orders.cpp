@@ -1,5 +1,5 @@
-// Passes an operator's commands to all shards and answers when the last shard has carried one out. The admin server calls
-// it on the control thread. A command that names a UE is an error if no shard has a connection of that UE.
+// Passes an operator's commands to all shards and answers when the last shard has carried one out. The admin server
+// calls it on the control thread. A command that names a UE is an error if no shard has a connection of that UE.
 #include "proxy/runtime/shard_orders.hpp"
 
 #include <algorithm>
@@ -70,11 +70,11 @@ Answer ShardOrders::summary() const {
     draining = draining || shard.draining;
     sum.total += shard.staying.total;
     sum.broken_by_a_stop += shard.staying.broken_by_a_stop;
-    for (std::size_t i = 0; i < obstacle_count; ++i) sum.by_obstacle.at(i) += shard.staying.by_obstacle.at(i);
+    for (std::size_t i = 0; i < obstacle_count; ++i) sum.by_blocker.at(i) += shard.staying.by_blocker.at(i);
   }
   Json answer = {{"draining", draining}, {"still_split", sum.total}};
   for (std::size_t i = 1; i < obstacle_count; ++i) {
-    answer["kept_by"][to_string(static_cast<Obstacle>(i))] = sum.by_obstacle.at(i);
+    answer["kept_by"][to_string(static_cast<HandbackBlocker>(i))] = sum.by_blocker.at(i);
   }
   answer["broken_by_a_stop"] = sum.broken_by_a_stop;
   return Answer::success(std::move(answer));

@@ -24,7 +24,7 @@ auto to_timer(Duration duration) {
 }
 
 /// Returns what keeps connections, as text: ", kept by delivering 3, closing 1"; empty if nothing does.
-std::string kept_by(const admin::Answer& answer) {
+std::string blocked_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("kept_by").items()) {
     if (count != 0) text += (text.empty() ? ", kept by " : ", ") + name + " " + count.dump();
@@ -92,7 +92,7 @@ void StopSequence::state_and_end(const admin::Answer& answer) {
     spdlog::warn(
         "{} connection(s) hold what one of their hosts has not acknowledged, and are reset on both sides: the drain is "
         "over; still split are {}{}",
-        answer.value.at("broken_by_a_stop").dump(), answer.value.at("still_split").dump(), kept_by(answer));
+        answer.value.at("broken_by_a_stop").dump(), answer.value.at("still_split").dump(), blocked_by(answer));
   end_connections();
 }
 

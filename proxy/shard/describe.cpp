@@ -82,7 +82,7 @@ void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t 
     info.server_port = key.server_port;
     info.phase = name_of(flow.phase);
     if (flow.release_reason != ReleaseReason::none && flow.terminated())
-      info.obstacle = to_string(handback::obstacle(flow)).data();
+      info.blocker = to_string(handback::find_blocker(flow)).data();
     const ResetReason reset = relay::reset_reason(flow);
     info.reason = reset != ResetReason::none ? to_string(reset).data() : to_string(flow.release_reason).data();
     if (flow.terminated()) info.sent_to_radio = flow.sent_to_radio;
@@ -134,8 +134,9 @@ StayingFlows count_staying(Registry& registry) {
   StayingFlows staying;
   registry.flows().for_each([&](FlowId, const Flow& flow) {
     if (!flow.terminated()) return;
-    const Obstacle obstacle = flow.release_reason == ReleaseReason::none ? Obstacle::none : handback::obstacle(flow);
-    ++staying.by_obstacle[static_cast<std::size_t>(obstacle)];
+    const HandbackBlocker blocker =
+        flow.release_reason == ReleaseReason::none ? HandbackBlocker::none : handback::find_blocker(flow);
+    ++staying.by_blocker[static_cast<std::size_t>(blocker)];
     ++staying.total;
     if (handback::breaks_without_us(flow)) ++staying.broken_by_a_stop;
   });

@@ -20,7 +20,7 @@ struct FlowInfo {
   std::uint16_t server_port = 0;
   const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
-  const char* obstacle = "";        ///< obstacle that delays a requested handback
+  const char* blocker = "";         ///< obstacle that delays a requested handback
   const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -73,10 +73,10 @@ struct Observed {
   }
 };
 
-/// Number of connections that are split or being handed back, by the obstacle that keeps them. Obstacle `none` counts
-/// those that were not asked to leave, or that leave with their next packet.
+/// Number of connections that are split or being handed back, by the obstacle that keeps them. HandbackBlocker `none`
+/// counts those that were not asked to leave, or that leave with their next packet.
 struct StayingFlows {
-  std::array<std::uint32_t, obstacle_count> by_obstacle{};
+  std::array<std::uint32_t, obstacle_count> by_blocker{};
   std::uint32_t total = 0;
   std::uint32_t broken_by_a_stop = 0;  ///< connections that would lose data: handback::breaks_without_us()
 };

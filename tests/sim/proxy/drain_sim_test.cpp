@@ -8,7 +8,7 @@
 namespace sluice::test {
 namespace {
 
-using proxy::Obstacle;
+using proxy::HandbackBlocker;
 
 /// Runs until nothing is split any more; false when something still is after `limit`.
 bool run_until_drained(Network& network, Duration limit) {

@@ -8,7 +8,7 @@ namespace sluice::test {
 namespace {
 
 using proxy::Counter;
-using proxy::Obstacle;
+using proxy::HandbackBlocker;
 using proxy::Side;
 using tcp::Flags;
 
@@ -26,8 +26,8 @@ class ShardRelease : public ScriptedShard {
   ShardRelease() : ScriptedShard(split_config()) {}
 
   void release() { lab.shard.release(hosts.ue_to_server.src, lab.now); }
-  [[nodiscard]] std::uint32_t staying(Obstacle obstacle) const {
-    return lab.shard.staying().by_obstacle[static_cast<std::size_t>(obstacle)];
+  [[nodiscard]] std::uint32_t staying(HandbackBlocker blocker) const {
+    return lab.shard.staying().by_blocker[static_cast<std::size_t>(blocker)];
   }
   /// Phase and reason of the only connection that is shown.
   [[nodiscard]] std::pair<std::string, std::string> only_flow() const {
@@ -130,7 +130,7 @@ TEST_F(ShardRelease, AcknowledgedBytesAreDeliveredAndLaterOnesForwarded) {
   hosts.ue(Flags::ack_bit, 0, 1000);
   lab.forget_output();
   release();
-  EXPECT_EQ(staying(Obstacle::delivering), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::delivering), 1U);
   expect_untouched(false, Flags::ack_bit, 2000, 0, std::string(500, 'c'));
   lab.pass_time(std::chrono::seconds(2));
   const auto again = lab.next(Side::radio);
@@ -201,7 +201,7 @@ TEST_F(ShardRelease, AWindowLargerThanThatOfTheOtherHostDelaysTheRelease) {
   hosts.ue(Flags::ack_bit, 0, 1000);
   lab.pass_time(std::chrono::milliseconds(50));
   release();
-  EXPECT_EQ(staying(Obstacle::window), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::window), 1U);
   lab.forget_output();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   hosts.ue(Flags::ack_bit, 0, 2000);
@@ -218,7 +218,7 @@ TEST_F(ShardRelease, TheLastAdvertisedWindowIsThatOfTheOtherHost) {
   hosts.ue(Flags::ack_bit, 0, 1280);
   lab.pass_time(std::chrono::milliseconds(50));
   release();
-  ASSERT_EQ(staying(Obstacle::window), 0U);
+  ASSERT_EQ(staying(HandbackBlocker::window), 0U);
   lab.forget_output();
   hosts.ue_window = 4000;
   hosts.ue(Flags::ack_bit, 0, 1280);
@@ -243,9 +243,9 @@ TEST_F(ShardRelease, AHoleIsFilledBeforeTheRelease) {
   hosts.open();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   release();
-  EXPECT_EQ(staying(Obstacle::reordering), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::reordering), 1U);
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  EXPECT_EQ(staying(Obstacle::delivering), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::delivering), 1U);
   hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
@@ -254,7 +254,7 @@ TEST_F(ShardRelease, AHalfClosedConnectionIsReleased) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   release();
-  EXPECT_EQ(staying(Obstacle::delivering), 1U) << "the FIN is ours to deliver";
+  EXPECT_EQ(staying(HandbackBlocker::delivering), 1U) << "the FIN is ours to deliver";
   expect_untouched(false, Flags::ack_bit, 0, 1, "still talking");
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   expect_untouched(false, Flags::ack_bit | Flags::fin_bit, 13, 1);
@@ -310,10 +310,10 @@ TEST_F(ShardDrain, ACancelledReleaseLeavesTheConnectionSplit) {
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));  // a hole: it cannot go yet
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(1));
-  EXPECT_EQ(staying(Obstacle::reordering), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::reordering), 1U);
   lab.shard.drain(false);
   lab.pass_time(std::chrono::milliseconds(1));
-  EXPECT_EQ(staying(Obstacle::none), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::none), 1U);
   lab.forget_output();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   const auto ack = lab.next(Side::core);
@@ -331,8 +331,8 @@ TEST_F(ShardDrain, BytesHeldBehindAClosedWindowCountAsBrokenByAStop) {
   EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U);
   lab.shard.drain(true);
   lab.pass_time(std::chrono::seconds(1));
-  EXPECT_EQ(staying(Obstacle::window), 0U);
-  EXPECT_EQ(staying(Obstacle::delivering), 1U);
+  EXPECT_EQ(staying(HandbackBlocker::window), 0U);
+  EXPECT_EQ(staying(HandbackBlocker::delivering), 1U);
   EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U);
   hosts.ue_window = 1000;
   hosts.ue(Flags::ack_bit, 0, 1000);
@@ -365,7 +365,7 @@ TEST_F(ShardDrain, AConnectionThatAStopWouldNotBreakStaysUnexposed) {
   lab.pass_time(std::chrono::milliseconds(50));
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(50));
-  ASSERT_EQ(staying(Obstacle::window), 1U);
+  ASSERT_EQ(staying(HandbackBlocker::window), 1U);
   lab.forget_output();
   for (std::uint32_t i = 1; i < 5; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'b'));
   lab.pass_time(std::chrono::milliseconds(100));

@@ -145,7 +145,7 @@ TEST_F(ShardSwitch, SwitchingBackBeforeTheHandbackChangesNothing) {
   data(1000, 1);  // out of order: must not be dropped
   switch_to(Mode::bypass);
   EXPECT_EQ(phase(), "split");
-  EXPECT_STREQ(flow().obstacle, "reordering");
+  EXPECT_STREQ(flow().blocker, "reordering");
   switch_to(Mode::i_tcp);
   data(0, 1);
   hosts.ue(Flags::ack_bit, 0, 2000);
@@ -157,13 +157,13 @@ TEST_F(ShardSwitch, EndToEndConnectionsNameTheirPhaseAndObstacle) {
   split_and_rest();
   switch_to(Mode::observe);
   EXPECT_EQ(phase(), "observed");
-  EXPECT_STREQ(flow().obstacle, "");
+  EXPECT_STREQ(flow().blocker, "");
   switch_to(Mode::i_tcp);
   EXPECT_EQ(phase(), "bypassed");
-  EXPECT_STREQ(flow().obstacle, "end to end");
+  EXPECT_STREQ(flow().blocker, "end to end");
   switch_to(Mode::wrs);
   EXPECT_EQ(phase(), "regulated") << "until it can be split its law regulates it";
-  EXPECT_STREQ(flow().obstacle, "end to end");
+  EXPECT_STREQ(flow().blocker, "end to end");
 }
 
 TEST_F(ShardSwitch, AQuietEndToEndConnectionIsSplitWithItsNextData) {
