@@ -8,8 +8,8 @@ namespace {
 /// Minimum time between two rounds of relief.
 constexpr Duration period = std::chrono::milliseconds(100);
 
-/// Number of flows that one step scans before packets are processed again.
-constexpr std::uint32_t step = 128;
+/// Number of flows that one flows_per_step scans before packets are processed again.
+constexpr std::uint32_t flows_per_step = 128;
 
 /// Time without an ACK from the host after which a connection may be reset for lack of memory.
 constexpr Duration no_progress = std::chrono::seconds(5);
@@ -18,9 +18,9 @@ constexpr Duration no_progress = std::chrono::seconds(5);
 
 void MemoryRelief::look_anew(Instant now) {
   if (!flows_.buffer_quota().look(now) || now - shed_ < period) return;
-  if (shard_.budget.used() > shard_.config.limits.release_flows_at && !sweep_.active()) {
+  if (shard_.budget.used() > shard_.config.limits.release_flows_at && !flow_walk_.active()) {
     shed_ = now;
-    sweep_.begin(ReleaseReason::released_memory);
+    flow_walk_.begin(ReleaseReason::released_memory);
   }
   if (shard_.budget.is_low() && !walk_.active) {
     shed_ = now;
@@ -33,9 +33,9 @@ void MemoryRelief::begin() {
   walk_ = {0, Bytes{}, walk_.largest > Bytes{} ? walk_.largest / 2 : Bytes::max(), true};
 }
 
-void MemoryRelief::go_on(Instant now) {
+void MemoryRelief::step(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
-  const std::uint32_t end = std::min(walk_.next + step, flows.reach());
+  const std::uint32_t end = std::min(walk_.next + flows_per_step, flows.reach());
   for (; walk_.next < end && shard_.budget.is_low(); ++walk_.next) {
     if (flows.contains(walk_.next) && flows[walk_.next].terminated()) reclaim_from(flows[walk_.next], walk_.next, now);
   }

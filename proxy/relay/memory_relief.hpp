@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proxy/handback/sweep.hpp"
+#include "proxy/handback/flow_walk.hpp"
 #include "proxy/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -10,8 +10,8 @@ namespace sluice::proxy {
 class MemoryRelief {
  public:
   /// Keeps references to its arguments, which outlive it.
-  MemoryRelief(const ShardContext& shard, SplitFlows& flows, Sweep& sweep)
-      : shard_(shard), flows_(flows), sweep_(sweep) {}
+  MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
+      : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
   /// Reads the pool's level if that is due, and starts a walk or a release if it is low.
   void look(Instant now) {
@@ -21,7 +21,7 @@ class MemoryRelief {
   [[nodiscard]] bool active() const { return walk_.active; }
   /// Continues the walk with the next flows. Each walk resets stalled connections that hold at least half of the
   /// largest amount found in the walk before. A few walks are therefore enough, and small holders are spared.
-  void go_on(Instant now);
+  void step(Instant now);
 
  private:
   /// Incremental scan over all flows.
@@ -41,7 +41,7 @@ class MemoryRelief {
 
   const ShardContext& shard_;
   SplitFlows& flows_;
-  Sweep& sweep_;
+  FlowWalk& flow_walk_;
   Walk walk_;
   Instant shed_{};  ///< when buffers were last reclaimed
 };

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "proxy/handback/flow_walk.hpp"
 #include "proxy/handback/handback_router.hpp"
 #include "proxy/handback/orphans.hpp"
-#include "proxy/handback/sweep.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/policy/policy_switch.hpp"
 #include "proxy/relay/memory_relief.hpp"
@@ -33,8 +33,8 @@ struct Shard::Parts {
         context{config, pool, registry, queue, counters, budget, times, fragment_ids},
         end_to_end(config, {registry, queue, counters, budget}, origin),
         flows(context, end_to_end, journal, secret),
-        sweep(context, flows),
-        relief(context, flows, sweep),
+        flow_walk(context, flows),
+        relief(context, flows, flow_walk),
         bearers(context, flows, end_to_end),
         forwarder(context, end_to_end, flows.buffer_quota()),
         handshakes(context, flows, end_to_end, forwarder, secret),
@@ -47,16 +47,16 @@ struct Shard::Parts {
   /// True if advance() has nothing to do, as in most rounds of a poll thread. Every task that advance() gains needs a
   /// test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
-    return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !sweep.active() &&
+    return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !orphans;
   }
   /// Runs due timers and pending work of all components.
   [[gnu::noinline]] void advance(Instant now) {
     if (!registry.timers().is_quiet(now)) run_due(now);
-    if (sweep.active()) [[unlikely]]
-      sweep.go_on(now);
+    if (flow_walk.active()) [[unlikely]]
+      flow_walk.step(now);
     if (relief.active()) [[unlikely]]
-      relief.go_on(now);
+      relief.step(now);
     flows.serve_pending(now);
     end_to_end.advance(now);
     registry.let_rest(now);
@@ -81,7 +81,7 @@ struct Shard::Parts {
   const ShardContext context;
   EndToEndFlows end_to_end;
   SplitFlows flows;
-  Sweep sweep;
+  FlowWalk flow_walk;
   MemoryRelief relief;
   ReportDispatcher bearers;
   Forwarder forwarder;
@@ -129,7 +129,7 @@ void Shard::advance(Instant now) {
 }
 
 Instant Shard::next_deadline() const {
-  if (parts_->sweep.active() || parts_->relief.active()) return Instant{};
+  if (parts_->flow_walk.active() || parts_->relief.active()) return Instant{};
   const Instant due = std::min(parts_->registry.timers().next(), parts_->end_to_end.next_deadline());
   return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
 }
@@ -168,7 +168,7 @@ void Shard::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
 void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   Parts& parts = *parts_;
   if (!ue) {
-    parts.sweep.begin(ReleaseReason::released_command);
+    parts.flow_walk.begin(ReleaseReason::released_command);
     return;
   }
   const BearerId bearer = parts.registry.find_bearer(*ue);
@@ -185,7 +185,7 @@ bool Shard::knows(const IpAddress& ue) const {
 
 void Shard::drain(bool on) {
   parts_->handshakes.drain(on);
-  parts_->sweep.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);
+  parts_->flow_walk.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);
 }
 
 void Shard::split_again(const std::optional<IpAddress>& ue) {
@@ -194,7 +194,7 @@ void Shard::split_again(const std::optional<IpAddress>& ue) {
 
 void Shard::abort_all() {
   parts_->handshakes.drain(true);
-  parts_->sweep.begin_to_end();
+  parts_->flow_walk.begin_to_end();
 }
 
 bool Shard::draining() const {
@@ -202,7 +202,7 @@ bool Shard::draining() const {
 }
 
 bool Shard::sweeping() const {
-  return parts_->sweep.active();
+  return parts_->flow_walk.active();
 }
 
 StayingFlows Shard::staying() const {

@@ -1,5 +1,5 @@
 // Ends of split connections: closed by both hosts, displaced by new connections, or ended because the proxy stops.
-// SplitFlows calls these functions from its timer and its service loop, Sweep calls end_now(). Invariant: every flow
+// SplitFlows calls these functions from its timer and its service loop, FlowWalk calls end_now(). Invariant: every flow
 // that ends is counted once, and its successor is closed or continues. TIME-WAIT follows RFC 9293 section 3.6.1.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "proxy/handback/sweep.hpp"
+#include "proxy/handback/flow_walk.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@ constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace
 
-void Sweep::go_on(Instant now) {
+void FlowWalk::step(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
   const std::uint32_t end = std::min(next_ + flows_at_once, flows.reach());
   for (; next_ < end; ++next_) {

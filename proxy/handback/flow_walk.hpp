@@ -9,10 +9,10 @@ namespace sluice::proxy {
 
 /// Incremental scan over all flows that requests their release, cancels it, or ends them. Each step handles some flows,
 /// so that packets are processed in between. Thread: the shard's.
-class Sweep {
+class FlowWalk {
  public:
   /// Creates an idle scan.
-  Sweep(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
+  FlowWalk(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
 
   /// Starts a scan and stops the current one: requests release of every flow for `reason`; ReleaseReason::none cancels
   /// requests.
@@ -22,7 +22,7 @@ class Sweep {
   /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
   /// Continues the scan with the next flows.
-  void go_on(Instant now);
+  void step(Instant now);
 
  private:
   void begin(ReleaseReason reason, bool ends) {
