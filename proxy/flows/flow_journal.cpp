@@ -83,16 +83,16 @@ const tcp::SynOptions& offer_of(const Flow& flow, Side side) {
 
 }  // namespace
 
-std::optional<Orphan> read(const JournalEntry& entry) {
+std::optional<CrashedConnection> read(const JournalEntry& entry) {
   if (entry.state != JournalEntry::even && entry.state != JournalEntry::exposed) return std::nullopt;
   const auto headers = read_both_headers(entry);
   if (!headers) return std::nullopt;
-  Orphan orphan;
-  orphan.key = entry.key;
-  orphan.headers = *headers;
-  orphan.timestamps = (entry.options & JournalEntry::timestamps) != 0;
-  orphan.acknowledged = {tcp::SeqNum(entry.acknowledged[0]), tcp::SeqNum(entry.acknowledged[1])};
-  return orphan;
+  CrashedConnection crashed;
+  crashed.key = entry.key;
+  crashed.headers = *headers;
+  crashed.timestamps = (entry.options & JournalEntry::timestamps) != 0;
+  crashed.acknowledged = {tcp::SeqNum(entry.acknowledged[0]), tcp::SeqNum(entry.acknowledged[1])};
+  return crashed;
 }
 
 std::optional<Survivor> read_survivor(const JournalEntry& entry) {
@@ -105,15 +105,15 @@ std::optional<Survivor> read_survivor(const JournalEntry& entry) {
   return Survivor{entry.key, *headers, {*radio, *core}, core_initiates ? Side::core : Side::radio};
 }
 
-JournalEntry to_entry(const Orphan& orphan) {
+JournalEntry to_entry(const CrashedConnection& crashed) {
   JournalEntry entry{};
   entry.state = JournalEntry::exposed;
-  entry.options = orphan.timestamps ? JournalEntry::timestamps : 0;
-  entry.key = orphan.key;
+  entry.options = crashed.timestamps ? JournalEntry::timestamps : 0;
+  entry.key = crashed.key;
   for (const Side side : both_sides) {
     const auto at = static_cast<std::size_t>(side);
-    entry.acknowledged.at(at) = orphan.acknowledged.at(at).raw();
-    entry.headers.at(at) = headers_to_entry(orphan.headers.at(at));
+    entry.acknowledged.at(at) = crashed.acknowledged.at(at).raw();
+    entry.headers.at(at) = headers_to_entry(crashed.headers.at(at));
   }
   return entry;
 }

@@ -58,7 +58,7 @@ static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 &&
               "the file's format");
 
 /// Connection of an earlier run with acknowledged bytes that were lost with it.
-struct Orphan {
+struct CrashedConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< headers of frames to the host on that side
   std::array<tcp::SeqNum, 2> acknowledged;        ///< last recorded acknowledgement number of that host
@@ -82,11 +82,11 @@ struct RunGap {
 
 /// Reads an entry in state even or exposed. Returns nothing if it is in another state or invalid, because files are
 /// untrusted.
-[[nodiscard]] std::optional<Orphan> read(const JournalEntry& entry);
+[[nodiscard]] std::optional<CrashedConnection> read(const JournalEntry& entry);
 /// Reads an entry in state even. Returns nothing if it is in another state or invalid.
 [[nodiscard]] std::optional<Survivor> read_survivor(const JournalEntry& entry);
-/// Returns an exposed entry from which read() returns `orphan`.
-[[nodiscard]] JournalEntry to_entry(const Orphan& orphan);
+/// Returns an exposed entry from which read() returns `crashed connection`.
+[[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
 /// Journal of a shard's split connections in a mapped file that outlives the program (runtime/state_file.hpp). Uses
 /// plain stores and no system calls, in an order that is valid whenever the program is killed. State `exposed` is

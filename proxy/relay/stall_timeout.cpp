@@ -8,9 +8,9 @@ void StallTimeout::end(Flow& flow, Instant now) {
   forget_overdue(flow, now);
   for (const Side out : {Side::radio, Side::core}) {
     if (!has_stalled(flow, out, now)) continue;
-    const bool orphaned = flow.leg(out).reset_pending;
-    shard_.counters.add(orphaned ? Counter::flows_orphaned : Counter::flows_stalled);
-    relay::abandon(flow, orphaned ? ResetReason::reset_orphaned : ResetReason::reset_stalled);
+    const bool sender_is_gone = flow.leg(out).reset_pending;
+    shard_.counters.add(sender_is_gone ? Counter::flows_orphaned : Counter::flows_stalled);
+    relay::abandon(flow, sender_is_gone ? ResetReason::reset_orphaned : ResetReason::reset_stalled);
     return;
   }
 }

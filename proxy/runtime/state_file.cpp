@@ -103,7 +103,7 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
       check_owner(earlier.number());
       lock(earlier.number());
       read_left(earlier, now);
-      sort_by_shard(left_.orphans);
+      sort_by_shard(left_.crashed_connections);
       sort_by_shard(left_.survivors);
     }
     begin_anew(now);
@@ -130,7 +130,7 @@ StateFile::Header StateFile::header_for(Instant now) const {
   header.magic = magic;
   header.version = JournalEntry::version;
   header.entry_size = sizeof(JournalEntry);
-  header.entries = std::uint64_t{identity_.shards} * identity_.max_flows + left_.orphans.size();
+  header.entries = std::uint64_t{identity_.shards} * identity_.max_flows + left_.crashed_connections.size();
   header.network = network_namespace();
   header.ports = hash_of(identity_.ports);
   header.boot = boot_id();
@@ -161,7 +161,7 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   const std::uint64_t count = std::min(header.entries, fits);
   const std::size_t most = std::size_t{identity_.shards} * identity_.max_flows;
   std::vector<JournalEntry> entries(chunk);
-  const auto found = [&] { return left_.orphans.size() + left_.survivors.size(); };
+  const auto found = [&] { return left_.crashed_connections.size() + left_.survivors.size(); };
   for (std::uint64_t at = 0; at < count && found() < most; at += chunk) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - at));
     if (!read_at(file.number(), entries.data(), some * sizeof(JournalEntry), sizeof header + at * sizeof(JournalEntry)))
@@ -169,8 +169,8 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
     for (const JournalEntry& entry : std::span(entries).first(some)) {
       if (entry.state == JournalEntry::even) {
         if (const auto survivor = read_survivor(entry)) left_.survivors.push_back(*survivor);
-      } else if (const auto orphan = read(entry)) {
-        left_.orphans.push_back(*orphan);
+      } else if (const auto crashed = read(entry)) {
+        left_.crashed_connections.push_back(*crashed);
       }
     }
   }
@@ -191,8 +191,8 @@ void StateFile::begin_anew(Instant now) {
   if (taken != 0) fail("finds no room for " + std::to_string(size >> 20U) + " MiB: " + strerror(taken));
   mapping_.emplace(file.number(), size, false);
   std::memcpy(mapping_->data(), &header, sizeof header);
-  const std::span<JournalEntry> entries = orphan_entries();
-  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = to_entry(left_.orphans[i]);
+  const std::span<JournalEntry> entries = crashed_entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = to_entry(left_.crashed_connections[i]);
   if (rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("cannot be put in its place");
   descriptor_ = file.release();
 }
@@ -205,8 +205,8 @@ std::span<JournalEntry> StateFile::entries_of(std::uint32_t shard) const {
   return {first_entry() + std::size_t{shard} * identity_.max_flows, identity_.max_flows};
 }
 
-std::span<JournalEntry> StateFile::orphan_entries() const {
-  return {first_entry() + std::size_t{identity_.shards} * identity_.max_flows, left_.orphans.size()};
+std::span<JournalEntry> StateFile::crashed_entries() const {
+  return {first_entry() + std::size_t{identity_.shards} * identity_.max_flows, left_.crashed_connections.size()};
 }
 
 template <typename Connection>
@@ -219,9 +219,10 @@ std::pair<std::size_t, std::size_t> StateFile::part_of(std::uint32_t shard,
 }
 
 StateFile::Inherited StateFile::inherited_by(std::uint32_t shard) const {
-  const auto [orphan, orphans] = part_of(shard, left_.orphans);
+  const auto [crashed, crashed_connections] = part_of(shard, left_.crashed_connections);
   const auto [survivor, survivors] = part_of(shard, left_.survivors);
-  return {std::span(left_.orphans).subspan(orphan, orphans), orphan_entries().subspan(orphan, orphans),
+  return {std::span(left_.crashed_connections).subspan(crashed, crashed_connections),
+          crashed_entries().subspan(crashed, crashed_connections),
           std::span(left_.survivors).subspan(survivor, survivors)};
 }
 

@@ -34,20 +34,20 @@ class StateFile {
  public:
   /// Connections of an earlier run that did not end in order.
   struct Left {
-    std::vector<Orphan> orphans;      ///< connections that lost bytes, sorted by shard
+    std::vector<CrashedConnection> crashed_connections;  ///< connections that lost bytes, sorted by shard
     std::vector<Survivor> survivors;  ///< connections that lost none and now belong to their hosts, sorted by shard
     Instant alive{};                  ///< time at which that run was last known to be alive
     std::string ignored;              ///< why an earlier run's file was ignored; empty if it was accepted or absent
   };
   /// Connections of an earlier run that a shard has to handle.
   struct Inherited {
-    std::span<const Orphan> orphans;
-    std::span<JournalEntry> entries;  ///< journal entries of `orphans`, in the same order
+    std::span<const CrashedConnection> crashed_connections;
+    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
     std::span<const Survivor> survivors;
   };
 
-  /// Reads an existing file, then replaces it by one of this run, which keeps the orphans until they are reset.
-  /// Throws std::runtime_error with the reason; the earlier file is then unchanged.
+  /// Reads an existing file, then replaces it by one of this run, which keeps the crashed connections until they are
+  /// reset. Throws std::runtime_error with the reason; the earlier file is then unchanged.
   StateFile(std::string path, const StateIdentity& identity, Instant now);
   /// Closes the file and leaves it in place for the next run.
   ~StateFile();
@@ -83,8 +83,8 @@ class StateFile {
   void begin_anew(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
-  /// Returns the entries of orphans, which follow those of the shards.
-  [[nodiscard]] std::span<JournalEntry> orphan_entries() const;
+  /// Returns the entries of crashed connections, which follow those of the shards.
+  [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
   /// Returns index and number of the connections of that shard in the sorted list.

@@ -192,7 +192,7 @@ void Classifier::handle_unparsed(RxPacket& rx) {
 }
 
 void Classifier::handle_new(RxPacket& rx) {
-  if (parts_.orphans && end_orphan(rx)) return;
+  if (parts_.crashed_connections && end_crashed(rx)) return;
   if (parts_.handback_router.track_released(rx)) return;
   parts_.handshakes.on_untracked(rx);
 }
@@ -208,12 +208,12 @@ void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
   }
 }
 
-bool Classifier::end_orphan(const RxPacket& rx) {
-  Orphans& orphans = *parts_.orphans;
-  const std::uint32_t id = orphans.find(rx.key());
-  if (id == Orphans::none) return false;
-  if (rx.segment().flags.syn() && !orphans.is_own_syn(id, rx.in, rx.segment())) {
-    orphans.forget(id);  // the SYN reuses the addresses for a new connection
+bool Classifier::end_crashed(const RxPacket& rx) {
+  CrashedConnections& crashed_connections = *parts_.crashed_connections;
+  const std::uint32_t id = crashed_connections.find(rx.key());
+  if (id == CrashedConnections::none) return false;
+  if (rx.segment().flags.syn() && !crashed_connections.is_own_syn(id, rx.in, rx.segment())) {
+    crashed_connections.forget(id);  // the SYN reuses the addresses for a new connection
     return false;
   }
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
@@ -223,7 +223,7 @@ bool Classifier::end_orphan(const RxPacket& rx) {
       !accept_unfinished(shard_.config, shard_.counters, rx.in, checksum, true))
     return true;
   shard_.counters.add(Counter::drop_orphan);
-  if (orphans.answer(id, rx.in, rx.segment(), rx.now, shard_)) {
+  if (crashed_connections.answer(id, rx.in, rx.segment(), rx.now, shard_)) {
     shard_.counters.add(Counter::orphans_reset);
   }
   return true;

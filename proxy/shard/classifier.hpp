@@ -4,8 +4,8 @@
 #include <span>
 
 #include "proxy/flows/parsed_burst.hpp"
+#include "proxy/handback/crashed_connections.hpp"
 #include "proxy/handback/handback_router.hpp"
-#include "proxy/handback/orphans.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/shard/frame_watch.hpp"
@@ -24,7 +24,7 @@ class Classifier {
     Forwarder& forwarder;
     HandshakeTracker& handshakes;
     HandbackRouter& handback_router;
-    std::optional<Orphans>& orphans;
+    std::optional<CrashedConnections>& crashed_connections;
   };
   Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
 
@@ -54,7 +54,7 @@ class Classifier {
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
   /// Handles a packet of a connection that an earlier run had split and that lost bytes. Returns false if there is no
   /// such connection.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const RxPacket& rx);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;

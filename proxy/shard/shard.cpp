@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "proxy/handback/crashed_connections.hpp"
 #include "proxy/handback/flow_walk.hpp"
 #include "proxy/handback/handback_router.hpp"
-#include "proxy/handback/orphans.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/policy/policy_switch.hpp"
 #include "proxy/relay/memory_relief.hpp"
@@ -40,7 +40,7 @@ struct Shard::Parts {
         handshakes(context, flows, end_to_end, forwarder, secret),
         handback_router(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder),
-        classifier(context, {flows, end_to_end, forwarder, handshakes, handback_router, orphans}) {
+        classifier(context, {flows, end_to_end, forwarder, handshakes, handback_router, crashed_connections}) {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
@@ -48,7 +48,7 @@ struct Shard::Parts {
   /// test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
-           !relief.active() && queue.empty() && !orphans;
+           !relief.active() && queue.empty() && !crashed_connections;
   }
   /// Runs due timers and pending work of all components.
   [[gnu::noinline]] void advance(Instant now) {
@@ -60,8 +60,8 @@ struct Shard::Parts {
     flows.serve_pending(now);
     end_to_end.advance(now);
     registry.let_rest(now);
-    if (orphans && now >= orphans->next_deadline()) [[unlikely]]
-      orphans->advance(now, context);
+    if (crashed_connections && now >= crashed_connections->next_deadline()) [[unlikely]]
+      crashed_connections->advance(now, context);
     queue.flush(now);
   }
   [[gnu::noinline]] void run_due(Instant now) {
@@ -88,7 +88,7 @@ struct Shard::Parts {
   HandshakeTracker handshakes;
   HandbackRouter handback_router;
   PolicySwitch policy_switch;
-  std::optional<Orphans> orphans;  ///< set while connections of an earlier run must be reset
+  std::optional<CrashedConnections> crashed_connections;  ///< set while connections of an earlier run must be reset
   Classifier classifier;
   ExposureSample exposure;
   Census census{times};
@@ -99,9 +99,11 @@ Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& t
     : parts_(std::make_unique<Parts>(config, pool, transmitter, secret, origin, journal)) {}
 Shard::~Shard() = default;
 
-void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
-  if (orphans.empty()) return;
-  parts_->orphans.emplace(std::vector(orphans.begin(), orphans.end()), entries, parts_->secret, keep);
+void Shard::inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
+                    Duration keep) {
+  if (crashed_connections.empty()) return;
+  parts_->crashed_connections.emplace(std::vector(crashed_connections.begin(), crashed_connections.end()), entries,
+                                      parts_->secret, keep);
 }
 
 void Shard::take_up(std::span<const Survivor> survivors, const RunGap& gap) {
@@ -131,7 +133,7 @@ void Shard::advance(Instant now) {
 Instant Shard::next_deadline() const {
   if (parts_->flow_walk.active() || parts_->relief.active()) return Instant{};
   const Instant due = std::min(parts_->registry.timers().next(), parts_->end_to_end.next_deadline());
-  return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
+  return parts_->crashed_connections ? std::min(due, parts_->crashed_connections->next_deadline()) : due;
 }
 
 void Shard::on_reports(std::span<ReportArrival> reports, Instant now) {

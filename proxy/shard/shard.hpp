@@ -46,7 +46,7 @@ class Shard {
   /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in the same
   /// order, or empty. Their hosts are answered for the time `keep`. Call before any other function. Throws
   /// std::bad_alloc.
-  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
+  void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
   /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later,
   /// like released ones. Call before any other function.

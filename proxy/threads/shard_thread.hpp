@@ -39,8 +39,8 @@ class ShardThread {
 
   /// Pass connections of an earlier run to the shard before start(): see Shard::take_up() and Shard::inherit().
   void take_up(std::span<const Survivor> survivors, const RunGap& gap) { shard_.take_up(survivors, gap); }
-  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
-    shard_.inherit(orphans, entries, keep);
+  void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep) {
+    shard_.inherit(crashed_connections, entries, keep);
   }
   void start();
   void stop();

@@ -71,23 +71,23 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   }
   /// Starts the proxy after a kill: it inherits the journal of the killed run.
   void start_as_next_run() {
-    std::vector<proxy::Orphan> orphans;
+    std::vector<proxy::CrashedConnection> crashed_connections;
     std::vector<proxy::Survivor> survivors;
     const auto look = [&](std::vector<proxy::JournalEntry>& entries) {
       for (const proxy::JournalEntry& entry : entries) {
-        const auto orphan = proxy::read(entry);
-        if (orphan && entry.state == proxy::JournalEntry::exposed) orphans.push_back(*orphan);
+        const auto crashed = proxy::read(entry);
+        if (crashed && entry.state == proxy::JournalEntry::exposed) crashed_connections.push_back(*crashed);
         if (const auto survivor = proxy::read_survivor(entry)) survivors.push_back(*survivor);
       }
       entries.clear();
     };
     look(journal_);
     look(inherited_);
-    for (const proxy::Orphan& orphan : orphans) inherited_.push_back(proxy::to_entry(orphan));
+    for (const proxy::CrashedConnection& crashed : crashed_connections) inherited_.push_back(proxy::to_entry(crashed));
     journal_.resize(config_.limits.max_flows);
     start();
     shard_->take_up(survivors, {stopped_, loop_.now()});
-    shard_->inherit(orphans, inherited_, std::chrono::minutes(10));
+    shard_->inherit(crashed_connections, inherited_, std::chrono::minutes(10));
     arm();
   }
 

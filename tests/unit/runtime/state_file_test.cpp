@@ -21,8 +21,8 @@ using testing::HasSubstr;
 
 constexpr Instant start = Instant(1000s);
 
-Orphan orphan(std::uint8_t ue, std::uint16_t port) {
-  Orphan made;
+CrashedConnection crashed(std::uint8_t ue, std::uint16_t port) {
+  CrashedConnection made;
   made.key.ue = IpAddress::v4(10, 45, 0, ue);
   made.key.server = IpAddress::v4(198, 51, 100, 7);
   made.key.ue_port = port;
@@ -33,7 +33,7 @@ Orphan orphan(std::uint8_t ue, std::uint16_t port) {
 }
 
 JournalEntry survivor() {
-  JournalEntry entry = to_entry(orphan(99, 1));
+  JournalEntry entry = to_entry(crashed(99, 1));
   entry.state = JournalEntry::even;
   entry.options = JournalEntry::core_initiates;
   using Offer = JournalEntry::Offer;
@@ -51,7 +51,7 @@ class StateFileTest : public testing::Test {
   void leave(std::uint8_t exposed) const {
     StateFile file = open();
     const std::span<JournalEntry> entries = file.entries_of(0);
-    for (std::uint8_t i = 0; i < exposed; ++i) entries[i] = to_entry(orphan(i, 40000));
+    for (std::uint8_t i = 0; i < exposed; ++i) entries[i] = to_entry(crashed(i, 40000));
     entries[7] = survivor();
   }
   [[nodiscard]] std::string refusal() const {
@@ -69,13 +69,13 @@ class StateFileTest : public testing::Test {
 };
 
 TEST_F(StateFileTest, TheNextRunFindsTheEntriesOfTheLast) {
-  EXPECT_TRUE(open().left().orphans.empty());
+  EXPECT_TRUE(open().left().crashed_connections.empty());
   leave(3);
   const StateFile next = open(start + 30s);
-  ASSERT_EQ(next.left().orphans.size(), 3U);
+  ASSERT_EQ(next.left().crashed_connections.size(), 3U);
   ASSERT_EQ(next.left().survivors.size(), 1U);
   const Survivor& survivor = next.left().survivors[0];
-  EXPECT_TRUE(survivor.key == orphan(99, 1).key);
+  EXPECT_TRUE(survivor.key == crashed(99, 1).key);
   EXPECT_EQ(survivor.initiator, Side::core);
   const tcp::SynOptions radio{
       .mss = 1400, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .ecn = true};
@@ -83,15 +83,15 @@ TEST_F(StateFileTest, TheNextRunFindsTheEntriesOfTheLast) {
   EXPECT_EQ(survivor.offers[1], (tcp::SynOptions{.mss = 1460, .timestamps = true}));
   EXPECT_EQ(next.left().alive, start);
   EXPECT_EQ(next.left().ignored, "");
-  EXPECT_TRUE(next.left().orphans[1].key == orphan(1, 40000).key);
-  EXPECT_EQ(next.left().orphans[1].acknowledged, orphan(1, 40000).acknowledged);
+  EXPECT_TRUE(next.left().crashed_connections[1].key == crashed(1, 40000).key);
+  EXPECT_EQ(next.left().crashed_connections[1].acknowledged, crashed(1, 40000).acknowledged);
   for (const JournalEntry& entry : next.entries_of(0)) EXPECT_EQ(entry.state, std::uint32_t{JournalEntry::unused});
 }
 
 TEST_F(StateFileTest, OrphansStayUntilTheyAreHandled) {
   leave(3);
   open().inherited_by(0).entries[1].state = JournalEntry::unused;
-  EXPECT_EQ(open().left().orphans.size(), 2U);
+  EXPECT_EQ(open().left().crashed_connections.size(), 2U);
 }
 
 /// The positions of its hosts become less certain with each run that they outlive.
@@ -99,7 +99,7 @@ TEST_F(StateFileTest, ConnectionsWithoutLossAreKeptForOneRunOnly) {
   leave(3);
   EXPECT_EQ(open().inherited_by(0).survivors.size(), 1U);
   EXPECT_TRUE(open().left().survivors.empty());
-  EXPECT_EQ(open().left().orphans.size(), 3U);
+  EXPECT_EQ(open().left().crashed_connections.size(), 3U);
 }
 
 TEST_F(StateFileTest, EachShardGetsItsEntriesForAnyFormerNumberOfShards) {
@@ -109,10 +109,10 @@ TEST_F(StateFileTest, EachShardGetsItsEntriesForAnyFormerNumberOfShards) {
   std::size_t seen = 0;
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     const StateFile::Inherited inherited = file.inherited_by(shard);
-    ASSERT_EQ(inherited.orphans.size(), inherited.entries.size());
-    for (std::size_t i = 0; i < inherited.orphans.size(); ++i) {
-      EXPECT_EQ(inherited.orphans[i].key.ue.octets.back() % shards, shard);
-      EXPECT_TRUE(inherited.entries[i].key == inherited.orphans[i].key);
+    ASSERT_EQ(inherited.crashed_connections.size(), inherited.entries.size());
+    for (std::size_t i = 0; i < inherited.crashed_connections.size(); ++i) {
+      EXPECT_EQ(inherited.crashed_connections[i].key.ue.octets.back() % shards, shard);
+      EXPECT_TRUE(inherited.entries[i].key == inherited.crashed_connections[i].key);
       ++seen;
     }
     EXPECT_EQ(file.entries_of(shard).size(), 8U);
@@ -140,16 +140,16 @@ TEST_F(StateFileTest, AFileOfOtherPortsOrTooOldIsIgnored) {
   leave(3);
   const StateFile late(path, identity(), start + 2min);
   EXPECT_THAT(late.left().ignored, HasSubstr("older than state.keep"));
-  EXPECT_TRUE(late.left().orphans.empty());
+  EXPECT_TRUE(late.left().crashed_connections.empty());
 }
 
 TEST_F(StateFileTest, TheAgeOfAFileCountsFromTheEndOfItsRun) {
   {
     StateFile file = open();
-    file.entries_of(0)[0] = to_entry(orphan(1, 40000));
+    file.entries_of(0)[0] = to_entry(crashed(1, 40000));
     file.keep_alive(start + 1h);
   }
-  EXPECT_EQ(open(start + 1h + 30s).left().orphans.size(), 1U);
+  EXPECT_EQ(open(start + 1h + 30s).left().crashed_connections.size(), 1U);
 }
 
 TEST_F(StateFileTest, FilesAccessibleToOthersAreRefused) {
@@ -204,8 +204,8 @@ TEST_F(StateFileTest, AnyContentOfAFileIsHandled) {
     static_cast<void>(folder.write("state", bad));
     ASSERT_EQ(chmod(path.c_str(), 0600), 0);
     const StateFile file = open();
-    EXPECT_LE(file.left().orphans.size(), 8U);
-    for (const Orphan& each : file.left().orphans) EXPECT_LE(each.headers[0].l2_len, 22);
+    EXPECT_LE(file.left().crashed_connections.size(), 8U);
+    for (const CrashedConnection& each : file.left().crashed_connections) EXPECT_LE(each.headers[0].l2_len, 22);
   }
 }
 

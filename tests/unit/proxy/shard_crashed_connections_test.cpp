@@ -11,8 +11,8 @@ namespace sluice::test {
 namespace {
 
 using proxy::Counter;
+using proxy::CrashedConnection;
 using proxy::JournalEntry;
-using proxy::Orphan;
 using proxy::Side;
 using proxy::Survivor;
 using tcp::Flags;
@@ -20,7 +20,7 @@ using tcp::Flags;
 constexpr Duration keep = std::chrono::minutes(10);
 
 /// Two runs of a shard over the same journal.
-class ShardOrphans : public testing::Test {
+class ShardCrashedConnections : public testing::Test {
  protected:
   [[nodiscard]] std::size_t entries(std::uint32_t state) const {
     return static_cast<std::size_t>(
@@ -31,16 +31,16 @@ class ShardOrphans : public testing::Test {
   /// Ends the first run like a kill, and begins the second with the entries of the journal.
   void restart() {
     const Instant now = lab->now;
-    std::vector<Orphan> orphans;
+    std::vector<CrashedConnection> crashed_connections;
     for (const JournalEntry& entry : journal) {
-      const auto orphan = proxy::read(entry);
-      if (orphan && entry.state == JournalEntry::exposed) orphans.push_back(*orphan);
+      const auto crashed = proxy::read(entry);
+      if (crashed && entry.state == JournalEntry::exposed) crashed_connections.push_back(*crashed);
     }
-    for (const Orphan& orphan : orphans) left.push_back(proxy::to_entry(orphan));
+    for (const CrashedConnection& crashed : crashed_connections) left.push_back(proxy::to_entry(crashed));
     lab.emplace(shard_config());
     lab->now = now;
     hosts.emplace(*lab);
-    lab->shard.inherit(orphans, left, keep);
+    lab->shard.inherit(crashed_connections, left, keep);
     lab->shard.advance(lab->now);
   }
   /// The second run takes up what the first one has not lost.
@@ -93,12 +93,12 @@ class ShardOrphans : public testing::Test {
   }
 
   std::array<JournalEntry, 64> journal{};
-  std::vector<JournalEntry> left;  ///< the second run's, of the first one's orphans
+  std::vector<JournalEntry> left;  ///< the second run's, of the first one's crashed connections
   std::optional<ProxyLab> lab{std::in_place, shard_config(), proxy::FlowJournal(journal)};
   std::optional<ScriptedHosts> hosts{std::in_place, *lab};
 };
 
-TEST_F(ShardOrphans, TheJournalRecordsExposedConnections) {
+TEST_F(ShardCrashedConnections, TheJournalRecordsExposedConnections) {
   hosts->send_syn();
   hosts->send_syn_ack();
   EXPECT_EQ(entries(JournalEntry::unused), journal.size()) << "a handshake is its hosts' own";
@@ -120,14 +120,14 @@ TEST_F(ShardOrphans, TheJournalRecordsExposedConnections) {
   EXPECT_EQ(entries(JournalEntry::unused), journal.size());
 }
 
-TEST_F(ShardOrphans, TheJournalIsWrittenBeforeTheAck) {
+TEST_F(ShardCrashedConnections, TheJournalIsWrittenBeforeTheAck) {
   hosts->open();
   hosts->server(Flags::ack_bit, 0, 0, "this one's acknowledgement waits");
   EXPECT_TRUE(lab->silent(Side::core));
   EXPECT_TRUE(exposed());
 }
 
-TEST_F(ShardOrphans, NothingIsExposedWithACapOfZero) {
+TEST_F(ShardCrashedConnections, NothingIsExposedWithACapOfZero) {
   proxy::ShardConfig config = shard_config();
   config.limits.exposure_per_flow = Bytes(0);
   lab.emplace(config, proxy::FlowJournal(journal));
@@ -138,7 +138,7 @@ TEST_F(ShardOrphans, NothingIsExposedWithACapOfZero) {
   EXPECT_TRUE(even());
 }
 
-TEST_F(ShardOrphans, AReleasedConnectionIsRemovedFromTheJournal) {
+TEST_F(ShardCrashedConnections, AReleasedConnectionIsRemovedFromTheJournal) {
   hosts->open();
   lab->shard.release({}, lab->now);
   lab->pass_time(std::chrono::milliseconds(1));
@@ -146,7 +146,7 @@ TEST_F(ShardOrphans, AReleasedConnectionIsRemovedFromTheJournal) {
 }
 
 /// Its hosts have meanwhile sent an unknown number of bytes.
-TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
+TEST_F(ShardCrashedConnections, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
   hosts->open();
   restart_without_loss();
   hosts->server(Flags::ack_bit, 700'000, 30'000, std::string(500, 'a'));
@@ -164,7 +164,7 @@ TEST_F(ShardOrphans, AConnectionWithoutLossIsSplitAgainOnceBothHostsAgree) {
 
 /// Segments lost while no proxy ran must still be retransmitted, and the other host may already have what follows
 /// them.
-TEST_F(ShardOrphans, AConnectionIsSplitAgainOnlyAfterPossibleRetransmissions) {
+TEST_F(ShardCrashedConnections, AConnectionIsSplitAgainOnlyAfterPossibleRetransmissions) {
   hosts->open();
   restart_without_loss();
   lab->pass_time(std::chrono::seconds(20));
@@ -179,7 +179,7 @@ TEST_F(ShardOrphans, AConnectionIsSplitAgainOnlyAfterPossibleRetransmissions) {
   EXPECT_EQ(split_again(), 1U);
 }
 
-TEST_F(ShardOrphans, ForgedSegmentsOfOneSideSplitNothing) {
+TEST_F(ShardCrashedConnections, ForgedSegmentsOfOneSideSplitNothing) {
   hosts->open();
   restart_without_loss();
   for (std::uint32_t i = 0; i < 20; ++i) hosts->server(Flags::ack_bit, 1'000'000 * i, 77 * i, "forged");
@@ -195,14 +195,14 @@ TEST_F(ShardOrphans, ForgedSegmentsOfOneSideSplitNothing) {
   EXPECT_STREQ(flows[0].reason, "released_earlier_run");
 }
 
-TEST_F(ShardOrphans, AnUnexposedConnectionThatEndsIsForgotten) {
+TEST_F(ShardCrashedConnections, AnUnexposedConnectionThatEndsIsForgotten) {
   hosts->open();
   restart_without_loss();
   hosts->ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   EXPECT_EQ(lab->shard.released_count(), 0U);
 }
 
-TEST_F(ShardOrphans, BothHostsAreChallengedAndResetAtTheirAnswer) {
+TEST_F(ShardCrashedConnections, BothHostsAreChallengedAndResetAtTheirAnswer) {
   expose();
   restart();
   expect_challenge(Side::radio);
@@ -223,7 +223,7 @@ TEST_F(ShardOrphans, BothHostsAreChallengedAndResetAtTheirAnswer) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, AHostIsChallengedUntilItResets) {
+TEST_F(ShardCrashedConnections, AHostIsChallengedUntilItResets) {
   expose();
   restart();
   hosts->ue(Flags::ack_bit, 0, 0);
@@ -246,7 +246,7 @@ TEST_F(ShardOrphans, AHostIsChallengedUntilItResets) {
   expect_reset(Side::core, 0);
 }
 
-TEST_F(ShardOrphans, ALostResetIsRepeatedForTheNextSegmentOfTheHost) {
+TEST_F(ShardCrashedConnections, ALostResetIsRepeatedForTheNextSegmentOfTheHost) {
   expose();
   restart();
   for (int i = 0; i < 3; ++i) {
@@ -256,7 +256,7 @@ TEST_F(ShardOrphans, ALostResetIsRepeatedForTheNextSegmentOfTheHost) {
   }
 }
 
-TEST_F(ShardOrphans, AHostThatResetsByItselfIsNotAnswered) {
+TEST_F(ShardCrashedConnections, AHostThatResetsByItselfIsNotAnswered) {
   expose();
   restart();
   lab->forget_output();
@@ -266,7 +266,7 @@ TEST_F(ShardOrphans, AHostThatResetsByItselfIsNotAnswered) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, ConnectionsWithoutLossAndUnsplitOnesPass) {
+TEST_F(ShardCrashedConnections, ConnectionsWithoutLossAndUnsplitOnesPass) {
   hosts->open();
   hosts->server(Flags::ack_bit, 0, 0, "data");
   hosts->ue(Flags::ack_bit, 0, 4);
@@ -283,7 +283,7 @@ TEST_F(ShardOrphans, ConnectionsWithoutLossAndUnsplitOnesPass) {
 }
 
 // The server has missed the end of the handshake, and the request after it, which the UE has acknowledged.
-TEST_F(ShardOrphans, AServerThatRetransmitsItsSynIsReset) {
+TEST_F(ShardCrashedConnections, AServerThatRetransmitsItsSynIsReset) {
   hosts->send_syn();
   hosts->send_syn_ack();
   hosts->ue(Flags::ack_bit, 0, 0, "request");
@@ -298,7 +298,7 @@ TEST_F(ShardOrphans, AServerThatRetransmitsItsSynIsReset) {
   EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
 }
 
-TEST_F(ShardOrphans, AddressesMayBeReusedAtOnce) {
+TEST_F(ShardCrashedConnections, AddressesMayBeReusedAtOnce) {
   expose();
   restart();
   hosts->ue_isn = tcp::SeqNum(777'000);
@@ -310,7 +310,7 @@ TEST_F(ShardOrphans, AddressesMayBeReusedAtOnce) {
   EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
 }
 
-TEST_F(ShardOrphans, OrphansExpire) {
+TEST_F(ShardCrashedConnections, OrphansExpire) {
   expose();
   restart();
   lab->pass_time(keep);
@@ -321,7 +321,7 @@ TEST_F(ShardOrphans, OrphansExpire) {
   EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
 }
 
-TEST_F(ShardOrphans, InvalidEntriesAreIgnored) {
+TEST_F(ShardCrashedConnections, InvalidEntriesAreIgnored) {
   expose();
   const JournalEntry good = *std::find_if(
       journal.begin(), journal.end(), [](const JournalEntry& entry) { return entry.state == JournalEntry::exposed; });
@@ -354,7 +354,7 @@ TEST_F(ShardOrphans, InvalidEntriesAreIgnored) {
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].mss = 0; }));
 }
 
-TEST_F(ShardOrphans, OptionsOfEachHostAreReadSeparately) {
+TEST_F(ShardCrashedConnections, OptionsOfEachHostAreReadSeparately) {
   using Offer = JournalEntry::Offer;
   using Options = tcp::SynOptions;
   hosts->open();
@@ -377,7 +377,7 @@ TEST_F(ShardOrphans, OptionsOfEachHostAreReadSeparately) {
   }
 }
 
-TEST_F(ShardOrphans, AnOfferOfEcnIsRecorded) {
+TEST_F(ShardCrashedConnections, AnOfferOfEcnIsRecorded) {
   const auto syn = static_cast<std::uint8_t>(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit);
   lab->put(Side::radio, hosts->frame(true, hosts->segment(syn, hosts->ue_isn.raw(), 0)));
   hosts->send_syn_ack();

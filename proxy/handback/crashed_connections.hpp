@@ -19,13 +19,15 @@ namespace sluice::proxy {
 /// an ACK (RFC 9293 section 3.10.7.4); any other segment from it serves as well. Only a host that answers with a RST is
 /// left alone, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
 /// shard's.
-class Orphans {
+class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Takes over `orphans`. `entries`: their journal entries in the same order, or empty. `keep`: time from the first
-  /// advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds only.
-  Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, const flow::HashKey& secret, Duration keep);
+  /// Takes over `crashed_connections`. `entries`: their journal entries in the same order, or empty. `keep`: time from
+  /// the first advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds
+  /// only.
+  CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
+                     const flow::HashKey& secret, Duration keep);
 
   /// Probes the next hosts, and removes connections whose time is over.
   void advance(Instant now, const ShardContext& shard);
@@ -47,7 +49,7 @@ class Orphans {
  private:
   /// One crashed connection and its progress.
   struct Kept {
-    Orphan orphan;
+    CrashedConnection crashed;
     std::uint8_t told = 0;  ///< bit per Side: the host was reset, or has sent a RST itself
     std::uint8_t gone = 0;  ///< bit per Side: the host has answered with a RST, so it has closed the connection
   };
