@@ -95,14 +95,14 @@ std::optional<CrashedConnection> read(const JournalEntry& entry) {
   return crashed;
 }
 
-std::optional<Survivor> read_survivor(const JournalEntry& entry) {
+std::optional<RecoveredConnection> read_recovered(const JournalEntry& entry) {
   if (entry.state != JournalEntry::even) return std::nullopt;
   const auto headers = read_both_headers(entry);
   const auto radio = read_offer(entry.offers[0]);
   const auto core = read_offer(entry.offers[1]);
   if (!headers || !radio || !core) return std::nullopt;
   const bool core_initiates = (entry.options & JournalEntry::core_initiates) != 0;
-  return Survivor{entry.key, *headers, {*radio, *core}, core_initiates ? Side::core : Side::radio};
+  return RecoveredConnection{entry.key, *headers, {*radio, *core}, core_initiates ? Side::core : Side::radio};
 }
 
 JournalEntry to_entry(const CrashedConnection& crashed) {

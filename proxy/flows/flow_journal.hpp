@@ -67,7 +67,7 @@ struct CrashedConnection {
 
 /// Connection of an earlier run that lost nothing. It continues between its hosts, and can be split again once their
 /// sequence numbers are known.
-struct Survivor {
+struct RecoveredConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< headers of frames to the host on that side
   std::array<tcp::SynOptions, 2> offers;          ///< SYN options by the Side of the host
@@ -84,7 +84,7 @@ struct RunGap {
 /// untrusted.
 [[nodiscard]] std::optional<CrashedConnection> read(const JournalEntry& entry);
 /// Reads an entry in state even. Returns nothing if it is in another state or invalid.
-[[nodiscard]] std::optional<Survivor> read_survivor(const JournalEntry& entry);
+[[nodiscard]] std::optional<RecoveredConnection> read_recovered(const JournalEntry& entry);
 /// Returns an exposed entry from which read() returns `crashed connection`.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 

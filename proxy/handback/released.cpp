@@ -47,27 +47,27 @@ std::uint32_t Released::place(const flow::FlowKey& key, std::uint32_t& forgotten
   return id;
 }
 
-std::uint32_t Released::add(const Survivor& survivor, const RunGap& gap) {
+std::uint32_t Released::add(const RecoveredConnection& connection, const RunGap& gap) {
   std::uint32_t forgotten = 0;
-  const std::uint32_t id = place(survivor.key, forgotten);
+  const std::uint32_t id = place(connection.key, forgotten);
   if (id == none) return forgotten;
   ReleasedFlow& released = flows_[id];
   released.wanted = true;
-  released.survivor = true;
+  released.recovered = true;
   gap_begin_ = gap.begin;
   record_data(id, gap.end);
   released.connection.adrift = true;
-  released.connection.initiator = survivor.initiator;
-  released.connection.headers = survivor.headers;
-  const auto offer_of = [&](Side side) { return survivor.offers.at(static_cast<std::size_t>(side)); };
-  released.connection.handshake.initiator_options = offer_of(survivor.initiator);
-  released.connection.handshake.responder_options = offer_of(opposite(survivor.initiator));
+  released.connection.initiator = connection.initiator;
+  released.connection.headers = connection.headers;
+  const auto offer_of = [&](Side side) { return connection.offers.at(static_cast<std::size_t>(side)); };
+  released.connection.handshake.initiator_options = offer_of(connection.initiator);
+  released.connection.handshake.responder_options = offer_of(opposite(connection.initiator));
   return forgotten;
 }
 
 void Released::record_data(std::uint32_t id, Instant now) {
   ReleasedFlow& flow = flows_[id];
-  if (flow.survivor)
+  if (flow.recovered)
     flow.not_before = std::max(flow.not_before, now + std::max(first_repetition, 2 * (now - gap_begin_)));
 }
 

@@ -19,7 +19,7 @@ struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
   std::uint32_t ticket = 0;            ///< serial number for eviction by age
-  bool survivor = false;               ///< an earlier run had split it
+  bool recovered = false;              ///< an earlier run had split it
   bool wanted = false;                 ///< may be split again, as soon as not_before has passed
   std::uint8_t unsplittable_seen = 0;  ///< releases because of segments that cannot be split
   ReleaseReason reason = ReleaseReason::released_earlier_run;
@@ -45,7 +45,7 @@ class Released {
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
   /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted for it.
-  [[nodiscard]] std::uint32_t add(const Survivor& survivor, const RunGap& gap);
+  [[nodiscard]] std::uint32_t add(const RecoveredConnection& connection, const RunGap& gap);
   /// Records that data has passed. Data lost in the gap between the runs is retransmitted after at most twice the time
   /// since its last transmission (RFC 6298 section 5.5). A connection without data for longer has therefore lost
   /// nothing.

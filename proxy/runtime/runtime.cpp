@@ -169,11 +169,11 @@ void Runtime::open_state() {
   }
   const StateFile::Left& left = state_->left();
   if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
-  if (left.crashed_connections.empty() && left.survivors.empty()) return;
+  if (left.crashed_connections.empty() && left.recovered.empty()) return;
   spdlog::warn(
       "an earlier run has ended without a word: {} connection(s) that it had split lost bytes and are reset, {} "
       "go on between their hosts and are split again when they are quiet",
-      left.crashed_connections.size(), left.survivors.size());
+      left.crashed_connections.size(), left.recovered.size());
 }
 
 void Runtime::start_shards() {
@@ -202,7 +202,7 @@ void Runtime::start_shards() {
         state_ ? FlowJournal(state_->entries_of(i)) : FlowJournal()));
     if (!state_) continue;
     const StateFile::Inherited inherited = state_->inherited_by(i);
-    shards_.back()->take_up(inherited.survivors, {state_->left().alive, dpdk::now()});
+    shards_.back()->adopt_recovered(inherited.recovered, {state_->left().alive, dpdk::now()});
     shards_.back()->inherit(inherited.crashed_connections, inherited.entries, config_.state.keep);
   }
   for (const auto& shard : shards_) shard->start();

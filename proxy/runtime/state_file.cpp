@@ -104,7 +104,7 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
       lock(earlier.number());
       read_left(earlier, now);
       sort_by_shard(left_.crashed_connections);
-      sort_by_shard(left_.survivors);
+      sort_by_shard(left_.recovered);
     }
     begin_anew(now);
   } catch (const std::runtime_error& problem) {
@@ -161,14 +161,14 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   const std::uint64_t count = std::min(header.entries, fits);
   const std::size_t most = std::size_t{identity_.shards} * identity_.max_flows;
   std::vector<JournalEntry> entries(chunk);
-  const auto found = [&] { return left_.crashed_connections.size() + left_.survivors.size(); };
+  const auto found = [&] { return left_.crashed_connections.size() + left_.recovered.size(); };
   for (std::uint64_t at = 0; at < count && found() < most; at += chunk) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - at));
     if (!read_at(file.number(), entries.data(), some * sizeof(JournalEntry), sizeof header + at * sizeof(JournalEntry)))
       return;
     for (const JournalEntry& entry : std::span(entries).first(some)) {
       if (entry.state == JournalEntry::even) {
-        if (const auto survivor = read_survivor(entry)) left_.survivors.push_back(*survivor);
+        if (const auto connection = read_recovered(entry)) left_.recovered.push_back(*connection);
       } else if (const auto crashed = read(entry)) {
         left_.crashed_connections.push_back(*crashed);
       }
@@ -220,10 +220,10 @@ std::pair<std::size_t, std::size_t> StateFile::part_of(std::uint32_t shard,
 
 StateFile::Inherited StateFile::inherited_by(std::uint32_t shard) const {
   const auto [crashed, crashed_connections] = part_of(shard, left_.crashed_connections);
-  const auto [survivor, survivors] = part_of(shard, left_.survivors);
+  const auto [connection, recovered] = part_of(shard, left_.recovered);
   return {std::span(left_.crashed_connections).subspan(crashed, crashed_connections),
           crashed_entries().subspan(crashed, crashed_connections),
-          std::span(left_.survivors).subspan(survivor, survivors)};
+          std::span(left_.recovered).subspan(connection, recovered)};
 }
 
 void StateFile::keep_alive(Instant now) {

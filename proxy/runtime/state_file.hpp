@@ -35,15 +35,16 @@ class StateFile {
   /// Connections of an earlier run that did not end in order.
   struct Left {
     std::vector<CrashedConnection> crashed_connections;  ///< connections that lost bytes, sorted by shard
-    std::vector<Survivor> survivors;  ///< connections that lost none and now belong to their hosts, sorted by shard
-    Instant alive{};                  ///< time at which that run was last known to be alive
-    std::string ignored;              ///< why an earlier run's file was ignored; empty if it was accepted or absent
+    std::vector<RecoveredConnection>
+        recovered;        ///< connections that lost none and now belong to their hosts, sorted by shard
+    Instant alive{};      ///< time at which that run was last known to be alive
+    std::string ignored;  ///< why an earlier run's file was ignored; empty if it was accepted or absent
   };
   /// Connections of an earlier run that a shard has to handle.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
     std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
-    std::span<const Survivor> survivors;
+    std::span<const RecoveredConnection> recovered;
   };
 
   /// Reads an existing file, then replaces it by one of this run, which keeps the crashed connections until they are

@@ -106,10 +106,10 @@ void Shard::inherit(std::span<const CrashedConnection> crashed_connections, std:
                                       parts_->secret, keep);
 }
 
-void Shard::take_up(std::span<const Survivor> survivors, const RunGap& gap) {
+void Shard::adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
   Released& released = parts_->flows.handback().released();
-  for (const Survivor& survivor : survivors)
-    parts_->context.counters.add(Counter::released_forgotten, released.add(survivor, gap));
+  for (const RecoveredConnection& connection : recovered)
+    parts_->context.counters.add(Counter::released_forgotten, released.add(connection, gap));
 }
 
 void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {

@@ -50,7 +50,7 @@ class Shard {
 
   /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later,
   /// like released ones. Call before any other function.
-  void take_up(std::span<const Survivor> survivors, const RunGap& gap);
+  void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
 
   /// Processes all frames that came in on `in`. On return `burst` holds only empty handles, and the transmitter has
   /// every resulting packet.

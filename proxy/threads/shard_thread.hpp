@@ -37,8 +37,10 @@ class ShardThread {
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Pass connections of an earlier run to the shard before start(): see Shard::take_up() and Shard::inherit().
-  void take_up(std::span<const Survivor> survivors, const RunGap& gap) { shard_.take_up(survivors, gap); }
+  /// Pass connections of an earlier run to the shard before start(): see Shard::adopt_recovered() and Shard::inherit().
+  void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
+    shard_.adopt_recovered(recovered, gap);
+  }
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep) {
     shard_.inherit(crashed_connections, entries, keep);
   }

@@ -72,12 +72,12 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   /// Starts the proxy after a kill: it inherits the journal of the killed run.
   void start_as_next_run() {
     std::vector<proxy::CrashedConnection> crashed_connections;
-    std::vector<proxy::Survivor> survivors;
+    std::vector<proxy::RecoveredConnection> recovered;
     const auto look = [&](std::vector<proxy::JournalEntry>& entries) {
       for (const proxy::JournalEntry& entry : entries) {
         const auto crashed = proxy::read(entry);
         if (crashed && entry.state == proxy::JournalEntry::exposed) crashed_connections.push_back(*crashed);
-        if (const auto survivor = proxy::read_survivor(entry)) survivors.push_back(*survivor);
+        if (const auto connection = proxy::read_recovered(entry)) recovered.push_back(*connection);
       }
       entries.clear();
     };
@@ -86,7 +86,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
     for (const proxy::CrashedConnection& crashed : crashed_connections) inherited_.push_back(proxy::to_entry(crashed));
     journal_.resize(config_.limits.max_flows);
     start();
-    shard_->take_up(survivors, {stopped_, loop_.now()});
+    shard_->adopt_recovered(recovered, {stopped_, loop_.now()});
     shard_->inherit(crashed_connections, inherited_, std::chrono::minutes(10));
     arm();
   }

@@ -13,8 +13,8 @@ namespace {
 using proxy::Counter;
 using proxy::CrashedConnection;
 using proxy::JournalEntry;
+using proxy::RecoveredConnection;
 using proxy::Side;
-using proxy::Survivor;
 using tcp::Flags;
 
 constexpr Duration keep = std::chrono::minutes(10);
@@ -46,14 +46,14 @@ class ShardCrashedConnections : public testing::Test {
   /// The second run takes up what the first one has not lost.
   void restart_without_loss() {
     const Instant now = lab->now;
-    std::vector<Survivor> survivors;
+    std::vector<RecoveredConnection> recovered;
     for (const JournalEntry& entry : journal) {
-      if (const auto survivor = proxy::read_survivor(entry)) survivors.push_back(*survivor);
+      if (const auto connection = proxy::read_recovered(entry)) recovered.push_back(*connection);
     }
     lab.emplace(shard_config());
     lab->now = now;
     hosts.emplace(*lab);
-    lab->shard.take_up(survivors, {now - std::chrono::seconds(1), now});
+    lab->shard.adopt_recovered(recovered, {now - std::chrono::seconds(1), now});
   }
   [[nodiscard]] std::uint64_t split_again() const { return lab->count(Counter::flows_split_again); }
   /// Both segments have come, the second one's acknowledgement has gone: the UE has nothing of them.
@@ -342,11 +342,11 @@ TEST_F(ShardCrashedConnections, InvalidEntriesAreIgnored) {
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].dont_fragment = 2; }));
   JournalEntry lost_nothing = good;
   lost_nothing.state = JournalEntry::even;
-  ASSERT_TRUE(proxy::read_survivor(lost_nothing));
+  ASSERT_TRUE(proxy::read_recovered(lost_nothing));
   const auto no_survivor = [&](auto spoil) {
     JournalEntry entry = lost_nothing;
     spoil(entry);
-    return !proxy::read_survivor(entry);
+    return !proxy::read_recovered(entry);
   };
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.state = JournalEntry::exposed; }));
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[0].window_scale = 15; }));
@@ -368,11 +368,11 @@ TEST_F(ShardCrashedConnections, OptionsOfEachHostAreReadSeparately) {
   for (const auto& [offered, option] : offers) {
     entry.offers[0].flags = offered;
     entry.offers[1].flags = 0;
-    const auto survivor = proxy::read_survivor(entry);
-    ASSERT_TRUE(survivor);
+    const auto connection = proxy::read_recovered(entry);
+    ASSERT_TRUE(connection);
     for (const auto& [other, field] : offers) {
-      EXPECT_EQ(survivor->offers[0].*field, other == offered) << int{offered} << ", " << int{other};
-      EXPECT_FALSE(survivor->offers[1].*field);
+      EXPECT_EQ(connection->offers[0].*field, other == offered) << int{offered} << ", " << int{other};
+      EXPECT_FALSE(connection->offers[1].*field);
     }
   }
 }

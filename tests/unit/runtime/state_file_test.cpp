@@ -32,7 +32,7 @@ CrashedConnection crashed(std::uint8_t ue, std::uint16_t port) {
   return made;
 }
 
-JournalEntry survivor() {
+JournalEntry connection() {
   JournalEntry entry = to_entry(crashed(99, 1));
   entry.state = JournalEntry::even;
   entry.options = JournalEntry::core_initiates;
@@ -52,7 +52,7 @@ class StateFileTest : public testing::Test {
     StateFile file = open();
     const std::span<JournalEntry> entries = file.entries_of(0);
     for (std::uint8_t i = 0; i < exposed; ++i) entries[i] = to_entry(crashed(i, 40000));
-    entries[7] = survivor();
+    entries[7] = connection();
   }
   [[nodiscard]] std::string refusal() const {
     try {
@@ -73,14 +73,14 @@ TEST_F(StateFileTest, TheNextRunFindsTheEntriesOfTheLast) {
   leave(3);
   const StateFile next = open(start + 30s);
   ASSERT_EQ(next.left().crashed_connections.size(), 3U);
-  ASSERT_EQ(next.left().survivors.size(), 1U);
-  const Survivor& survivor = next.left().survivors[0];
-  EXPECT_TRUE(survivor.key == crashed(99, 1).key);
-  EXPECT_EQ(survivor.initiator, Side::core);
+  ASSERT_EQ(next.left().recovered.size(), 1U);
+  const RecoveredConnection& connection = next.left().recovered[0];
+  EXPECT_TRUE(connection.key == crashed(99, 1).key);
+  EXPECT_EQ(connection.initiator, Side::core);
   const tcp::SynOptions radio{
       .mss = 1400, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .ecn = true};
-  EXPECT_EQ(survivor.offers[0], radio);
-  EXPECT_EQ(survivor.offers[1], (tcp::SynOptions{.mss = 1460, .timestamps = true}));
+  EXPECT_EQ(connection.offers[0], radio);
+  EXPECT_EQ(connection.offers[1], (tcp::SynOptions{.mss = 1460, .timestamps = true}));
   EXPECT_EQ(next.left().alive, start);
   EXPECT_EQ(next.left().ignored, "");
   EXPECT_TRUE(next.left().crashed_connections[1].key == crashed(1, 40000).key);
@@ -97,8 +97,8 @@ TEST_F(StateFileTest, OrphansStayUntilTheyAreHandled) {
 /// The positions of its hosts become less certain with each run that they outlive.
 TEST_F(StateFileTest, ConnectionsWithoutLossAreKeptForOneRunOnly) {
   leave(3);
-  EXPECT_EQ(open().inherited_by(0).survivors.size(), 1U);
-  EXPECT_TRUE(open().left().survivors.empty());
+  EXPECT_EQ(open().inherited_by(0).recovered.size(), 1U);
+  EXPECT_TRUE(open().left().recovered.empty());
   EXPECT_EQ(open().left().crashed_connections.size(), 3U);
 }
 
@@ -171,13 +171,13 @@ TEST_F(StateFileTest, ATruncatedFileLosesEntriesWithoutACrash) {
     StateFile file = open();
     EXPECT_FALSE(file.is_lost());
     std::filesystem::resize_file(path, 0);
-    file.entries_of(0)[7] = survivor();
+    file.entries_of(0)[7] = connection();
     EXPECT_EQ(file.entries_of(0)[7].state, std::uint32_t{JournalEntry::even});
     file.keep_alive(start);
     EXPECT_TRUE(file.is_lost());
   }
   const StateFile next = open();
-  EXPECT_TRUE(next.left().survivors.empty());
+  EXPECT_TRUE(next.left().recovered.empty());
   EXPECT_FALSE(next.is_lost());
 }
 
