@@ -12,7 +12,7 @@
 #include "proxy/flows/flow.hpp"
 #include "proxy/flows/recovery_states.hpp"
 #include "proxy/flows/timers.hpp"
-#include "proxy/policy/policies_in_force.hpp"
+#include "proxy/policy/active_policies.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy {
@@ -42,8 +42,8 @@ class Registry {
   /// Returns the timers of flows and bearers.
   [[nodiscard]] Timers& timers() { return timers_; }
   /// Returns the active policies.
-  [[nodiscard]] PoliciesInForce& policies() { return policies_; }
-  [[nodiscard]] const PoliciesInForce& policies() const { return policies_; }
+  [[nodiscard]] ActivePolicies& policies() { return policies_; }
+  [[nodiscard]] const ActivePolicies& policies() const { return policies_; }
   /// True if the bearer belongs to policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
@@ -139,7 +139,7 @@ class Registry {
   const ShardConfig& config_;
   control::LawTrace* trace_ = nullptr;
   RecoveryStates recovery_states_;
-  PoliciesInForce policies_;
+  ActivePolicies policies_;
   flow::Slab<Flow> flows_;
   BearerPools pools_;
   flow::Slab<Bearer> bearers_;

@@ -125,7 +125,7 @@ Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
       if (!error && trial == trial_) take_back("not confirmed in time");
     });
   }
-  put_in_force(next);
+  activate(next);
   for (const ConfigChange& change : changes) {
     spdlog::info("configuration: {}: {} → {}", change.key, change.before, change.after);
   }
@@ -149,7 +149,7 @@ Answer Reloader::revert() {
   return Answer::success("taken back; " + file_ + " still holds the change");
 }
 
-void Reloader::put_in_force(const Config& next) {
+void Reloader::activate(const Config& next) {
   config_ = next;
   modes_.clear();
   apply_(next.shard.treatments());
@@ -162,7 +162,7 @@ void Reloader::take_back(const std::string& why) {
   last_reload_successful_ = false;
   const Config before = std::move(*before_);
   before_.reset();
-  put_in_force(before);
+  activate(before);
   spdlog::warn("configuration: the last change was {} and is taken back; a SIGHUP does not put it in force again", why);
 }
 

@@ -48,7 +48,7 @@ class Reloader {
   /// The configuration as if its file named this mode and interception: every rule of it holds.
   [[nodiscard]] config::Loaded<Config> with_mode(const std::string& mode, const std::string& intercept) const;
   [[nodiscard]] admin::Answer change(Config next, std::optional<Duration> confirm_within);
-  void put_in_force(const Config& next);
+  void activate(const Config& next);
   /// Activates the configuration before the unconfirmed change again, and logs `why`.
   void take_back(const std::string& why);
 

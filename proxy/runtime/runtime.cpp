@@ -48,7 +48,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
       shard_watch_(config_.shards.count),
-      reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
+      reloader_(context_, config_, std::move(file), [this](const Policies& policies) { activate(policies); }),
       service_(context_, ServiceManager::from_environment(),
                {[this] { return healthy(); }, [this] { return summary(); }}),
       watch_(config_.logging.warning_period),
@@ -408,7 +408,7 @@ std::string Runtime::summary() {
                      overview_->bearer_count(), healthy() ? "" : ", a shard stands still");
 }
 
-void Runtime::put_in_force(const Policies& policies) {
+void Runtime::activate(const Policies& policies) {
   policies_.push_back(std::make_unique<const Policies>(policies));
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     channels_[i]->policies.store(policies_.back().get(), std::memory_order_release);

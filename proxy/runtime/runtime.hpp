@@ -85,7 +85,7 @@ class Runtime {
   /// Returns the time of the last snapshot of the shard that has been silent longest.
   [[nodiscard]] Instant last_turn_of_all_shards();
   void log_statistics();
-  void put_in_force(const Policies& policies);
+  void activate(const Policies& policies);
   /// True if every shard publishes snapshots, so that none is stalled.
   [[nodiscard]] bool healthy();
   [[nodiscard]] std::string summary();

@@ -120,7 +120,7 @@ class Download {
     network_.node.watched = false;
     client_ = &network_.transfer(1'000'000'000, false);
   }
-  void put_in_force(const Policies& policies) {
+  void activate(const Policies& policies) {
     network_.node.shard.apply(policies, network_.loop.now());
     network_.node.arm();
   }
@@ -160,7 +160,7 @@ TEST(ModeSwitching, EveryModeReplacesEveryOther) {
       if (from == to) continue;
       Download download(*from);
       download.goodput(5s);
-      download.put_in_force(*to);
+      download.activate(*to);
       const double after = download.goodput(2s);
       const bool end_to_end = download.phase() != "split";
       const auto then = steady.find(std::string(to_string(to->otherwise.mode)) + (end_to_end ? "/end-to-end" : ""));

@@ -1,20 +1,20 @@
-#include "proxy/policy/policies_in_force.hpp"
+#include "proxy/policy/active_policies.hpp"
 
 #include <cstddef>
 
 namespace sluice::proxy {
 
-PoliciesInForce::PoliciesInForce(const Policies& first, tcp::RecoveryStatePool& recovery_states)
+ActivePolicies::ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states)
     : recovery_states_(recovery_states), legs_(std::size_t{UINT16_MAX} + 1) {
   enforce(first);
 }
 
-void PoliciesInForce::exchange(const Policies& policies) {
+void ActivePolicies::exchange(const Policies& policies) {
   if (++generation_ == 0) generation_ = 1;
   enforce(policies);
 }
 
-void PoliciesInForce::enforce(const Policies& policies) {
+void ActivePolicies::enforce(const Policies& policies) {
   current_ = &policies;
   prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
   legs_[generation_] = policies.legs;

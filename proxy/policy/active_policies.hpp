@@ -10,11 +10,11 @@
 namespace sluice::proxy {
 
 /// Active policies of a shard, and what connections that began under earlier ones still use. Thread: the shard's.
-class PoliciesInForce {
+class ActivePolicies {
  public:
   /// Activates the first policies. Both arguments outlive this object, but policies only until they are replaced and no
   /// bearer refers to them.
-  PoliciesInForce(const Policies& first, tcp::RecoveryStatePool& recovery_states);
+  ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
   /// Activates other policies. Bearers of the old ones must then be left and closed. Until that is done there may be
   /// twice as many bearers, and a flow for which no bearer is free keeps its old one.
