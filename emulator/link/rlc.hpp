@@ -9,7 +9,7 @@
 
 namespace sluice::emulator::link {
 
-/// Treatment of blocks that the layers below lost.
+/// PolicySettings of blocks that the layers below lost.
 enum class RlcMode : std::uint8_t {
   unacknowledged,  ///< no retransmission: packets with a missing byte are lost
   acknowledged     ///< lost ranges are retransmitted

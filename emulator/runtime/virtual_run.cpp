@@ -33,7 +33,7 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   if (!plan.scenario.bypass_servers.empty()) {
     proxy::Policy untouched;
     untouched.server = plan.scenario.bypass_servers;
-    untouched.treatment.mode = proxy::Mode::bypass;
+    untouched.settings.mode = proxy::Mode::bypass;
     config.policies.push_back(std::move(untouched));
   }
   return config;

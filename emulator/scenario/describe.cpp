@@ -276,11 +276,11 @@ void describe_proxy(Section& s, Scenario& scenario) {
 }  // namespace
 
 std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
-  proxy::Treatment treatment = scenario.proxy;
-  treatment.mode = mode.mode;
+  proxy::PolicySettings settings = scenario.proxy;
+  settings.mode = mode.mode;
   if (!mode.proxied) return std::nullopt;
-  if (treatment.needs_reports()) return treatment.smvs.parameters.step;
-  if (!treatment.uses_ack_feedback() || scenario.reports.period <= Duration::zero()) return std::nullopt;
+  if (settings.needs_reports()) return settings.smvs.parameters.step;
+  if (!settings.uses_ack_feedback() || scenario.reports.period <= Duration::zero()) return std::nullopt;
   return scenario.reports.period;
 }
 

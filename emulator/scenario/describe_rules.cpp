@@ -65,11 +65,11 @@ Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
 
 /// Returns the parameters of SMVS with the step used in `mode`. Returns nothing if SMVS does not use reports there.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
-  proxy::Treatment treatment = scenario.proxy;
-  treatment.mode = mode.mode;
+  proxy::PolicySettings settings = scenario.proxy;
+  settings.mode = mode.mode;
   const std::optional<Duration> period = report_period(scenario, mode);
-  if (!period || treatment.law() != proxy::Mode::smvs) return std::nullopt;
-  const SmvsParameters& parameters = treatment.smvs.parameters;
+  if (!period || settings.law() != proxy::Mode::smvs) return std::nullopt;
+  const SmvsParameters& parameters = settings.smvs.parameters;
   return *period == parameters.step ? parameters : control::in_steps_of(parameters, *period);
 }
 

@@ -19,19 +19,19 @@ constexpr Duration longest_period = std::chrono::seconds(2);
 
 }  // namespace
 
-AllowanceLaw::AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace)
-    : place_(place_of(treatment)), trace_(trace) {}
+AllowanceLaw::AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace)
+    : place_(place_of(settings)), trace_(trace) {}
 
 AllowanceLaw::~AllowanceLaw() {
   leave_trace();
 }
 
-AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
-  if (treatment.law() != Mode::smvs) return AtNodeB{};
+AllowanceLaw::Place AllowanceLaw::place_of(const PolicySettings& settings) {
+  if (settings.law() != Mode::smvs) return AtNodeB{};
   // With the ACK-based controller configured, reports that have less feedback delay run the law here.
-  if (treatment.smvs.law == LawPlace::nodeb) return AtNodeB{};
-  const bool fits = treatment.smvs.law == LawPlace::acks;
-  return AtProxy{control::Smvs(treatment.smvs.parameters), fits ? &treatment.smvs.parameters : nullptr, {}};
+  if (settings.smvs.law == LawPlace::nodeb) return AtNodeB{};
+  const bool fits = settings.smvs.law == LawPlace::acks;
+  return AtProxy{control::Smvs(settings.smvs.parameters), fits ? &settings.smvs.parameters : nullptr, {}};
 }
 
 template <typename Call, typename... Arguments>

@@ -8,7 +8,7 @@
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 #include "proxy/shard/report_arrival.hpp"
 
 namespace sluice::control {
@@ -21,10 +21,10 @@ namespace sluice::proxy {
 /// construction; a further place is one more alternative of Place. Other modes grant nothing. Thread: the shard's.
 class AllowanceLaw {
  public:
-  /// Creates the law for the policy's settings. `treatment` outlives it. `trace` points to the owner's pointer to a
+  /// Creates the law for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to a
   /// trace receiver, which is mostly null.
-  explicit AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace = &nobody);
-  explicit AllowanceLaw(Treatment&& gone_before, control::LawTrace* const* trace = &nobody) = delete;
+  explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &nobody);
+  explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &nobody) = delete;
   ~AllowanceLaw();
   AllowanceLaw(const AllowanceLaw&) = delete;
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
@@ -65,7 +65,7 @@ class AllowanceLaw {
   };
   using Place = std::variant<AtNodeB, AtProxy>;
   /// Chooses the place of the law by mode and smvs.law.
-  [[nodiscard]] static Place place_of(const Treatment& treatment);
+  [[nodiscard]] static Place place_of(const PolicySettings& settings);
   /// Replaces the law by one whose step is the report period, if the SMVS rules hold for that step.
   void fit(AtProxy& place, Duration period);
 

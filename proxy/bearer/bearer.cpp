@@ -11,14 +11,14 @@
 
 namespace sluice::proxy {
 
-Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& pools, bool ordinary)
-    : treatment_(&treatment),
+Bearer::Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary)
+    : settings_(&settings),
       pools_(&pools),
       ue_(ue),
       ordinary_(ordinary),
-      prioritizes_short_flows_(treatment.prioritizes_short_flows()),
-      counts_(!ordinary && needs_feedback(treatment.mode)),
-      rate_control_(treatment, ordinary) {}
+      prioritizes_short_flows_(settings.prioritizes_short_flows()),
+      counts_(!ordinary && needs_feedback(settings.mode)),
+      rate_control_(settings, ordinary) {}
 
 Bearer::~Bearer() {
   sent_.drop(pools_->recent_sends);
@@ -33,7 +33,7 @@ const ReportSequencer& Bearer::reports() const {
 }
 
 AckController& Bearer::make_ack_controller() {
-  AckController& controller = ack_controller_.make(pools_->ack_controllers, treatment_->smvs.acks, &trace);
+  AckController& controller = ack_controller_.make(pools_->ack_controllers, settings_->smvs.acks, &trace);
   controller.add_cross_traffic(Bytes(std::int64_t{std::exchange(cross_traffic_, 0)}));
   return controller;
 }
@@ -47,8 +47,8 @@ void Bearer::count_cross_traffic(Bytes bytes) {
 }
 
 void Bearer::inherit(const Bearer& before, Instant now) {
-  const SmvsMode& smvs = treatment_->smvs;
-  const bool same_path = before.treatment_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
+  const SmvsMode& smvs = settings_->smvs;
+  const bool same_path = before.settings_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
   if (same_path) sent_.inherit(before.sent_, recent_sends_pool());
   if (before.queue_) queue().inherit(*before.queue_, same_path);
   framing = before.framing;
@@ -72,12 +72,12 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   const ReportArrival& last = own.reports.last();
   if (before.rate_control_.can_be_controlled()) {
     own.fallback = known.fallback;
-    own.fallback.set_parameters(treatment_->smvs.fallback);
+    own.fallback.set_parameters(settings_->smvs.fallback);
   } else {
     own.fallback.on_report(own.reports.last_at(), last.period, last.bearer.state, before.mean_rate());
     own.fallback.check(now);
   }
-  rate_control_.set_timely_reports(*treatment_, own.come_in_time());
+  rate_control_.set_timely_reports(*settings_, own.come_in_time());
   const Bytes bytes_in_flight = in_flight().on_report(now, last.bearer.arrived);
   queue().on_report(last.bearer, in_flight().total(), bytes_in_flight, now);
   own.extrapolator.expect(rate_control_.needs_reports() ? now + last.period : never);
@@ -115,13 +115,13 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (!trusted)
     return Verdict::distrusted;  // A distrusted report counts as missing, so report-driven senders fall back in time.
   if (!rate_control_.can_be_controlled()) return Verdict::applied;
-  if (treatment_->law() == Mode::smvs) {
+  if (settings_->law() == Mode::smvs) {
     grant_by(report, bytes_in_flight, in_advance, share, now);
   } else {
     queue().on_report(report.bearer, in_flight().total(), bytes_in_flight, now);
   }
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
-  rate_control_.set_timely_reports(*treatment_, own.come_in_time());
+  rate_control_.set_timely_reports(*settings_, own.come_in_time());
   select_controller();
   own.extrapolator.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
   return Verdict::applied;
@@ -168,16 +168,16 @@ void Bearer::change_reporter(const ReportArrival& report) {
 void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
-  const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
-  rate_control_.compare(*treatment_, by_reports, controller.law().feedback_delay(), controller.doubts_reports());
+  const Duration by_reports = 2 * settings_->smvs.parameters.one_way_delay + reports().last().period;
+  rate_control_.compare(*settings_, by_reports, controller.law().feedback_delay(), controller.doubts_reports());
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
-  if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
+  if (settings_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
   own.sent_at_report = sent_.total();
-  own.reference_part = treatment_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
+  own.reference_part = settings_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
   const Bytes granted =
       own.law.on_report(report, bytes_in_flight, own.reports.last().period, own.reference_part) - in_advance;
   own.radio_load = report.bearer.queue + bytes_in_flight;
@@ -189,7 +189,7 @@ bool Bearer::on_deadline(Instant now) {
   ReportState& own = *report_state_;
   if (own.fallback.check(now) == control::ControlSource::congestion_control) {
     own.extrapolator.expect(never);
-    rate_control_.set_timely_reports(*treatment_, false);
+    rate_control_.set_timely_reports(*settings_, false);
     return true;
   }
   if (now < own.extrapolator.at() || rate_control_.has_flow_windows()) return false;
@@ -211,7 +211,7 @@ bool Bearer::spend(Bytes bytes, Instant now) {
 
 Bytes Bearer::seed_window(Duration srtt) const {
   if (report_state_) return report_state_->fallback.seed_window(srtt);
-  return control::Fallback(treatment_->smvs.fallback).seed_window(srtt);
+  return control::Fallback(settings_->smvs.fallback).seed_window(srtt);
 }
 
 }  // namespace sluice::proxy

@@ -40,9 +40,9 @@ class Bearer : public RingMember<Bearer> {
     applied,     ///< the report is recorded and the send budget updated
   };
 
-  /// Creates a bearer without flows. `treatment` (the policy's settings) and `pools` outlive it. `ordinary`: true if
+  /// Creates a bearer without flows. `settings` (the policy's settings) and `pools` outlive it. `ordinary`: true if
   /// the UE belongs to the control group, whose connections no controller steers.
-  Bearer(const Treatment& treatment, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
+  Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
@@ -55,7 +55,7 @@ class Bearer : public RingMember<Bearer> {
   /// True if the UE belongs to the control group.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
-  [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
+  [[nodiscard]] const PolicySettings& settings() const { return *settings_; }
   /// True while any flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
   /// Records that a connection has been established. Measurements are then kept for timeouts.idle after the last flow
@@ -123,10 +123,10 @@ class Bearer : public RingMember<Bearer> {
   /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
   /// until the next call for any bearer.
   [[nodiscard]] const AckController& ack_controller() const {
-    return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*treatment_);
+    return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*settings_);
   }
   /// Returns the UE's radio queue as per-flow window controllers see it.
-  [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *treatment_); }
+  [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
   /// reference_part() may lower the controller's queue target.
@@ -142,7 +142,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] double reference_part(Instant now) const {
     if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
-    return treatment_->smvs.short_flow_reference;
+    return settings_->smvs.short_flow_reference;
   }
 
   /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
@@ -169,7 +169,7 @@ class Bearer : public RingMember<Bearer> {
  private:
   /// Returns the report state and creates it on first use.
   [[nodiscard]] ReportState& make_report_state() {
-    return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *treatment_, &trace);
+    return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
   /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
@@ -186,7 +186,7 @@ class Bearer : public RingMember<Bearer> {
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
   [[nodiscard]] RecentSendsPool recent_sends_pool() const {
-    return {pools_->recent_sends, 2 * treatment_->smvs.parameters.one_way_delay, id};
+    return {pools_->recent_sends, 2 * settings_->smvs.parameters.one_way_delay, id};
   }
   /// Returns the estimator of bytes in flight between the proxy and the Node-B.
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
@@ -202,11 +202,11 @@ class Bearer : public RingMember<Bearer> {
   /// Selects reports or ACKs as the controller's input by their feedback delay.
   void select_controller();
 
-  const Treatment* treatment_;
+  const PolicySettings* settings_;
   BearerPools* pools_;
   IpAddress ue_;
   bool ordinary_ : 1;                 ///< the UE belongs to the control group
-  bool prioritizes_short_flows_ : 1;  ///< Treatment::prioritizes_short_flows()
+  bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool counts_;                       ///< see counts()
   RateControlMode rate_control_;

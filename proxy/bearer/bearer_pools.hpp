@@ -8,7 +8,7 @@
 #include "proxy/bearer/radio_queue.hpp"
 #include "proxy/bearer/report_state.hpp"
 #include "proxy/bearer/ue_send_history.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
 
@@ -21,8 +21,8 @@ class BearerPools {
       : report_states(bearers), ack_controllers(bearers), queues(bearers), recent_sends(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
-  [[nodiscard]] const AckController& fresh_ack_controller(const Treatment& treatment) {
-    if (!fresh_ || fresh_->law().parameters() != treatment.smvs.acks) fresh_.emplace(treatment.smvs.acks);
+  [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
+    if (!fresh_ || fresh_->law().parameters() != settings.smvs.acks) fresh_.emplace(settings.smvs.acks);
     return *fresh_;
   }
 

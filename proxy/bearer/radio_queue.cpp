@@ -6,10 +6,10 @@ namespace sluice::proxy {
 namespace {
 
 /// Returns the parameters by which the number of active flows N is counted.
-control::GwaParameters counting_of(const Treatment& treatment) {
+control::GwaParameters counting_of(const PolicySettings& settings) {
   control::GwaParameters parameters;
-  const std::optional<control::FlowControllerKind> law = flow_controller_of(treatment.law());
-  const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
+  const std::optional<control::FlowControllerKind> law = flow_controller_of(settings.law());
+  const control::FlowCounting how = law ? control::counting(*law, settings.laws) : control::FlowCounting{};
   parameters.decay = how.decay;
   parameters.interval = how.interval;
   if (how.by_use) parameters.policy = control::GwaPolicy::bandwidth_aware;
@@ -21,9 +21,9 @@ constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
 
-RadioQueue::RadioQueue(const Treatment& treatment)
-    : treatment_(&treatment), count_(counting_of(treatment)), rates_(std::chrono::seconds(1)) {
-  view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
+RadioQueue::RadioQueue(const PolicySettings& settings)
+    : settings_(&settings), count_(counting_of(settings)), rates_(std::chrono::seconds(1)) {
+  view_.buffer = settings.laws.buffer > Bytes{} ? settings.laws.buffer : usual_buffer;
 }
 
 void RadioQueue::inherit(const RadioQueue& before, bool same_path) {
@@ -48,7 +48,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);
   view_.dropped = reports_ > 1 && queue.dropped > dropped_;
   dropped_ = queue.dropped;
-  if (treatment_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;
+  if (settings_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;
   view_.advertised = queue.gwa_window.value_or(Bytes::max());
   arrived_total_ = sent_total - static_cast<std::uint64_t>(bytes_in_flight.count());
   const auto waiting = static_cast<std::uint64_t>(view_.queue.count());
@@ -60,8 +60,8 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;
-  } else if (treatment_->law() == Mode::clamp) {
-    if (!price_) price_.emplace(treatment_->laws.price);
+  } else if (settings_->law() == Mode::clamp) {
+    if (!price_) price_.emplace(settings_->laws.price);
     price_->on_arrival(now, view_.queue);
     view_.price = price_->price(view_.mean_rate).price;
   }

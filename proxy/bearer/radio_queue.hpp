@@ -10,7 +10,7 @@
 #include "control/sliding_extremes.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
 
@@ -18,8 +18,8 @@ namespace sluice::proxy {
 /// reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
-  /// Starts empty. `treatment` outlives it.
-  explicit RadioQueue(const Treatment& treatment);
+  /// Starts empty. `settings` outlives it.
+  explicit RadioQueue(const PolicySettings& settings);
 
   /// Copies the rates that another bearer of the same UE has measured, and the byte positions if `same_path`: both use
   /// the same one-way delay to the Node-B.
@@ -54,7 +54,7 @@ class RadioQueue {
   /// Computes CLAMP's price, or takes it from the report.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
-  const Treatment* treatment_;
+  const PolicySettings* settings_;
   std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, where the Node-B reports no price
   control::GwaFlowCount count_;                    ///< number of active flows N, by GWA's eq. 9
   Instant counted_ = never;                        ///< time of the newest count; `never`: count again

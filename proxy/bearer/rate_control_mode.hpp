@@ -4,7 +4,7 @@
 
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
 
@@ -13,13 +13,13 @@ namespace sluice::proxy {
 class RateControlMode {
  public:
   /// Starts from the policy's settings. `ordinary`: true if the UE belongs to the control group, which nothing steers.
-  RateControlMode(const Treatment& treatment, bool ordinary);
+  RateControlMode(const PolicySettings& settings, bool ordinary);
 
   /// Records whether reports arrive in time.
-  void set_timely_reports(const Treatment& treatment, bool in_time);
+  void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Compares the feedback delay of reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If reports are
   /// optional, the shorter one wins. `doubted`: true if ACKs contradict the reports, which are then not used.
-  void compare(const Treatment& treatment, Duration by_reports, Duration by_acks, bool doubted);
+  void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// True if the mode uses feedback (reports or ACKs) and the UE is not in the control group.
   [[nodiscard]] bool can_be_controlled() const { return can_be_controlled_; }
@@ -55,7 +55,7 @@ class RateControlMode {
 
  private:
   /// Recomputes the derived flags from the inputs.
-  void update(const Treatment& treatment);
+  void update(const PolicySettings& settings);
 
   bool can_be_controlled_ : 1;
   bool needs_reports_ : 1;

@@ -11,7 +11,7 @@
 #include "proxy/bearer/allowance_law.hpp"
 #include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/bearer/send_grant.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 #include "proxy/shard/info.hpp"
 
 namespace sluice::proxy {
@@ -19,8 +19,8 @@ namespace sluice::proxy {
 /// State of a UE bearer that exists once its UE was reported or observed: the reports, their timeliness and the grant
 /// from them. Thread: the shard's.
 struct ReportState {
-  ReportState(const Treatment& treatment, control::LawTrace* const* trace)
-      : reports(treatment.smvs.fallback.maximum), fallback(treatment.smvs.fallback), law(treatment, trace) {}
+  ReportState(const PolicySettings& settings, control::LawTrace* const* trace)
+      : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
   /// True if reports arrive in time, so a report-based controller may steer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }

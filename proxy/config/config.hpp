@@ -51,7 +51,7 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// Treatment of TCP checksums that a sending kernel left to an offload that never ran.
+/// PolicySettings of TCP checksums that a sending kernel left to an offload that never ran.
 enum class PartialChecksums : std::uint8_t {
   by_driver,  ///< accepted only from a port to which a kernel of this machine can send
   accept,
@@ -165,7 +165,7 @@ struct Config {
   /// True if some policy needs reports of Node-Bs.
   [[nodiscard]] bool policies_need_reports() const {
     return std::any_of(shard.policies.begin(), shard.policies.end(),
-                       [](const Policy& policy) { return policy.treatment.needs_reports(); });
+                       [](const Policy& policy) { return policy.settings.needs_reports(); });
   }
 };
 

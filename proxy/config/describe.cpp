@@ -98,19 +98,19 @@ bool accepts_partial_checksums(const PortSettings& port, PartialChecksums settin
   return dpdk::carries_partial_checksums(port.device);
 }
 
-void check_interception(Section& s, const Treatment& treatment) {
-  const std::string mode(to_string(treatment.mode));
-  s.check(treatment.intercept != Intercept::split || can_split(treatment.mode), "intercept",
+void check_interception(Section& s, const PolicySettings& settings) {
+  const std::string mode(to_string(settings.mode));
+  s.check(settings.intercept != Intercept::split || can_split(settings.mode), "intercept",
           "regulate or auto in mode " + mode, "split");
-  const bool other_law = treatment.mode == Mode::smvs && !treatment.can_regulate();
-  s.check(treatment.intercept != Intercept::regulate || treatment.can_regulate(), "intercept",
+  const bool other_law = settings.mode == Mode::smvs && !settings.can_regulate();
+  s.check(settings.intercept != Intercept::regulate || settings.can_regulate(), "intercept",
           "split or auto in mode " + mode + (other_law ? " where smvs.law is not acks" : ""), "regulate");
-  s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
-          "a mode that reports steer", std::string(to_string(treatment.observed)));
+  s.check(settings.observed != Mode::observe && needs_feedback(settings.observed), "observed",
+          "a mode that reports steer", std::string(to_string(settings.observed)));
   // Observed connections are not split, so no ACK of a UE reaches the ACK-based controller.
-  s.check(treatment.mode != Mode::observe || treatment.observed != Mode::smvs ||
-              traits_of(treatment.smvs.law).needs_reports,
-          "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
+  s.check(
+      settings.mode != Mode::observe || settings.observed != Mode::smvs || traits_of(settings.smvs.law).needs_reports,
+      "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
 }
 
 /// Checks that both ports are kernel interfaces, because a kernel bridge can join no others.
@@ -192,19 +192,19 @@ Bytes memory_for(const Config& config) {
 }
 
 void describe(Section& s, Policy& policy) {
-  Treatment& treatment = policy.treatment;
+  PolicySettings& settings = policy.settings;
   s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; every one when empty");
   s.list("server", policy.server, {0, 1024}, "prefixes of servers; every one when empty");
   s.list("ports", policy.ports, {0, 256}, "of the servers; every one when empty");
   s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "of the SYN; every one when empty");
-  s.choice("mode", treatment.mode, modes, "what is done with these connections");
-  s.choice("intercept", treatment.intercept, intercepts, "how they are got hold of");
-  s.choice("observed", treatment.observed, modes, "the mode whose decisions mode observe computes");
+  s.choice("mode", settings.mode, modes, "what is done with these connections");
+  s.choice("intercept", settings.intercept, intercepts, "how they are got hold of");
+  s.choice("observed", settings.observed, modes, "the mode whose decisions mode observe computes");
   s.section(
-      "smvs", [&treatment](Section& below) { describe_at_proxy(below, treatment.smvs); },
+      "smvs", [&settings](Section& below) { describe_at_proxy(below, settings.smvs); },
       "as at the top level, which is the default");
-  control::describe_laws(s, treatment.laws);
-  check_interception(s, treatment);
+  control::describe_laws(s, settings.laws);
+  check_interception(s, settings);
 }
 
 void describe(Section& s, ShardLimits& limits) {
@@ -494,8 +494,8 @@ void describe(Section& s, Config& config) {
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
   Policy prototype;
-  const Treatment& by_default = config.shard;
-  prototype.treatment = by_default;
+  const PolicySettings& by_default = config.shard;
+  prototype.settings = by_default;
   config::Percentage control_group{config.shard.control_group};
   s.live([&] {
     s.sections("policies", config.shard.policies, {0, 64}, prototype,

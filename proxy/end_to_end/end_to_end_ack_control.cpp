@@ -12,7 +12,7 @@ namespace {
 constexpr Duration silence = std::chrono::seconds(2);
 
 bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
-  return flow.towards(Side::radio).sent < bearer.treatment().smvs.short_flow;
+  return flow.towards(Side::radio).sent < bearer.settings().smvs.short_flow;
 }
 
 }  // namespace

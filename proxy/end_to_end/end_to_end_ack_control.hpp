@@ -23,7 +23,7 @@ class EndToEndAckControl {
   /// True if the ACK-based controller applies to the bearer's end-to-end connections. While it only replaces late
   /// reports it does not, because the other controller's allowance needs split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
-    return bearer.rate_control().uses_ack_feedback() && bearer.treatment().can_regulate();
+    return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
   /// True if the controller observes this flow.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }

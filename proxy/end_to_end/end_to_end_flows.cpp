@@ -138,7 +138,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
     if (to == no_id) return;  // no place for another bearer: the flow keeps its old one
     --before.end_to_end_count;
     enter_bearer(flow, to);
-    const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
+    const bool splits = flow.splittable && parts_.registry.bearer(to).settings().splits();
     if (!splits) candidates_.give_up(flow);
     flow.to_be_split = splits;
   });
@@ -150,7 +150,7 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   bearer.use();
-  if (bearer.treatment().can_regulate()) parts_.counters.add(Counter::flows_regulated);
+  if (bearer.settings().can_regulate()) parts_.counters.add(Counter::flows_regulated);
 }
 
 void EndToEndFlows::record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
@@ -201,9 +201,9 @@ Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {
 
 const char* EndToEndFlows::name_of_phase(const EndToEndFlow& flow) const {
   if (flow.half_open()) return "handshake";
-  const Treatment& treatment = parts_.registry.bearer(flow.bearer).treatment();
-  if (treatment.observes()) return "observed";
-  return treatment.can_regulate() ? "regulated" : "bypassed";
+  const PolicySettings& settings = parts_.registry.bearer(flow.bearer).settings();
+  if (settings.observes()) return "observed";
+  return settings.can_regulate() ? "regulated" : "bypassed";
 }
 
 void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {
@@ -215,7 +215,7 @@ void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {
     info.ue_port = flow.key.ue_port;
     info.server_port = flow.key.server_port;
     info.phase = name_of_phase(flow);
-    const bool unsplit = parts_.registry.bearer(flow.bearer).treatment().splits();
+    const bool unsplit = parts_.registry.bearer(flow.bearer).settings().splits();
     if (unsplit) info.blocker = "end to end";
     if (flow.was_split) info.reason = to_string(ReleaseReason::released_switch).data();
     for (std::size_t i = 0; i < flow.ways.size(); ++i) {

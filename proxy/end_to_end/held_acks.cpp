@@ -100,7 +100,7 @@ void HeldAcks::release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now) {
 
 Instant HeldAcks::due(const EndToEndFlow& flow) const {
   if (flow.held.empty()) return never;
-  return flow.held.front().note().received + parts_.registry.bearer(flow.bearer).treatment().laws.hold;
+  return flow.held.front().note().received + parts_.registry.bearer(flow.bearer).settings().laws.hold;
 }
 
 }  // namespace sluice::proxy

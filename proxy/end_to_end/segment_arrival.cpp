@@ -26,7 +26,7 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
-  const bool regulated = parts_.registry.bearer(flow.bearer).treatment().can_regulate();
+  const bool regulated = parts_.registry.bearer(flow.bearer).settings().can_regulate();
   parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_tracked);
   if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
     return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
@@ -117,7 +117,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
     view.in_loss = flow.duplicate_acks == duplicates_of_a_loss;
     go_on = rewriter_.ask_law(flow, bearer, view);
   }
-  if (bearer.treatment().observes()) {
+  if (bearer.settings().observes()) {
     rewriter_.observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;

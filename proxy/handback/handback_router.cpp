@@ -97,7 +97,7 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
-  if (!policies.treatment(policy).splits()) return false;
+  if (!policies.settings(policy).splits()) return false;
   Released& all = flows_.handback().released();
   if (!split_again(all.connection(released), policy, rx)) return false;
   shard_.registry.flow(shard_.registry.connections().find(rx.key())).unsplittable_seen =

@@ -115,7 +115,7 @@ void HandshakeTracker::on_untracked(RxPacket& rx) {
     return forwarder_.forward(rx, *reason);
   }
   const Policies& policies = shard_.registry.policies().current();
-  if (policies.treatment(policies.choose(view_of(rx))).mode == Mode::bypass) {
+  if (policies.settings(policies.choose(view_of(rx))).mode == Mode::bypass) {
     return forward_unsplit(rx, Counter::forward_bypass_mode);
   }
   record(first_syn_of(rx, shard_.config));
@@ -175,10 +175,10 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
-  const Treatment& treatment = policies.treatment(policy);
-  if (const auto reason = reason_not_to_begin(treatment)) return forward_unsplit(rx, *reason);
+  const PolicySettings& settings = policies.settings(policy);
+  if (const auto reason = reason_not_to_begin(settings)) return forward_unsplit(rx, *reason);
   unsplit_.forget(key, rx.tag);
-  if (treatment.regulates()) {
+  if (settings.regulates()) {
     const EndToEndId id = end_to_end_.open(first, policy, rx.now);
     if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(rx, id);
   } else {
@@ -189,8 +189,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
 }
 
 /// Returns why the connection is not created. Conditions may have changed since the SYN was recorded.
-std::optional<Counter> HandshakeTracker::reason_not_to_begin(const Treatment& treatment) const {
-  if (treatment.mode == Mode::bypass) return Counter::forward_bypass_mode;
+std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
+  if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
   if (flows_.buffer_quota().refuses_flows()) return Counter::forward_memory;
   return std::nullopt;
@@ -288,7 +288,7 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
     case handshake::Step::complete:
       flow.last_activity = rx.now;
       flow.leg(opposite(rx.in)).headers = packet::learn(rx.packet, rx.parsed);
-      if (shard_.registry.bearer(flow.bearer).treatment().splits()) {
+      if (shard_.registry.bearer(flow.bearer).settings().splits()) {
         split(rx, id);
       } else {
         leave_end_to_end(rx, id);

@@ -47,7 +47,7 @@ class HandshakeTracker {
   /// Returns why a segment does not start tracking of a connection, if so.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
   /// Returns why an answered SYN does not create a connection, if so.
-  [[nodiscard]] std::optional<Counter> reason_not_to_begin(const Treatment& treatment) const;
+  [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
   /// Forwards a segment and records why its connection passes unsplit.
   void forward_unsplit(RxPacket& rx, Counter reason);
   /// Forwards a segment of a connection without state, counted under the recorded reason.

@@ -10,7 +10,7 @@
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/overview/metrics_page.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -14,7 +14,7 @@ using admin::Json;
 /// Returns the modes of the active policies, in the order in which bearers number them.
 Json policies(const Config& config) {
   Json list = Json::array();
-  for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.treatment.mode));
+  for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.settings.mode));
   list.push_back(to_string(config.shard.mode));
   return list;
 }

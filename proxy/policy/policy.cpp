@@ -41,13 +41,13 @@ bool Policies::in_control_group(const IpAddress& ue) const {
 
 bool Policies::needs_feedback() const {
   return proxy::needs_feedback(otherwise.mode) || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
-           return proxy::needs_feedback(policy.treatment.mode);
+           return proxy::needs_feedback(policy.settings.mode);
          });
 }
 
 bool Policies::prioritizes_short_flows() const {
   return otherwise.prioritizes_short_flows() || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
-           return policy.treatment.prioritizes_short_flows();
+           return policy.settings.prioritizes_short_flows();
          });
 }
 

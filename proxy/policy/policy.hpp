@@ -6,7 +6,7 @@
 
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/units/ip_address.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
 
@@ -31,7 +31,7 @@ struct Policy {
   std::vector<IpPrefix> server;
   std::vector<PortRange> ports;  ///< ports of the server
   std::vector<std::uint8_t> dscp;
-  Treatment treatment;
+  PolicySettings settings;
 
   /// True if the connection matches every list.
   [[nodiscard]] bool matches(const ConnectionView& connection) const;
@@ -43,7 +43,7 @@ using PolicyIndex = std::uint16_t;
 /// Complete set of policies: the first one that matches a connection decides, else the default. Immutable; a switch
 /// replaces the whole set.
 struct Policies {
-  Treatment otherwise;  ///< settings of connections that match no policy
+  PolicySettings otherwise;  ///< settings of connections that match no policy
   std::vector<Policy> list;
   double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
   tcp::EndpointConfig legs;  ///< endpoint configuration of connections split under these policies
@@ -53,8 +53,8 @@ struct Policies {
     return list.empty() ? PolicyIndex{0} : first_match(connection);
   }
   /// Returns the settings of the policy at a position.
-  [[nodiscard]] const Treatment& treatment(PolicyIndex index) const {
-    return index < list.size() ? list[index].treatment : otherwise;
+  [[nodiscard]] const PolicySettings& settings(PolicyIndex index) const {
+    return index < list.size() ? list[index].settings : otherwise;
   }
   /// True if the UE belongs to the control group. A fixed hash decides, so the result is the same on every shard and
   /// after every restart.

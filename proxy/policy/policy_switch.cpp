@@ -35,7 +35,7 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   registry.move(id, to);
   Bearer& bearer = registry.bearer(to);
   bearer.load.change({}, flow.share);
-  const bool splits = bearer.treatment().splits();
+  const bool splits = bearer.settings().splits();
   if (flow.phase == FlowPhase::split && !splits && flow.release_reason == ReleaseReason::none)
     flow.release_reason = ReleaseReason::released_switch;
   if (flow.phase == FlowPhase::split && splits && flow.release_reason == ReleaseReason::released_switch)

@@ -152,7 +152,7 @@ Answer Reloader::revert() {
 void Reloader::activate(const Config& next) {
   config_ = next;
   modes_.clear();
-  apply_(next.shard.treatments());
+  apply_(next.shard.policy_set());
 }
 
 void Reloader::take_back(const std::string& why) {

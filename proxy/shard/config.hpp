@@ -12,7 +12,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/policy/policy.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 #include "proxy/shard/side.hpp"
 
 namespace sluice::proxy {
@@ -61,8 +61,8 @@ struct ShardTimeouts {
   Duration out_of_order = std::chrono::minutes(1);  ///< out-of-order segments are dropped if the gap is not filled
 };
 
-/// Configuration of a shard at its start. The base class Treatment holds the settings of the default policy.
-struct ShardConfig : Treatment {
+/// Configuration of a shard at its start. The base class PolicySettings holds the settings of the default policy.
+struct ShardConfig : PolicySettings {
   std::vector<Policy> policies;  ///< the first policy that matches decides
   double control_group = 0;      ///< share of the UEs whose connections stay on ordinary TCP
   tcp::EndpointConfig tcp;
@@ -84,8 +84,8 @@ struct ShardConfig : Treatment {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
   /// Returns the part of the configuration that can be replaced while the shard runs.
-  [[nodiscard]] Policies treatments() const {
-    const Treatment& by_default = *this;
+  [[nodiscard]] Policies policy_set() const {
+    const PolicySettings& by_default = *this;
     tcp::EndpointConfig legs = tcp;
     legs.answers_keepalives = false;  // because the other host answers them
     legs.joins_payloads = true;

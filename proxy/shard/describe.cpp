@@ -107,7 +107,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     BearerInfo info;
     info.ue = bearer.ue();
     info.flows = bearer.flow_count + bearer.end_to_end_count;
-    info.mode = to_string(bearer.treatment().mode).data();
+    info.mode = to_string(bearer.settings().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
     info.steered_by = steered_by(bearer);

@@ -5,7 +5,7 @@
 
 namespace sluice::proxy {
 
-/// Observer of received frames and of their treatment, such as a capture. Thread: the shard's.
+/// Observer of received frames and of their settings, such as a capture. Thread: the shard's.
 class FrameWatch {
  public:
   /// Called before a frame is processed, which changes or consumes it. `counters` then count its outcome.

@@ -25,7 +25,7 @@ struct Shard::Parts {
   Parts(const ShardConfig& configuration, packet::PacketPool& pool, Transmitter& transmitter,
         const flow::HashKey& hash_key, Instant origin, FlowJournal journal)
       : config(configuration),
-        policies(config.treatments()),
+        policies(config.policy_set()),
         secret(hash_key),
         queue(transmitter, counters, config.ports),
         budget(config.limits, pool),

@@ -23,7 +23,7 @@
 #include "proxy/admin/view.hpp"
 #include "proxy/manual/completion.hpp"
 #include "proxy/manual/pages.hpp"
-#include "proxy/policy/treatment.hpp"
+#include "proxy/policy/policy_settings.hpp"
 #include "proxy/sluicectl/capture.hpp"
 #include "proxy/sluicectl/repeat.hpp"
 #include "proxy/sluicectl/top.hpp"

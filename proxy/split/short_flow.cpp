@@ -13,7 +13,7 @@ void set_short_flow(Flow& flow, Bearer& bearer, bool short_flow) {
 }  // namespace
 
 void short_flow::begin(Flow& flow, Bearer& bearer, Instant now) {
-  if (!bearer.treatment().prioritizes_short_flows()) return;
+  if (!bearer.settings().prioritizes_short_flows()) return;
   set_short_flow(flow, bearer, true);
   bearer.expect_short_flow(now);
 }

@@ -16,7 +16,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// Extends the short-flow period for an active short flow. Returns false if the flow has reached smvs.short_flow bytes;
 /// the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
-  if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
+  if (flow.sent_to_radio >= bearer.settings().smvs.short_flow) return false;
   bearer.expect_short_flow(now);
   return true;
 }

@@ -13,7 +13,7 @@ namespace {
 /// Lets the next `count` flows send in round-robin order. `short_flows`: only short flows send, each within its part.
 void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
-  for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
+  for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
     Flow& flow = context.shard.registry.flow(id);
     const FlowId next = flow.bearer_next;
     const bool chosen = !short_flow || context.budget_sharing.short_flow_waits(id);

@@ -24,7 +24,7 @@ constexpr std::int64_t segments_elsewhere = 2;
 
 /// True if the flow has sent less than smvs.short_flow bytes.
 bool is_short_flow(const Flow& flow, const Bearer& bearer) {
-  return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
+  return flow.sent_to_radio < bearer.settings().smvs.short_flow;
 }
 
 /// Restarts the estimate of the peer's clock, and returns the delay by the new one.

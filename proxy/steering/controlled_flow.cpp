@@ -12,7 +12,7 @@ namespace sluice::proxy {
 using LawCalls = control::TracedLaw<control::FlowController>;
 
 ControlledFlow::ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start)
-    : law_(*flow_controller_of(bearer.treatment().law()), bearer.treatment().laws, start),
+    : law_(*flow_controller_of(bearer.settings().law()), bearer.settings().laws, start),
       whose_(whose),
       marks_(bearer.sent().total()),
       round_trip_(start.round_trip) {}
@@ -22,7 +22,7 @@ auto ControlledFlow::ask(const Bearer& bearer, const Arguments&... arguments) {
   const auto identify = [&] {
     return control::LawIdentity<control::FlowControllerOrigin>{
         {whose_.ue, whose_.ue_port, whose_.server, whose_.server_port},
-        {law_.which(), law_.segment(), bearer.treatment().laws}};
+        {law_.which(), law_.segment(), bearer.settings().laws}};
   };
   return control::traced<Call>(bearer.trace, law_, identify, arguments...);
 }

@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 
 Bytes reported_error(const Bearer& bearer) {
-  if (bearer.treatment().law() != Mode::smvs) return {};
-  const control::SmvsParameters& parameters = bearer.treatment().smvs.parameters;
+  if (bearer.settings().law() != Mode::smvs) return {};
+  const control::SmvsParameters& parameters = bearer.settings().smvs.parameters;
   const ReportState* const report_state = bearer.report_state();
   const Bytes load = report_state != nullptr ? report_state->radio_load : Bytes{};
   const std::uint64_t sent_before = report_state != nullptr ? report_state->sent_at_report : 0;

@@ -71,10 +71,10 @@ bool holds_plenty(const Flow& flow, const Bearer& bearer) {
 }  // namespace
 
 Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
-  const Treatment& treatment = bearer.treatment();
+  const PolicySettings& settings = bearer.settings();
   const Bytes most = buffer_quota_.first_limit(bearer);
-  const bool rate_controlled = needs_feedback(treatment.mode) && from == Side::core;
-  return rate_controlled ? std::min(most, treatment.smvs.receive_window.initial) : most;
+  const bool rate_controlled = needs_feedback(settings.mode) && from == Side::core;
+  return rate_controlled ? std::min(most, settings.smvs.receive_window.initial) : most;
 }
 
 inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
@@ -136,7 +136,7 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
 
 /// Returns null while the connection carries little, because its first window is sufficient.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
-  const control::SecondLoopParameters& parameters = bearer.treatment().smvs.receive_window;
+  const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
   if (held + received < parameters.initial / 2) return nullptr;
   flow.window_loop = loops_.emplace(control::ReceiveWindowLoop(parameters));
@@ -193,7 +193,7 @@ Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Slidin
                          .server_rtt = server.srtt()});
   const auto identify = [&] { return identity_of(registry_.key_of(flow), sliding.law.parameters()); };
   const Bytes granted = control::traced<SlidingCalls::Step>(bearer.trace, sliding.law, identify, seen);
-  const Bytes most = bearer.treatment().smvs.receive_window.maximum - buffered - advertised;
+  const Bytes most = bearer.settings().smvs.receive_window.maximum - buffered - advertised;
   return advertised + std::clamp(granted, Bytes{}, std::max(most, Bytes{}));
 }
 

@@ -19,7 +19,7 @@ double share_of(const Bearer& bearer) {
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
   const std::uint32_t own = waiting;
   bearer.for_each_sibling([&waiting](const Bearer& other) {
-    if (other.treatment().mode == Mode::smvs) waiting += other.load.backlogged_flows;
+    if (other.settings().mode == Mode::smvs) waiting += other.load.backlogged_flows;
   });
   return static_cast<double>(own) / waiting;
 }
@@ -33,7 +33,7 @@ bool takes_steps(const Bearer& bearer) {
 /// buffer within it (Ts ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
-  const Bytes configured = bearer.treatment().smvs.parameters.buffer;
+  const Bytes configured = bearer.settings().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
   return bearer.report_state()->step_watch.look(last.period, buffer, bearer.mean_rate());
 }
@@ -276,7 +276,7 @@ void ReportDispatcher::serve(BearerId id, Instant now) {
     serve_flow_windows(bearer, now);
     return;
   }
-  if (bearer.flow_count > 1 && bearer.treatment().smvs.short_flow > Bytes{}) {
+  if (bearer.flow_count > 1 && bearer.settings().smvs.short_flow > Bytes{}) {
     while (bearer.allowance(now) > Bytes{} && serve_round(bearer, true, now)) {
     }
   }
@@ -293,7 +293,7 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
     Flow& flow = shard_.registry.flow(id);
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
+    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.settings().smvs.short_flow;
     if (flow.terminated() && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance(now);
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);

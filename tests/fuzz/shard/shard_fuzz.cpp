@@ -28,19 +28,19 @@ std::unique_ptr<Pools>& pools() {
 }
 
 /// Every mode in each of its interceptions.
-const std::vector<Treatment>& treatments() {
-  static const std::vector<Treatment> all = [] {
-    std::vector<Treatment> list;
+const std::vector<PolicySettings>& all_settings() {
+  static const std::vector<PolicySettings> all = [] {
+    std::vector<PolicySettings> list;
     for (const ModeText& text : mode_table) {
       for (const Intercept intercept : {Intercept::split, Intercept::regulate}) {
         const bool regulates = intercept == Intercept::regulate;
         const bool can = regulates ? can_regulate(text.mode) : can_split(text.mode) || text.mode == Mode::bypass;
         if (!can) continue;
-        Treatment treatment;
-        treatment.mode = text.mode;
-        treatment.intercept = intercept;
-        if (regulates) treatment.smvs.law = LawPlace::acks;
-        list.push_back(treatment);
+        PolicySettings settings;
+        settings.mode = text.mode;
+        settings.intercept = intercept;
+        if (regulates) settings.smvs.law = LawPlace::acks;
+        list.push_back(settings);
       }
     }
     return list;
@@ -48,22 +48,22 @@ const std::vector<Treatment>& treatments() {
   return all;
 }
 
-/// What can be put in force: one treatment for all, or also another one for the UEs of IPv6.
+/// What can be put in force: one set of settings for all, or also another one for the UEs of IPv6.
 const Policies& policies(std::uint8_t which, std::uint8_t other) {
   static std::vector<std::unique_ptr<Policies>> all;
   if (all.empty()) {
-    for (const Treatment& treatment : treatments()) {
-      for (const Treatment& second : treatments()) {
+    for (const PolicySettings& settings : all_settings()) {
+      for (const PolicySettings& second : all_settings()) {
         all.push_back(std::make_unique<Policies>());
-        all.back()->otherwise = treatment;
+        all.back()->otherwise = settings;
         all.back()->list.push_back({{*IpPrefix::parse("fd00::/16")}, {}, {}, {}, second});
       }
       all.push_back(std::make_unique<Policies>());
-      all.back()->otherwise = treatment;
+      all.back()->otherwise = settings;
     }
   }
-  const std::size_t row = treatments().size() + 1;
-  return *all[which % treatments().size() * row + other % row];
+  const std::size_t row = all_settings().size() + 1;
+  return *all[which % all_settings().size() * row + other % row];
 }
 
 tcp::EndpointConfig tcp_config(std::uint8_t how) {
@@ -81,7 +81,7 @@ tcp::EndpointConfig tcp_config(std::uint8_t how) {
 
 ShardConfig shard_config(Input& input) {
   ShardConfig config;
-  static_cast<Treatment&>(config) = treatments()[input.byte() % treatments().size()];
+  static_cast<PolicySettings&>(config) = all_settings()[input.byte() % all_settings().size()];
   const std::uint8_t how = input.byte();
   config.tcp = tcp_config(how);
   config.smvs.law = (how & 16) != 0 ? LawPlace::proxy : LawPlace::nodeb;

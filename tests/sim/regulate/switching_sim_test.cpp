@@ -30,7 +30,7 @@ proxy::ShardConfig first_config() {
 }
 
 /// Every mode in each of its interceptions, in the order of the table.
-std::vector<std::unique_ptr<Policies>> all_treatments() {
+std::vector<std::unique_ptr<Policies>> all_policies() {
   std::vector<std::unique_ptr<Policies>> all;
   for (const proxy::ModeText& text : proxy::mode_table) {
     for (const Intercept intercept : {Intercept::automatic, Intercept::regulate}) {
@@ -49,20 +49,20 @@ std::vector<std::unique_ptr<Policies>> all_treatments() {
 
 /// Switches every `interval`, opening a connection each way under each, until all have ended.
 void switch_through(std::uint64_t seed, const RegulatedWires& wires, Duration interval, std::uint64_t long_size) {
-  const auto treatments = all_treatments();
+  const auto policies = all_policies();
   const std::uint32_t free = pool().available();
   {
     RegulatedNetwork network(seed, first_config(), wires);
     network.node.watched = false;
     network.transfer(long_size, false);
     network.transfer(long_size / 4, true);
-    for (std::size_t i = 0; i < treatments.size(); ++i) {
+    for (std::size_t i = 0; i < policies.size(); ++i) {
       const Duration when = interval * static_cast<std::int64_t>(i);
       network.transfer(100'000, i % 3 == 0, when + 1ms, i % 2 == 0);
     }
-    for (std::size_t round = 0; round < 2 * treatments.size(); ++round) {
+    for (std::size_t round = 0; round < 2 * policies.size(); ++round) {
       network.loop.run_until(network.loop.now() + interval);
-      network.node.shard.apply(*treatments[(round * 8) % treatments.size()], network.loop.now());
+      network.node.shard.apply(*policies[(round * 8) % policies.size()], network.loop.now());
       network.node.arm();
     }
     ASSERT_TRUE(network.run(900s)) << "a connection broke";
@@ -103,17 +103,17 @@ TEST(ModeSwitching, SwitchingEveryFewRttsOverLossyLinksLosesNothing) {
 }
 
 std::string name_of(const Policies& policies) {
-  const proxy::Treatment& treatment = policies.otherwise;
-  return std::string(to_string(treatment.mode)) + (treatment.splits() ? "" : "/end-to-end");
+  const proxy::PolicySettings& settings = policies.otherwise;
+  return std::string(to_string(settings.mode)) + (settings.splits() ? "" : "/end-to-end");
 }
 
 proxy::ShardConfig config_of(const Policies& policies) {
   proxy::ShardConfig config = first_config();
-  static_cast<proxy::Treatment&>(config) = policies.otherwise;
+  static_cast<proxy::PolicySettings&>(config) = policies.otherwise;
   return config;
 }
 
-/// A download over a link of 8 Mb/s, with no end, under one treatment and then another.
+/// A download over a link of 8 Mb/s, with no end, under one set of settings and then another.
 class Download {
  public:
   explicit Download(const Policies& first) : network_(4, config_of(first), {}) {
@@ -148,15 +148,15 @@ class Download {
 /// i-tcp has allowed to be a megabyte ahead waits until the relay has drained, and then begins slowly. The same holds
 /// narrowly if wrs or fair-share had split the connection and CLAMP continues end to end.
 TEST(ModeSwitching, EveryModeReplacesEveryOther) {
-  const auto treatments = all_treatments();
+  const auto policies = all_policies();
   std::map<std::string, double> steady;
-  for (const auto& treatment : treatments) {
-    Download download(*treatment);
+  for (const auto& policy : policies) {
+    Download download(*policy);
     download.goodput(4s);
-    steady[name_of(*treatment)] = download.goodput(6s);
+    steady[name_of(*policy)] = download.goodput(6s);
   }
-  for (const auto& from : treatments) {
-    for (const auto& to : treatments) {
+  for (const auto& from : policies) {
+    for (const auto& to : policies) {
       if (from == to) continue;
       Download download(*from);
       download.goodput(5s);
@@ -222,10 +222,10 @@ void switch_to_split(const Policies& from, const Policies& to, bool bulk_pauses)
 }
 
 TEST(ModeSwitching, ASwitchSplitsConnectionsThatPause) {
-  const auto treatments = all_treatments();
-  for (const auto& from : treatments) {
+  const auto policies = all_policies();
+  for (const auto& from : policies) {
     if (!from->otherwise.regulates()) continue;
-    for (const auto& to : treatments) {
+    for (const auto& to : policies) {
       const Mode mode = to->otherwise.mode;
       const bool same_law = mode == from->otherwise.mode;
       const bool chosen = mode == Mode::i_tcp || mode == Mode::smvs || same_law;
@@ -237,7 +237,7 @@ TEST(ModeSwitching, ASwitchSplitsConnectionsThatPause) {
 /// Requests and answers while the mode goes back and forth between one that splits and one that does not.
 void switch_back_and_forth(std::uint64_t seed, const RegulatedWires& wires) {
   SCOPED_TRACE(seed);
-  const auto treatments = all_treatments();
+  const auto policies = all_policies();
   RegulatedNetwork network(seed, first_config(), wires);
   network.node.watched = false;
   emulator::RequestConfig config;
@@ -247,9 +247,9 @@ void switch_back_and_forth(std::uint64_t seed, const RegulatedWires& wires) {
   config.size = {emulator::SizeKind::uniform, 100_B, 30_KiB, 1};
   emulator::RequestClient requests(network.loop, network.ue, config, emulator::Random::stream(seed, "requests"),
                                    network.log);
-  for (std::size_t round = 0; round < 2 * treatments.size(); ++round) {
+  for (std::size_t round = 0; round < 2 * policies.size(); ++round) {
     network.loop.run_until(network.loop.now() + 1s);
-    network.node.shard.apply(*treatments[(round * 8) % treatments.size()], network.loop.now());
+    network.node.shard.apply(*policies[(round * 8) % policies.size()], network.loop.now());
     network.node.arm();
   }
   const proxy::Counters& counters = network.node.shard.counters();

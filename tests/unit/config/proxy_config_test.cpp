@@ -220,10 +220,10 @@ policies:
   EXPECT_DOUBLE_EQ(config->shard.control_group, 0.1);
   ASSERT_EQ(config->shard.policies.size(), 2U);
   EXPECT_THAT(config->shard.policies[0].ports, ElementsAre(PortRange{22, 22}, PortRange{8000, 8100}));
-  EXPECT_EQ(config->shard.policies[0].treatment.mode, Mode::bypass);
-  EXPECT_EQ(config->shard.policies[1].treatment.mode, Mode::i_tcp);
-  EXPECT_EQ(config->shard.policies[1].treatment.laws.hold, std::chrono::milliseconds(70));
-  EXPECT_EQ(config->shard.policies[1].treatment.laws.gwa.decay, 0.5);
+  EXPECT_EQ(config->shard.policies[0].settings.mode, Mode::bypass);
+  EXPECT_EQ(config->shard.policies[1].settings.mode, Mode::i_tcp);
+  EXPECT_EQ(config->shard.policies[1].settings.laws.hold, std::chrono::milliseconds(70));
+  EXPECT_EQ(config->shard.policies[1].settings.laws.gwa.decay, 0.5);
 }
 
 TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {

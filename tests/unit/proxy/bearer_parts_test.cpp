@@ -140,16 +140,16 @@ TEST(ReportSequencer, AnOlderReportIsStaleUntilTheSenderRestarts) {
   EXPECT_FALSE(reports.is_stale(restarted));
 }
 
-Treatment smvs_at(LawPlace place) {
-  Treatment treatment;
-  treatment.mode = Mode::smvs;
-  treatment.smvs.law = place;
-  return treatment;
+PolicySettings smvs_at(LawPlace place) {
+  PolicySettings settings;
+  settings.mode = Mode::smvs;
+  settings.smvs.law = place;
+  return settings;
 }
 
 TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
-  const Treatment treatment = smvs_at(LawPlace::nodeb);
-  AllowanceLaw law(treatment);
+  const PolicySettings settings = smvs_at(LawPlace::nodeb);
+  AllowanceLaw law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   EXPECT_EQ(law.on_report(brings, {}, 25ms), Bytes(12'345));
@@ -163,8 +163,8 @@ TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
 }
 
 TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
-  const Treatment treatment = smvs_at(LawPlace::proxy);
-  AllowanceLaw law(treatment);
+  const PolicySettings settings = smvs_at(LawPlace::proxy);
+  AllowanceLaw law(settings);
   const Rate reported = Rate::bytes_per_second(3e6);
   EXPECT_EQ(law.mean_rate(reported), reported) << "before its first step";
   ReportArrival measured = report(1, 1);
@@ -176,8 +176,8 @@ TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
 }
 
 TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
-  const Treatment treatment = smvs_at(LawPlace::acks);
-  AllowanceLaw law(treatment);
+  const PolicySettings settings = smvs_at(LawPlace::acks);
+  AllowanceLaw law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   brings.bearer.queue = Bytes(1);
@@ -195,8 +195,8 @@ TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
 }
 
 TEST(AllowanceLaw, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
-  const Treatment treatment = smvs_at(LawPlace::acks);
-  AllowanceLaw law(treatment);
+  const PolicySettings settings = smvs_at(LawPlace::acks);
+  AllowanceLaw law(settings);
   ReportArrival told = report(1, 1);
   told.bearer.queue = Bytes(1);
   const Duration usual = 5ms;
@@ -212,9 +212,9 @@ TEST(AllowanceLaw, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
 }
 
 TEST(RadioQueue, ReportsShowWhichBytesHaveLeftTheQueue) {
-  Treatment treatment;
-  treatment.mode = Mode::wrd;
-  RadioQueue queue(treatment);
+  PolicySettings settings;
+  settings.mode = Mode::wrd;
+  RadioQueue queue(settings);
   control::feedback::BearerReport told;
   told.arrived = 9'002;
   told.transmitted = 6'000;
@@ -251,9 +251,9 @@ TEST(ShortFlowWait, LastsForASecondOrUntilItEnds) {
 /// A UE's bearer, and the pools that its parts come from.
 struct SmallBearer {
   explicit SmallBearer(LawPlace law) {
-    treatment.mode = Mode::smvs;
-    treatment.smvs.law = law;
-    bearer.emplace(treatment, IpAddress::v4(10, 45, 0, 2), pools);
+    settings.mode = Mode::smvs;
+    settings.smvs.law = law;
+    bearer.emplace(settings, IpAddress::v4(10, 45, 0, 2), pools);
     bearer->id = 0;
   }
   ReportArrival report(Instant now) {
@@ -269,7 +269,7 @@ struct SmallBearer {
     return arrival;
   }
 
-  Treatment treatment;
+  PolicySettings settings;
   BearerPools pools{4};
   std::optional<Bearer> bearer;
   std::uint64_t arrived = 0;

@@ -1,4 +1,4 @@
-// Which treatment a connection gets, and what a running shard makes of other treatments.
+// Which settings a connection gets, and what a running shard makes of other settings.
 
 #include "proxy/policy/policy.hpp"
 
@@ -57,7 +57,7 @@ TEST(Policies, TheFirstMatchingPolicyApplies) {
   EXPECT_EQ(policies.choose(other), 2U);
   policies.list.pop_back();
   EXPECT_EQ(policies.choose(other), 2U) << "the default";
-  EXPECT_EQ(&policies.treatment(2), &policies.otherwise);
+  EXPECT_EQ(&policies.settings(2), &policies.otherwise);
 }
 
 TEST(Policies, TheControlGroupIsAShareOfTheUes) {
@@ -86,12 +86,12 @@ class ShardPolicies : public testing::Test {
     config.tcp.initial_window_segments = 100;
     Policy web;
     web.ports = {{8080, 8080}};
-    web.treatment = config;
-    web.treatment.mode = Mode::bypass;
+    web.settings = config;
+    web.settings.mode = Mode::bypass;
     Policy bulk;
     bulk.ports = {{9000, 9999}};
-    bulk.treatment = config;
-    bulk.treatment.laws.buffer = Bytes(3 * packet);
+    bulk.settings = config;
+    bulk.settings.laws.buffer = Bytes(3 * packet);
     config.policies = {web, bulk};
     return config;
   }
@@ -182,7 +182,7 @@ TEST_F(ShardPolicies, ASwitchMovesARunningConnectionToTheNewController) {
 }
 
 TEST_F(ShardPolicies, TheControlGroupIsNotSteered) {
-  Policies next = config().treatments();
+  Policies next = config().policy_set();
   next.control_group = 1;
   lab.shard.apply(next, lab.now);
   hosts.open();

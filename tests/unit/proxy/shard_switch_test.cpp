@@ -23,7 +23,7 @@ class ShardSwitch : public testing::Test {
     switch_to(config);
   }
   void switch_to(const proxy::ShardConfig& config) {
-    lab.shard.apply(policies_.emplace_back(config.treatments()), lab.now);
+    lab.shard.apply(policies_.emplace_back(config.policy_set()), lab.now);
   }
   [[nodiscard]] proxy::FlowInfo flow() const {
     std::vector<proxy::FlowInfo> flows;

@@ -38,7 +38,7 @@ class ShardTrace : public testing::Test {
     proxy::ShardConfig config = shard_config(mode);
     config.intercept = intercept;
     config.smvs.law = law;
-    lab.shard.apply(policies_.emplace_back(config.treatments()), lab.now);
+    lab.shard.apply(policies_.emplace_back(config.policy_set()), lab.now);
   }
   /// The server sends, the UE acknowledges, the Node-B reports.
   void carry(int rounds) {

@@ -120,7 +120,7 @@ enum class Intercept : std::uint8_t {
 }
 
 /// Settings of a policy: the mode, and the parameters of every controller that it may use.
-struct Treatment {
+struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
   Mode observed = Mode::smvs;   ///< mode whose decisions mode observe computes; it needs feedback
