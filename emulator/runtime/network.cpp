@@ -49,7 +49,7 @@ ReporterConfig Network::reporter_config(const Scenario& scenario, std::uint32_t 
   config.sharp_change = scenario.reports.sharp_change;
   config.refresh = scenario.reports.refresh;
   config.mean_alpha = smvs.parameters.alpha;
-  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
+  if (smvs.law == proxy::ControllerLocation::nodeb) config.law = smvs.parameters;
   config.price = scenario.proxy.laws.price;
   config.advertised_buffer = scenario.proxy.laws.gwa.buffer;
   config.upstream = radio_.router(nodeb);

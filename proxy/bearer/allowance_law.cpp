@@ -20,18 +20,18 @@ constexpr Duration longest_period = std::chrono::seconds(2);
 }  // namespace
 
 AllowanceLaw::AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace)
-    : place_(place_of(settings)), trace_(trace) {}
+    : controller_(make_controller(settings)), trace_(trace) {}
 
 AllowanceLaw::~AllowanceLaw() {
   leave_trace();
 }
 
-AllowanceLaw::Place AllowanceLaw::place_of(const PolicySettings& settings) {
-  if (settings.law() != Mode::smvs) return AtNodeB{};
+AllowanceLaw::Controller AllowanceLaw::make_controller(const PolicySettings& settings) {
+  if (settings.law() != Mode::smvs) return NodeBController{};
   // With the ACK-based controller configured, reports that have less feedback delay run the law here.
-  if (settings.smvs.law == LawPlace::nodeb) return AtNodeB{};
-  const bool fits = settings.smvs.law == LawPlace::acks;
-  return AtProxy{control::Smvs(settings.smvs.parameters), fits ? &settings.smvs.parameters : nullptr, {}};
+  if (settings.smvs.law == ControllerLocation::nodeb) return NodeBController{};
+  const bool fits = settings.smvs.law == ControllerLocation::acks;
+  return ProxyController{control::Smvs(settings.smvs.parameters), fits ? &settings.smvs.parameters : nullptr, {}};
 }
 
 template <typename Call, typename... Arguments>
@@ -43,35 +43,36 @@ auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
 /// Removes the law from the trace before it is destroyed or replaced.
 void AllowanceLaw::leave_trace() const {
   if (*trace_ == nullptr) return;
-  if (const auto* const here = std::get_if<AtProxy>(&place_)) (*trace_)->left(&here->law);
-  if (const auto* const there = std::get_if<AtNodeB>(&place_)) (*trace_)->left(there);
+  if (const auto* const here = std::get_if<ProxyController>(&controller_)) (*trace_)->left(&here->law);
+  if (const auto* const there = std::get_if<NodeBController>(&controller_)) (*trace_)->left(there);
 }
 
 Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period, double reference_part) {
-  return std::visit([&](auto& place) { return granted(place, report, in_flight, period, reference_part); }, place_);
+  return std::visit([&](auto& controller) { return granted(controller, report, in_flight, period, reference_part); },
+                    controller_);
 }
 
-Bytes AllowanceLaw::granted(AtNodeB& place, const ReportArrival& report, Bytes /*in_flight*/, Duration period,
-                            double /*reference_part*/) {
+Bytes AllowanceLaw::granted(NodeBController& controller, const ReportArrival& report, Bytes /*in_flight*/,
+                            Duration period, double /*reference_part*/) {
   if (report.bearer.allowance) applied_sequence_ = report.sequence;
   const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
   const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
-  return control::traced<NodeBCalls::OnReport>(*trace_, place, identify, said);
+  return control::traced<NodeBCalls::OnReport>(*trace_, controller, identify, said);
 }
 
-void AllowanceLaw::fit(AtProxy& place, Duration period) {
-  place.period = period;
-  const auto fitted = control::in_steps_of(*place.fits, std::clamp(period, shortest_period, longest_period));
+void AllowanceLaw::fit(ProxyController& controller, Duration period) {
+  controller.period = period;
+  const auto fitted = control::in_steps_of(*controller.fits, std::clamp(period, shortest_period, longest_period));
   if (!fitted) return;
-  const Rate mean = place.law.state().mean_rate;
+  const Rate mean = controller.law.state().mean_rate;
   leave_trace();
-  place.law = control::Smvs(*fitted);
-  ask<SmvsCalls::Seed>(place.law, mean);
+  controller.law = control::Smvs(*fitted);
+  ask<SmvsCalls::Seed>(controller.law, mean);
 }
 
-Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
+Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight, Duration period,
                             double reference_part) {
-  if (place.fits != nullptr && period != place.period) fit(place, period);
+  if (controller.fits != nullptr && period != controller.period) fit(controller, period);
   // The observation carries the sender's time, because network jitter must not look like a change of rate.
   control::SmvsObservation observation;
   observation.now = Instant(report.sender_time);
@@ -80,12 +81,12 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   observation.served = report.bearer.transmitted;
   observation.in_flight = in_flight;
   observation.reference_part = reference_part;
-  return ask<SmvsCalls::Step>(place.law, observation);
+  return ask<SmvsCalls::Step>(controller.law, observation);
 }
 
 /// Runs one step for the whole interval, which equals many steps without a change.
 void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
-  auto* const here = std::get_if<AtProxy>(&place_);
+  auto* const here = std::get_if<ProxyController>(&controller_);
   if (here == nullptr || until <= last.sender_time) return;
   control::SmvsObservation observation;
   observation.now = Instant(until);
@@ -97,15 +98,15 @@ void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
 
 void AllowanceLaw::restart() {
   applied_sequence_ = 0;
-  if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Restart>(here->law);
+  if (auto* const here = std::get_if<ProxyController>(&controller_)) ask<SmvsCalls::Restart>(here->law);
 }
 
 void AllowanceLaw::seed(Rate rate) {
-  if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Seed>(here->law, rate);
+  if (auto* const here = std::get_if<ProxyController>(&controller_)) ask<SmvsCalls::Seed>(here->law, rate);
 }
 
 double AllowanceLaw::predicted_error() const {
-  const auto* const here = std::get_if<AtProxy>(&place_);
+  const auto* const here = std::get_if<ProxyController>(&controller_);
   return here != nullptr ? here->law.state().predicted_error : 0;
 }
 

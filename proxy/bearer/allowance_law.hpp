@@ -17,8 +17,9 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// SMVS law of a UE bearer, wherever it is computed: turns a report into a grant of bytes. The place is chosen once, at
-/// construction; a further place is one more alternative of Place. Other modes grant nothing. Thread: the shard's.
+/// SMVS law of a UE bearer, wherever it is computed: turns a report into a grant of bytes. The controller is chosen
+/// once, at construction; a further controller is one more alternative of Controller. Other modes grant nothing.
+/// Thread: the shard's.
 class AllowanceLaw {
  public:
   /// Creates the law for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to a
@@ -43,7 +44,7 @@ class AllowanceLaw {
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
   /// Returns the mean rate of the radio link: the law's own estimate if it runs here, else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
-    const auto* const here = std::get_if<AtProxy>(&place_);
+    const auto* const here = std::get_if<ProxyController>(&controller_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
   /// Returns the sequence number of the newest report whose allowance was applied; 0 = none.
@@ -54,34 +55,34 @@ class AllowanceLaw {
  private:
   static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
 
-  using AtNodeB = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
+  using NodeBController = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
   /// The report contains measurements, and the proxy computes the allowance.
-  struct AtProxy {
+  struct ProxyController {
     control::Smvs law;
     /// Configured parameters from which a law for another report period is derived; null: the configured step is used
     /// whatever the period.
     const control::SmvsParameters* fits = nullptr;
     Duration period{};  ///< report period for which fit() ran last, with or without success
   };
-  using Place = std::variant<AtNodeB, AtProxy>;
-  /// Chooses the place of the law by mode and smvs.law.
-  [[nodiscard]] static Place place_of(const PolicySettings& settings);
+  using Controller = std::variant<NodeBController, ProxyController>;
+  /// Chooses the controller of the law by mode and smvs.law.
+  [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
   /// Replaces the law by one whose step is the report period, if the SMVS rules hold for that step.
-  void fit(AtProxy& place, Duration period);
+  void fit(ProxyController& controller, Duration period);
 
   /// Takes the allowance that the report contains.
-  [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period,
-                              double reference_part);
+  [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
+                              Duration period, double reference_part);
   /// Runs one SMVS step on the report's measurements.
-  [[nodiscard]] Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
-                              double reference_part);
+  [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
+                              Duration period, double reference_part);
   /// Removes the law from the trace, because it is about to be destroyed or replaced.
   void leave_trace() const;
   /// Calls the law and records the call in the trace, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 
-  Place place_;
+  Controller controller_;
   control::LawTrace* const* trace_;
   std::uint64_t applied_sequence_ = 0;
 };

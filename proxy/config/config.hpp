@@ -135,7 +135,7 @@ struct LastFramesSettings {
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;
-  shard.smvs.law = LawPlace::acks;
+  shard.smvs.law = ControllerLocation::acks;
   return shard;
 }
 

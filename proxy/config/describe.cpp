@@ -60,10 +60,10 @@ constexpr Choice<Intercept> intercepts[] = {
      "controller, "
      "or "
      "smvs by acknowledgements (smvs.law: acks)"}};
-constexpr Choice<LawPlace> law_places[] = {
-    {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
-    {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"},
-    {"acks", LawPlace::acks,
+constexpr Choice<ControllerLocation> controller_locations[] = {
+    {"nodeb", ControllerLocation::nodeb, "the allowance comes in the report"},
+    {"proxy", ControllerLocation::proxy, "the report brings the measurements, the proxy computes"},
+    {"acks", ControllerLocation::acks,
      "no report is needed, the UE's acknowledgements bring the measurements; reports correct them where they come"}};
 
 constexpr Choice<WithoutReports> without_reports[] = {
@@ -261,16 +261,18 @@ struct KeysInUse {
   bool (*used)(const SmvsMode&);
   std::string_view condition;  ///< settings in words; follows "this key only when"
 };
-constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != LawPlace::nodeb; },
+constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
-constexpr KeysInUse ack_parameters{
-    [](const SmvsMode& smvs) { return smvs.law == LawPlace::acks || smvs.without_reports == WithoutReports::acks; },
-    "smvs.law or smvs.without_reports is acks"};
+constexpr KeysInUse ack_parameters{[](const SmvsMode& smvs) {
+                                     return smvs.law == ControllerLocation::acks ||
+                                            smvs.without_reports == WithoutReports::acks;
+                                   },
+                                   "smvs.law or smvs.without_reports is acks"};
 
 void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   const auto used = [&](const KeysInUse& keys) { return at_both_ends || keys.used(smvs); };
   const auto condition = [&](const KeysInUse& keys) { return at_both_ends ? std::string_view() : keys.condition; };
-  s.choice("law", smvs.law, law_places, "where the law is computed");
+  s.choice("law", smvs.law, controller_locations, "where the law is computed");
   s.section(
       "parameters",
       [&](Section& below) {

@@ -66,19 +66,19 @@ inline constexpr std::array mode_table = {
 }
 
 /// Where the SMVS law is computed, and from what.
-enum class LawPlace : std::uint8_t {
+enum class ControllerLocation : std::uint8_t {
   nodeb,  ///< the Node-B reports the allowance, as in the paper
   proxy,  ///< the Node-B reports measurements, and the proxy computes the allowance
   acks    ///< ACK-based controller, which needs no report (control/delay_based_controller.hpp)
 };
 
 /// Properties that follow from the place of the law. AllowanceLaw implements the law itself.
-struct LawPlaceTraits {
+struct ControllerLocationTraits {
   bool needs_reports = true;  ///< reports contain the allowance, or the measurements for it
 };
 /// Returns the properties of a place of the law.
-[[nodiscard]] constexpr LawPlaceTraits traits_of(LawPlace place) {
-  return {place != LawPlace::acks};
+[[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {
+  return {place != ControllerLocation::acks};
 }
 
 /// What limits a bearer with a report-based controller while reports are late.
@@ -89,7 +89,7 @@ enum class WithoutReports : std::uint8_t {
 
 /// Settings of SMVS in the proxy.
 struct SmvsMode {
-  LawPlace law = LawPlace::nodeb;
+  ControllerLocation law = ControllerLocation::nodeb;
   control::SmvsParameters parameters;
   control::SecondLoopParameters receive_window;
   control::FallbackParameters fallback;
@@ -150,7 +150,7 @@ struct PolicySettings {
   }
   /// True if the controller can be applied to end-to-end connections.
   [[nodiscard]] bool can_regulate() const {
-    return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == LawPlace::acks);
+    return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == ControllerLocation::acks);
   }
   /// True if connections stay end to end under a controller.
   [[nodiscard]] bool regulates() const {

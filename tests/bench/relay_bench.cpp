@@ -58,7 +58,7 @@ struct Case {
   proxy::Counter counts;               ///< what shows that they are
   bool journal = false;                ///< notes what a later run must know (state.file)
   std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
-  proxy::LawPlace law = proxy::LawPlace::nodeb;
+  proxy::ControllerLocation law = proxy::ControllerLocation::nodeb;
   Duration reports = std::chrono::seconds(60);  ///< interval of the reports of each UE; zero: none
   Onlooker::Looks looks = Onlooker::Looks::no;  ///< at headers only
 };
@@ -72,7 +72,7 @@ constexpr std::array cases = {
          proxy::Counter::flows_split,
          false,
          {},
-         proxy::LawPlace::acks,
+         proxy::ControllerLocation::acks,
          Duration::zero()},
     Case{"reported",
          proxy::Mode::smvs,
@@ -80,7 +80,7 @@ constexpr std::array cases = {
          proxy::Counter::flows_split,
          false,
          {},
-         proxy::LawPlace::nodeb,
+         proxy::ControllerLocation::nodeb,
          std::chrono::milliseconds(5)},
     Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated},
     Case{.name = "captured",

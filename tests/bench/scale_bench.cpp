@@ -137,7 +137,7 @@ std::size_t resident_bytes() {
 bool idle(std::uint32_t pairs, std::uint32_t per_ue, bool used) {
   packet::PacketPool pool("scale", 8192);
   proxy::ShardConfig config = configuration(pairs, pairs / per_ue + 1, proxy::Mode::smvs);
-  if (used) config.smvs.law = proxy::LawPlace::acks;
+  if (used) config.smvs.law = proxy::ControllerLocation::acks;
   config.timeouts.idle = std::chrono::hours(1);
   Scene scene(config, pool);
   std::size_t before = 0;

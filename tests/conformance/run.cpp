@@ -28,7 +28,7 @@ proxy::ShardConfig config_of(const Script& script, const Circumstances& circumst
   config.mode = circumstances.mode == "split"    ? proxy::Mode::i_tcp
                 : circumstances.mode == "bypass" ? proxy::Mode::bypass
                                                  : proxy::Mode::smvs;
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   if (circumstances.mode == "regulate") config.intercept = proxy::Intercept::regulate;
   if (!circumstances.exposed) config.limits.exposure_per_flow = Bytes(0);
   if (script.settings.count("partial") != 0) config.accept_partial_checksums = {true, true};

@@ -39,7 +39,7 @@ const std::vector<PolicySettings>& all_settings() {
         PolicySettings settings;
         settings.mode = text.mode;
         settings.intercept = intercept;
-        if (regulates) settings.smvs.law = LawPlace::acks;
+        if (regulates) settings.smvs.law = ControllerLocation::acks;
         list.push_back(settings);
       }
     }
@@ -84,7 +84,7 @@ ShardConfig shard_config(Input& input) {
   static_cast<PolicySettings&>(config) = all_settings()[input.byte() % all_settings().size()];
   const std::uint8_t how = input.byte();
   config.tcp = tcp_config(how);
-  config.smvs.law = (how & 16) != 0 ? LawPlace::proxy : LawPlace::nodeb;
+  config.smvs.law = (how & 16) != 0 ? ControllerLocation::proxy : ControllerLocation::nodeb;
   config.accept_partial_checksums = {(how & 32) != 0, (how & 32) != 0};
   config.control_group = (how & 64) != 0 ? 0.5 : 0;
   if ((how & 128) != 0) config.ue_prefixes = {*IpPrefix::parse("10.0.0.0/8"), *IpPrefix::parse("fd00::/16")};

@@ -192,7 +192,7 @@ class SharedQueue {
     proxy::ShardConfig config;
     config.mode = mode;
     config.intercept = intercept;
-    config.smvs.law = proxy::LawPlace::acks;
+    config.smvs.law = proxy::ControllerLocation::acks;
     config.limits.max_flows = 64;
     config.limits.max_bearers = 8;
     return config;

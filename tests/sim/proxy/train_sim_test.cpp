@@ -232,7 +232,7 @@ class Twins {
  private:
   [[nodiscard]] proxy::ShardConfig configuration() {
     proxy::ShardConfig config = shard_config(random_.chance(0.5) ? proxy::Mode::i_tcp : proxy::Mode::smvs);
-    if (config.mode == proxy::Mode::smvs) config.smvs.law = proxy::LawPlace::acks;
+    if (config.mode == proxy::Mode::smvs) config.smvs.law = proxy::ControllerLocation::acks;
     // The second loop sees a segment as sent after cut-through but as unsent when it is rebuilt.
     if (difference_ == Difference::cut_through) config.mode = proxy::Mode::i_tcp;
     return config;

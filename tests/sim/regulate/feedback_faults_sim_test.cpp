@@ -140,7 +140,7 @@ Outcome run(const Case& which, const Faults& faults) {
   proxy::ShardConfig config;
   config.mode = which.mode;
   config.intercept = which.intercept;
-  config.smvs.law = proxy::LawPlace::proxy;
+  config.smvs.law = proxy::ControllerLocation::proxy;
   config.smvs.parameters.one_way_delay = 20ms;
   config.limits.max_flows = 64;
   config.limits.max_bearers = 8;

@@ -22,7 +22,7 @@ proxy::ShardConfig regulating(Mode mode) {
   proxy::ShardConfig config;
   config.mode = mode;
   config.intercept = proxy::Intercept::regulate;
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   config.limits.max_flows = 256;
   config.limits.max_bearers = 16;
   config.smvs.parameters.one_way_delay = 20ms;

@@ -24,7 +24,7 @@ proxy::ShardConfig first_config() {
   config.mode = Mode::i_tcp;
   config.limits.max_flows = 256;
   config.limits.max_bearers = 16;
-  config.smvs.law = proxy::LawPlace::proxy;
+  config.smvs.law = proxy::ControllerLocation::proxy;
   config.smvs.parameters.one_way_delay = 20ms;
   return config;
 }
@@ -40,7 +40,7 @@ std::vector<std::unique_ptr<Policies>> all_policies() {
       policies->otherwise = first_config();
       policies->otherwise.mode = text.mode;
       policies->otherwise.intercept = intercept;
-      if (intercept == Intercept::regulate) policies->otherwise.smvs.law = proxy::LawPlace::acks;
+      if (intercept == Intercept::regulate) policies->otherwise.smvs.law = proxy::ControllerLocation::acks;
       all.push_back(std::move(policies));
     }
   }

@@ -43,7 +43,7 @@ TEST(ProxyConfig, TwoPortsAreEnough) {
   const auto config = parsed(ports);
   ASSERT_TRUE(config) << to_string(config.errors);
   EXPECT_EQ(config->shard.mode, Mode::smvs);
-  EXPECT_EQ(config->shard.smvs.law, LawPlace::acks);
+  EXPECT_EQ(config->shard.smvs.law, ControllerLocation::acks);
   EXPECT_EQ(config->ports.core.device, "net_null1");
   EXPECT_FALSE(config->feedback);
   EXPECT_EQ(config->admin.socket, "/run/sluice/sluice.sock");
@@ -83,7 +83,7 @@ ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
   EXPECT_EQ(config->shard.limits.relay_buffer, Bytes(256 * 1024));
   EXPECT_EQ(config->shard.timeouts.idle, 1h);
   EXPECT_EQ(config->shard.tcp.congestion, tcp::CongestionAlgorithm::newreno);
-  EXPECT_EQ(config->shard.smvs.law, LawPlace::proxy);
+  EXPECT_EQ(config->shard.smvs.law, ControllerLocation::proxy);
   EXPECT_EQ(config->shard.smvs.parameters.reference, control::Reference::frames(100));
   EXPECT_EQ(config->shard.smvs.fallback.periods, 3U);
   ASSERT_TRUE(config->feedback);

@@ -49,7 +49,7 @@ TEST(Plan, ASweepMayNameTheModes) {
   const RunPlan& last = plan->runs[2];
   EXPECT_EQ(last.mode_name, "smvs by acks");
   EXPECT_EQ(last.mode, RunMode::smvs);
-  EXPECT_EQ(last.scenario.proxy.smvs.law, proxy::LawPlace::acks);
+  EXPECT_EQ(last.scenario.proxy.smvs.law, proxy::ControllerLocation::acks);
   EXPECT_TRUE(last.swept.empty()) << "neither sweep is a column of its own";
 }
 

@@ -140,7 +140,7 @@ TEST(ReportSequencer, AnOlderReportIsStaleUntilTheSenderRestarts) {
   EXPECT_FALSE(reports.is_stale(restarted));
 }
 
-PolicySettings smvs_at(LawPlace place) {
+PolicySettings smvs_at(ControllerLocation place) {
   PolicySettings settings;
   settings.mode = Mode::smvs;
   settings.smvs.law = place;
@@ -148,7 +148,7 @@ PolicySettings smvs_at(LawPlace place) {
 }
 
 TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
-  const PolicySettings settings = smvs_at(LawPlace::nodeb);
+  const PolicySettings settings = smvs_at(ControllerLocation::nodeb);
   AllowanceLaw law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
@@ -163,7 +163,7 @@ TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
 }
 
 TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
-  const PolicySettings settings = smvs_at(LawPlace::proxy);
+  const PolicySettings settings = smvs_at(ControllerLocation::proxy);
   AllowanceLaw law(settings);
   const Rate reported = Rate::bytes_per_second(3e6);
   EXPECT_EQ(law.mean_rate(reported), reported) << "before its first step";
@@ -176,7 +176,7 @@ TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
 }
 
 TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
-  const PolicySettings settings = smvs_at(LawPlace::acks);
+  const PolicySettings settings = smvs_at(ControllerLocation::acks);
   AllowanceLaw law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
@@ -195,7 +195,7 @@ TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
 }
 
 TEST(AllowanceLaw, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
-  const PolicySettings settings = smvs_at(LawPlace::acks);
+  const PolicySettings settings = smvs_at(ControllerLocation::acks);
   AllowanceLaw law(settings);
   ReportArrival told = report(1, 1);
   told.bearer.queue = Bytes(1);
@@ -250,7 +250,7 @@ TEST(ShortFlowWait, LastsForASecondOrUntilItEnds) {
 
 /// A UE's bearer, and the pools that its parts come from.
 struct SmallBearer {
-  explicit SmallBearer(LawPlace law) {
+  explicit SmallBearer(ControllerLocation law) {
     settings.mode = Mode::smvs;
     settings.smvs.law = law;
     bearer.emplace(settings, IpAddress::v4(10, 45, 0, 2), pools);
@@ -277,7 +277,8 @@ struct SmallBearer {
 };
 
 TEST(BearerPools, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
-  for (const LawPlace law : {LawPlace::nodeb, LawPlace::proxy, LawPlace::acks}) {
+  for (const ControllerLocation law :
+       {ControllerLocation::nodeb, ControllerLocation::proxy, ControllerLocation::acks}) {
     SmallBearer small(law);
     Instant now(100s);
     for (int i = 0; i < 5; ++i) {
@@ -297,7 +298,7 @@ TEST(BearerPools, AUeThatOnlyOpensConnectionsTakesNoPooledState) {
 }
 
 TEST(BearerPools, ReturnToThePoolWithTheBearer) {
-  SmallBearer small(LawPlace::acks);
+  SmallBearer small(ControllerLocation::acks);
   const Instant now(100s);
   small.bearer->on_sent(now, Bytes(1500));
   small.bearer->on_sent(now + 1ms, Bytes(1500));
@@ -312,8 +313,8 @@ TEST(BearerPools, ReturnToThePoolWithTheBearer) {
 }
 
 TEST(BearerPools, TheSendHistoryIsPausedWithoutLosingBytes) {
-  SmallBearer rests(LawPlace::proxy);
-  SmallBearer keeps(LawPlace::proxy);
+  SmallBearer rests(ControllerLocation::proxy);
+  SmallBearer keeps(ControllerLocation::proxy);
   Instant now(100s);
   const auto send = [&](Bytes bytes) {
     for (SmallBearer* const one : {&rests, &keeps}) one->bearer->on_sent(now, bytes);

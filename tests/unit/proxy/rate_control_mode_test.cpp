@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using tcp::WindowSource;
 
-PolicySettings smvs_at(LawPlace place, WithoutReports without = WithoutReports::congestion_control) {
+PolicySettings smvs_at(ControllerLocation place, WithoutReports without = WithoutReports::congestion_control) {
   PolicySettings settings;
   settings.mode = Mode::smvs;
   settings.smvs.law = place;
@@ -33,7 +33,7 @@ TEST(ControllerChoice, ModesWithoutAControllerAreNeverSteered) {
 }
 
 TEST(ControllerChoice, AUeOfTheControlGroupIsNotSteered) {
-  const PolicySettings settings = smvs_at(LawPlace::acks);
+  const PolicySettings settings = smvs_at(ControllerLocation::acks);
   RateControlMode rate_control(settings, true);
   rate_control.set_timely_reports(settings, true);
   EXPECT_FALSE(rate_control.can_be_controlled());
@@ -42,7 +42,7 @@ TEST(ControllerChoice, AUeOfTheControlGroupIsNotSteered) {
 }
 
 TEST(ControllerChoice, RequiredReportsSteerWhileTheyAreTimely) {
-  const PolicySettings settings = smvs_at(LawPlace::proxy);
+  const PolicySettings settings = smvs_at(ControllerLocation::proxy);
   RateControlMode rate_control(settings, false);
   EXPECT_TRUE(rate_control.needs_reports());
   EXPECT_FALSE(rate_control.is_rate_controlled()) << "there was none yet";
@@ -56,7 +56,7 @@ TEST(ControllerChoice, RequiredReportsSteerWhileTheyAreTimely) {
 }
 
 TEST(ControllerChoice, AckBasedControlReplacesLateReports) {
-  const PolicySettings settings = smvs_at(LawPlace::proxy, WithoutReports::acks);
+  const PolicySettings settings = smvs_at(ControllerLocation::proxy, WithoutReports::acks);
   RateControlMode rate_control(settings, false);
   EXPECT_TRUE(rate_control.is_ack_based());
   EXPECT_TRUE(rate_control.is_rate_controlled());
@@ -67,7 +67,7 @@ TEST(ControllerChoice, AckBasedControlReplacesLateReports) {
 }
 
 TEST(ControllerChoice, WithoutRequiredReportsTheFasterFeedbackSteers) {
-  const PolicySettings settings = smvs_at(LawPlace::acks);
+  const PolicySettings settings = smvs_at(ControllerLocation::acks);
   RateControlMode rate_control(settings, false);
   EXPECT_TRUE(rate_control.is_ack_based());
   rate_control.set_timely_reports(settings, true);
@@ -90,7 +90,7 @@ TEST(ControllerChoice, WithoutRequiredReportsTheFasterFeedbackSteers) {
 }
 
 TEST(ControllerChoice, AckBasedControlAlwaysSteersEndToEnd) {
-  PolicySettings settings = smvs_at(LawPlace::acks);
+  PolicySettings settings = smvs_at(ControllerLocation::acks);
   settings.intercept = Intercept::regulate;
   RateControlMode rate_control(settings, false);
   rate_control.set_timely_reports(settings, true);

@@ -15,7 +15,7 @@ inline constexpr std::int64_t on_wire = segment_size + 52;
 
 inline proxy::ShardConfig acks_config() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   return config;
 }
 

@@ -396,7 +396,7 @@ TEST_F(ShardAcksAndReports, ReportsThatContradictAcksAreCountedAndIgnored) {
 
 proxy::ShardConfig proxy_then_acks() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::nodeb;
+  config.smvs.law = proxy::ControllerLocation::nodeb;
   config.smvs.without_reports = proxy::WithoutReports::acks;
   return config;
 }

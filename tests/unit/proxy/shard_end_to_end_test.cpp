@@ -254,7 +254,7 @@ proxy::ShardConfig observing(Mode law) {
   proxy::ShardConfig config = config_of(Mode::observe);
   config.intercept = proxy::Intercept::automatic;
   config.observed = law;
-  config.smvs.law = proxy::LawPlace::nodeb;
+  config.smvs.law = proxy::ControllerLocation::nodeb;
   return config;
 }
 

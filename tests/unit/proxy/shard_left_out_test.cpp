@@ -19,7 +19,7 @@ constexpr Duration period = ScriptedReports::period;
 
 proxy::ShardConfig smvs_config() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::nodeb;
+  config.smvs.law = proxy::ControllerLocation::nodeb;
   return config;
 }
 

@@ -12,7 +12,7 @@
 namespace sluice::test {
 namespace {
 
-using proxy::LawPlace;
+using proxy::ControllerLocation;
 using proxy::Mode;
 using proxy::Side;
 using tcp::Flags;
@@ -20,15 +20,16 @@ using tcp::Flags;
 struct Case {
   Mode mode;
   proxy::Intercept intercept;
-  LawPlace law = LawPlace::nodeb;
+  ControllerLocation law = ControllerLocation::nodeb;
 };
 
 std::vector<Case> every_case() {
-  std::vector<Case> cases{{Mode::smvs, proxy::Intercept::split, LawPlace::proxy}};
+  std::vector<Case> cases{{Mode::smvs, proxy::Intercept::split, ControllerLocation::proxy}};
   for (const proxy::ModeText& text : proxy::mode_table) {
     if (!proxy::needs_feedback(text.mode)) continue;
     if (proxy::can_split(text.mode)) cases.push_back({text.mode, proxy::Intercept::split});
-    if (proxy::can_regulate(text.mode)) cases.push_back({text.mode, proxy::Intercept::regulate, LawPlace::acks});
+    if (proxy::can_regulate(text.mode))
+      cases.push_back({text.mode, proxy::Intercept::regulate, ControllerLocation::acks});
   }
   return cases;
 }
@@ -118,7 +119,7 @@ TEST_P(ImplausibleReports, AClaimedPeriodIsLimitedToTheConfiguredMaximum) {
   std::vector<proxy::BearerInfo> bearers;
   lab.shard.describe_bearers(bearers, 1);
   const bool observes = GetParam().mode == Mode::observe;
-  const bool by_acks = GetParam().mode == Mode::smvs && GetParam().law == LawPlace::acks;
+  const bool by_acks = GetParam().mode == Mode::smvs && GetParam().law == ControllerLocation::acks;
   const proxy::SteeredBy without = by_acks ? proxy::SteeredBy::acknowledgements : proxy::SteeredBy::congestion_control;
   ASSERT_EQ(bearers.at(0).steered_by, by_acks || observes ? without : proxy::SteeredBy::feedback);
   lab.pass_time(config().smvs.fallback.maximum + std::chrono::milliseconds(100));
@@ -146,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ImplausibleReports, testing::ValuesIn(every_case
   std::string name(proxy::to_string(of.param.mode));
   std::replace(name.begin(), name.end(), '-', '_');
   if (of.param.intercept == proxy::Intercept::regulate) name += "_end_to_end";
-  return of.param.law == LawPlace::proxy ? name + "_here" : name;
+  return of.param.law == ControllerLocation::proxy ? name + "_here" : name;
 });
 
 }  // namespace

@@ -20,7 +20,7 @@ using tcp::Flags;
 
 proxy::ShardConfig regulating() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   config.intercept = proxy::Intercept::regulate;
   return config;
 }
@@ -202,7 +202,7 @@ TEST_F(ShardRegulateAcks, AFallbackToAcksDoesNotAffectEndToEndConnections) {
   proxy::Policies policies;
   policies.otherwise = regulating();
   policies.otherwise.intercept = proxy::Intercept::split;
-  policies.otherwise.smvs.law = proxy::LawPlace::nodeb;
+  policies.otherwise.smvs.law = proxy::ControllerLocation::nodeb;
   policies.otherwise.smvs.without_reports = proxy::WithoutReports::acks;
   lab.shard.apply(policies, lab.now);
   run(2s);

@@ -18,7 +18,7 @@ using tcp::Flags;
 
 constexpr unsigned ues = 80;
 
-proxy::ShardConfig config_of(proxy::LawPlace law) {
+proxy::ShardConfig config_of(proxy::ControllerLocation law) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = law;
   config.limits.max_flows = 2 * ues;
@@ -81,7 +81,7 @@ proxy::ReportArrival some_report(std::mt19937_64& random, std::uint64_t sequence
   return arrival;
 }
 
-void compare(proxy::LawPlace law, std::uint64_t seed) {
+void compare(proxy::ControllerLocation law, std::uint64_t seed) {
   Many one_by_one(config_of(law));
   Many at_once(config_of(law));
   std::mt19937_64 random(seed);
@@ -114,13 +114,15 @@ void compare(proxy::LawPlace law, std::uint64_t seed) {
 
 TEST(ShardReports, ABatchEqualsSingleReports) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    for (const auto law : {proxy::LawPlace::nodeb, proxy::LawPlace::proxy, proxy::LawPlace::acks}) compare(law, seed);
+    for (const auto law :
+         {proxy::ControllerLocation::nodeb, proxy::ControllerLocation::proxy, proxy::ControllerLocation::acks})
+      compare(law, seed);
   }
 }
 
 /// Reports may contain any amounts: each is limited to the possible maximum, in the last report as in the first.
 TEST(ShardReports, AmountsOfEachReportAreBounded) {
-  Many many(config_of(proxy::LawPlace::nodeb));
+  Many many(config_of(proxy::ControllerLocation::nodeb));
   std::vector<proxy::ReportArrival> reports;
   std::mt19937_64 random(1);
   for (unsigned i = 0; i < 40; ++i) {

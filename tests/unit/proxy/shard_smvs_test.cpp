@@ -17,7 +17,7 @@ constexpr Duration period = ScriptedReports::period;
 
 proxy::ShardConfig smvs_config() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::nodeb;
+  config.smvs.law = proxy::ControllerLocation::nodeb;
   return config;
 }
 
@@ -382,7 +382,7 @@ class ShardSmvsShortFlowPriority : public ShardSmvs {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-    config.smvs.law = proxy::LawPlace::proxy;
+    config.smvs.law = proxy::ControllerLocation::proxy;
     config.smvs.short_flow = Bytes(30'000);
     return config;
   }

@@ -119,7 +119,7 @@ TEST(Census, CountsStatesAfterAWholePass) {
 
 TEST(Census, SamplesTheQueuesThatAcknowledgementsKnow) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
   hosts.open();
@@ -167,7 +167,7 @@ TEST(RadioQueue, AFreshReportComesBeforeAcknowledgementsAndNothingIsKnownWithout
 
 TEST(Census, CountsBearersThatAControllerGoverns) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::acks;
+  config.smvs.law = proxy::ControllerLocation::acks;
   ProxyLab lab(config);
   ScriptedHosts(lab).open();
   lab.shard.take_census(100, lab.now);

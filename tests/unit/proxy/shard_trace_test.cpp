@@ -20,8 +20,8 @@ namespace {
 using control::LawTrace;
 using control::Recorded;
 using control::ReplayTotals;
+using proxy::ControllerLocation;
 using proxy::Intercept;
-using proxy::LawPlace;
 using proxy::Mode;
 using proxy::Policies;
 using tcp::Flags;
@@ -34,7 +34,8 @@ class ShardTrace : public testing::Test {
   explicit ShardTrace(const proxy::ShardConfig& config = shard_config(Mode::smvs)) : download(config) {}
   ~ShardTrace() override { lab.shard.trace(nullptr); }
 
-  void switch_to(Mode mode, Intercept intercept = Intercept::automatic, LawPlace law = LawPlace::nodeb) {
+  void switch_to(Mode mode, Intercept intercept = Intercept::automatic,
+                 ControllerLocation law = ControllerLocation::nodeb) {
     proxy::ShardConfig config = shard_config(mode);
     config.intercept = intercept;
     config.smvs.law = law;
@@ -116,7 +117,7 @@ TEST_F(ShardTrace, RecordsControllersAfterASwitch) {
   lab.shard.trace(&trace);
   hosts.open();
   carry(10);
-  for (const LawPlace place : {LawPlace::proxy, LawPlace::acks}) {
+  for (const ControllerLocation place : {ControllerLocation::proxy, ControllerLocation::acks}) {
     switch_to(Mode::smvs, Intercept::split, place);
     carry(30);
   }
@@ -140,7 +141,7 @@ TEST_F(ShardTrace, RecordsControllersOfAnEndToEndConnection) {
     switch_to(mode, Intercept::automatic);
     carry(10);
   }
-  switch_to(Mode::smvs, Intercept::regulate, LawPlace::acks);
+  switch_to(Mode::smvs, Intercept::regulate, ControllerLocation::acks);
   carry(30);
   EXPECT_THAT(laws(), IsSupersetOf({"clamp", "ack-regulator", "fair-share", "acks"}));
   expect_the_same_again();
