@@ -36,7 +36,7 @@ COUNTED = [f"--toggle-collect=*measured_{what}*" for what in ("receive", "advanc
 SCALES = (("idle", 100_000, 1), ("idle", 1_000_000, 100), ("short", 1), ("short", 1000), ("short", 1000, 1_000_000),
           ("reports", 100), ("reports", 10_000), ("reports", 100_000), ("datagrams",),
           ("city", 100_000, 10, 1), ("city", 100_000, 10, 0), ("city", 100_000, 10, 0, 8952))
-# What --compare measures, by the case's name, the connections and the train.
+# What --compare measures, by the case's name, the connections and the gro_run.
 COMPARED = (("split", 1, 1), ("split", 100, 1), ("split", 1000, 1), ("split", 1000, TRAIN), ("split", 10_000, 1),
             ("split", 1_000_000, 1), ("acks", 1000, 1), ("acks", 10_000, 1), ("reported", 1000, 1))
 TURNS = 3
@@ -49,10 +49,10 @@ def number(pattern, text):
     return int(match[1])
 
 
-def measured(case, flows=1000, train=1, bench=BENCH):
+def measured(case, flows=1000, gro_run=1, bench=BENCH):
     """Instructions per relayed segment under callgrind, and what the benchmark printed."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *COUNTED, bench,
-                          str(CALLGRIND_ROUNDS), case, str(flows), str(train)],
+                          str(CALLGRIND_ROUNDS), case, str(flows), str(gro_run)],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
@@ -77,11 +77,11 @@ def record_now(reason):
     return record.main()
 
 
-def cycles(bench, case, flows, train):
+def cycles(bench, case, flows, gro_run):
     """Of a relayed segment, and per cent of the load that were relayed, by one run of the benchmark."""
-    run = subprocess.run([bench, "20000", case, str(flows), str(train)], capture_output=True, text=True, check=False)
+    run = subprocess.run([bench, "20000", case, str(flows), str(gro_run)], capture_output=True, text=True, check=False)
     if run.returncode:
-        sys.exit(f"bench: {bench} {case} {flows} {train} failed\n{run.stderr[-2000:]}")
+        sys.exit(f"bench: {bench} {case} {flows} {gro_run} failed\n{run.stderr[-2000:]}")
     return number(r"cycles per relayed segment\s+(\d+)", run.stdout), number(r"share of what servers had to send\s+(\d+)", run.stdout)
 
 
@@ -104,13 +104,13 @@ def compare(commit):
     print(f"cycles and instructions for a relayed segment, {commit} and now; cycles are the least of {TURNS} runs each")
     print("load: per cent of what the servers had to send; where little of it is relayed, fewer connections are active")
     columns = f"{'before':>8} {'now':>8} {'ratio':>6}"
-    print(f"{'case':>10} {'connections':>12} {'train':>6} {columns} {'load':>9} {columns}")
-    for case, flows, train in COMPARED:
-        runs = [(cycles(other, case, flows, train), cycles(BENCH, case, flows, train)) for _ in range(TURNS)]
+    print(f"{'case':>10} {'connections':>12} {'gro_run':>6} {columns} {'load':>9} {columns}")
+    for case, flows, gro_run in COMPARED:
+        runs = [(cycles(other, case, flows, gro_run), cycles(BENCH, case, flows, gro_run)) for _ in range(TURNS)]
         (before, carried), (now, carries) = (min(run[i] for run in runs) for i in (0, 1))
-        line = f"{case:>10} {flows:>12} {train:>6} {before:>8} {now:>8} {now / before:>6.2f} {carried:>4}/{carries:>4}"
+        line = f"{case:>10} {flows:>12} {gro_run:>6} {before:>8} {now:>8} {now / before:>6.2f} {carried:>4}/{carries:>4}"
         if flows <= 10_000:
-            was, here = (measured(case, flows, train, bench)[0] for bench in (other, BENCH))
+            was, here = (measured(case, flows, gro_run, bench)[0] for bench in (other, BENCH))
             line += f" {was:>8.0f} {here:>8.0f} {here / was:>6.2f}"
         print(line, flush=True)
     subprocess.run(["git", "worktree", "remove", "--force", ROOT / "build" / "compare"], cwd=ROOT, check=False)

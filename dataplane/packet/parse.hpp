@@ -151,11 +151,11 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
 
 /// True if two segments of one direction of a connection have the same headers and payload length. Ports, sequence
 /// number, timestamps, PSH, link headers and padding are not compared.
-[[nodiscard]] bool are_alike(const Parsed& first, const Parsed& second) noexcept;
+[[nodiscard]] bool have_same_headers(const Parsed& first, const Parsed& second) noexcept;
 
-/// True if the second of two data segments of one direction continues the first (a train, as for GRO). It begins where
-/// the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
-[[nodiscard]] bool follows(const Parsed& first, const Parsed& second) noexcept;
+/// True if the second of two data segments of one direction continues the first (a GRO run, as for GRO). It begins
+/// where the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
+[[nodiscard]] bool is_contiguous(const Parsed& first, const Parsed& second) noexcept;
 
 /// Reduces the packet to its TCP payload: removes the headers in front and the link padding at the end.
 inline void strip_to_payload(Packet& packet, const Parsed& parsed) noexcept {

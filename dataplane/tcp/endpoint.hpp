@@ -63,9 +63,9 @@ class Endpoint {
   /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
   /// connection must be established, without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
-  /// Takes the payloads of a train (packet::follows()) whose first segment fulfils takes_next() and whose bytes fit
-  /// advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
-  void receive_train(const Segment& last, std::span<packet::Packet> payloads, Instant now);
+  /// Takes the payloads of a GRO run (packet::is_contiguous()) whose first segment fulfils takes_next() and whose bytes
+  /// fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
+  void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Processes one segment whose payload could not be stored for lack of memory: its header counts, its payload is
   /// treated as lost on the path. Returns is_plausible() as receive() does.
   bool receive_without_payload(const Segment& segment, Instant now, AckNews* news = nullptr);
@@ -161,9 +161,9 @@ class Endpoint {
   /// Returns how many bytes can be forwarded at once, provided that may_pass() is true.
   [[nodiscard]] Bytes passage(const Endpoint& from) const;
   /// Begins the forwarding of a run of segments: pass() follows for each and end_passing() with the first, the last and
-  /// their number. Every segment after the first continues its train (packet::follows()), and all fit passage().
-  /// Equivalent to receive(), take_over() and emit() in turn, except that segments keep their frames and PSH flags.
-  /// Returns the header fields to rewrite in each frame (write_passed()).
+  /// their number. Every segment after the first continues its GRO run (packet::is_contiguous()), and all fit
+  /// passage(). Equivalent to receive(), take_over() and emit() in turn, except that segments keep their frames and PSH
+  /// flags. Returns the header fields to rewrite in each frame (write_passed()).
   [[nodiscard]] PassedHeader begin_passing();
   /// Keeps a reference to `frame`, which the caller sends, for retransmission. Its note() must have payload_len and
   /// payload_sum.

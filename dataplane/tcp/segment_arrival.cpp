@@ -59,7 +59,7 @@ bool Endpoint::takes_next(const Segment& segment) const {
   return segment.ack == snd_.una && segment.payload_len != 0 && segment.window != 0 && is_expected(segment);
 }
 
-void Endpoint::receive_train(const Segment& last, std::span<packet::Packet> payloads, Instant now) {
+void Endpoint::receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now) {
   if (bits_.use_timestamps) remember_timestamp(last, now);
   update_window(last, snd_.una);
   for (packet::Packet& payload : payloads) {

@@ -27,11 +27,12 @@ struct ParsedBurst {
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
   /// True if the packet parsed as a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
-  /// Returns the length of the train that starts at `first`: consecutive segments of one connection in sequence order
-  /// (packet::follows()). `count`: packets in the burst.
-  [[nodiscard]] std::size_t train(std::size_t first, std::size_t count) const {
+  /// Returns the length of the GRO run that starts at `first`: consecutive segments of one connection in sequence order
+  /// (packet::is_contiguous()). `count`: packets in the burst.
+  [[nodiscard]] std::size_t gro_run(std::size_t first, std::size_t count) const {
     std::size_t end = first + 1;
-    while (end < count && places[end] == places[first] && is_tcp(end) && packet::follows(parsed[end - 1], parsed[end]))
+    while (end < count && places[end] == places[first] && is_tcp(end) &&
+           packet::is_contiguous(parsed[end - 1], parsed[end]))
       ++end;
     return end - first;
   }

@@ -12,20 +12,20 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a further segment of the train of `first` can be forwarded too: it is complete, has a good checksum and the
-/// same link headers.
+/// True if a further segment of the GRO run of `first` can be forwarded too: it is complete, has a good checksum and
+/// the same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
-  const bool may_pass = packet::are_alike(first, parsed)
+  const bool may_pass = packet::have_same_headers(first, parsed)
                             ? packet.size() == parsed.frame_length()
                             : to.endpoint.passes_size(parsed.segment.payload_len) && packet::can_pass(packet, parsed);
   return may_pass && packet::same_link(to.headers, packet) &&
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
-/// Returns how many segments of a train can be forwarded with the first one, within `room` bytes of payload and `most`
-/// IP bytes. Takes their buffers from the budget, except the first one's.
-inline std::size_t take_together(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
-                                 std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
+/// Returns how many segments of a GRO run can be forwarded with the first one, within `room` bytes of payload and
+/// `most` IP bytes. Takes their buffers from the budget, except the first one's.
+inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
+                            std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
   for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
@@ -107,7 +107,7 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   bool first_waits = false;
   if (packets.size() > 1) {
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-    count = take_together(context, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+    count = coalesce(context, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   }
   const tcp::SeqNum edge = to.endpoint.rcv_adv();
   const tcp::PassedHeader header = to.endpoint.begin_passing();

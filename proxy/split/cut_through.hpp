@@ -12,7 +12,7 @@
 
 namespace sluice::proxy::cut_through {
 
-/// Forwards as many segments as possible of a train: a segment that arrived on `in` and its successors in sequence.
+/// Forwards as many segments as possible of a GRO run: a segment that arrived on `in` and its successors in sequence.
 /// Returns how many; the others are unchanged. Requires a good checksum and known headers of the first segment. Those
 /// of the others are checked here.
 template <Side in>

@@ -99,9 +99,9 @@ template <Side in>
   if (!deliver_segment<in>(context, packet, parsed, flow, id, now)) known = before;
 }
 
-/// Delivers the rest of a train after its first segment, which has updated the headers and scheduled the flow. Only the
-/// checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new data,
-/// because those behind it may then take the cut-through.
+/// Delivers the rest of a GRO run after its first segment, which has updated the headers and scheduled the flow. Only
+/// the checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new
+/// data, because those behind it may then take the cut-through.
 template <Side in>
 inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
@@ -122,13 +122,13 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
   }
   if (count == 0) return 0;
   context.shard.counters.add(Counter::optimised, count);
-  own.endpoint.receive_train(parsed[count - 1].segment, packets.first(count), now);
+  own.endpoint.receive_run(parsed[count - 1].segment, packets.first(count), now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   return count;
 }
 
-/// Processes the first segment of a train, and as many of the others as take the same path. Returns how many.
+/// Processes the first segment of a GRO run, and as many of the others as take the same path. Returns how many.
 template <Side in>
 inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet> packets,
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
@@ -158,9 +158,9 @@ inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet>
 }
 
 template <Side in>
-[[gnu::flatten, gnu::noinline]] std::size_t receive_train(SplitContext& context, std::span<packet::Packet> packets,
-                                                          std::span<const packet::Parsed> parsed, Flow& flow, FlowId id,
-                                                          Instant now) {
+[[gnu::flatten, gnu::noinline]] std::size_t receive_run(SplitContext& context, std::span<packet::Packet> packets,
+                                                        std::span<const packet::Parsed> parsed, Flow& flow, FlowId id,
+                                                        Instant now) {
   return receive_some<in>(context, packets, parsed, flow, id, now);
 }
 
@@ -171,9 +171,9 @@ template <Side in>
   Flow* flow = rx_path::flow_of(context, known, at);
   do {
     const FlowId id = known.id(at);
-    if (const std::size_t train = known.train(at, burst.size()); train > 1) {
-      at += receive_train<in>(context, burst.subspan(at, train), std::span(known.parsed).subspan(at, train), *flow, id,
-                              now);
+    if (const std::size_t gro_run = known.gro_run(at, burst.size()); gro_run > 1) {
+      at += receive_run<in>(context, burst.subspan(at, gro_run), std::span(known.parsed).subspan(at, gro_run), *flow,
+                            id, now);
     } else {
       receive_some<in>(context, burst.subspan(at).template first<1>(),
                        std::span(known.parsed).subspan(at).template first<1>(), *flow, id, now);

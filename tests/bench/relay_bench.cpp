@@ -104,7 +104,7 @@ const Case* find_case(const std::string& name) {
 struct Size {
   int rounds = 20000;
   std::uint32_t flows = 1000;
-  std::uint32_t train = 1;
+  std::uint32_t gro_run = 1;
   std::uint32_t shards = 1;
 };
 
@@ -183,7 +183,7 @@ std::optional<Outcome> relay(const Case& which, const Size& size, packet::Packet
   Onlooker onlooker(sink, which.looks);
   proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
   proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.train);
+  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.gro_run);
   if (which.reports > Duration::zero()) bench.report_every(which.reports);
   const bool intercepted = shard.counters()[which.counts] >= size.flows;
   if (!intercepted) std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
@@ -254,8 +254,8 @@ std::uint32_t free_huge_memory() {
 }
 
 bool is_valid(const Size& size) {
-  return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.train >= 1 &&
-         size.train <= burst_size && burst_size % size.train == 0 && size.shards >= 1 && size.shards <= most_shards;
+  return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.gro_run >= 1 &&
+         size.gro_run <= burst_size && burst_size % size.gro_run == 0 && size.shards >= 1 && size.shards <= most_shards;
 }
 
 }  // namespace
@@ -267,7 +267,7 @@ int main(int argc, char** argv) {
   Size size;
   size.rounds = static_cast<int>(number(1, 20000));
   size.flows = number(3, size.flows);
-  size.train = number(4, size.train);
+  size.gro_run = number(4, size.gro_run);
   size.shards = number(5, size.shards);
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (!is_valid(size) || which == nullptr) {

@@ -22,7 +22,7 @@ inline constexpr Duration warm_up = std::chrono::seconds(2);
 inline constexpr int least_warm_up = 500;    ///< rounds
 inline constexpr int most_warm_up = 20'000;  ///< beside two of every connection
 /// With more connections than this, delayed ACKs would hold more segments than there are buffers. Then the UE
-/// acknowledges each train instead of every second segment.
+/// acknowledges each GRO run instead of every second segment.
 inline constexpr std::uint32_t most_unhurried = 10'000;
 inline constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
 inline constexpr Duration delayed_ack = std::chrono::milliseconds(40);
@@ -39,15 +39,15 @@ struct Cycles {
 /// cycles of what the shard does are counted; what the hosts do is not.
 class RelayTraffic {
  public:
-  /// `train`: segments of a connection that follow each other, a divisor of a burst's.
+  /// `gro_run`: segments of a connection that follow each other, a divisor of a burst's.
   RelayTraffic(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, Sink& sink, std::uint32_t flows,
-               std::uint32_t train)
+               std::uint32_t gro_run)
       : shard_(shard),
         onlooker_(onlooker),
         sink_(sink),
-        hosts_(pool, window_of(flows, train)),
-        train_(train),
-        round_time_(time_of_a_round(flows, train)),
+        hosts_(pool, window_of(flows, gro_run)),
+        gro_run_(gro_run),
+        round_time_(time_of_a_round(flows, gro_run)),
         delay_(static_cast<std::size_t>(delayed_ack / round_time_)) {
     const auto rounds = std::min<std::int64_t>(radio_round_trip / round_time_, longest_round_trip);
     on_the_way_.resize(static_cast<std::size_t>(rounds));
@@ -57,7 +57,7 @@ class RelayTraffic {
     for (const Connection& connection : connections_) ues_.push_back({connection.server_next, 0, 0});
   }
 
-  /// One burst of data from the server; the UEs acknowledge every second segment, or each train of them.
+  /// One burst of data from the server; the UEs acknowledge every second segment, or each GRO run of them.
   void round(bool measured) {
     send(measured);
     acknowledge(measured);
@@ -77,7 +77,7 @@ class RelayTraffic {
 
   /// Runs rounds until the state is steady.
   void warm() {
-    const auto passes = static_cast<std::int64_t>(2 * connections_.size() * train_ / burst_size);
+    const auto passes = static_cast<std::int64_t>(2 * connections_.size() * gro_run_ / burst_size);
     const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
     for (std::int64_t i = 0; i < std::min(rounds, most_warm_up + passes); ++i) round(false);
   }
@@ -107,22 +107,22 @@ class RelayTraffic {
   };
 
   /// Each connection has about 1 Mb/s, all together 1 to 18 Gb/s.
-  [[nodiscard]] static Duration time_of_a_round(std::uint32_t flows, std::uint32_t train) {
-    const Duration fair = Duration(std::chrono::milliseconds(12)) * burst_size / (flows * train);
+  [[nodiscard]] static Duration time_of_a_round(std::uint32_t flows, std::uint32_t gro_run) {
+    const Duration fair = Duration(std::chrono::milliseconds(12)) * burst_size / (flows * gro_run);
     return std::clamp<Duration>(fair, std::chrono::microseconds(20), std::chrono::microseconds(400));
   }
 
   /// Twice what a connection needs, and no more than all together find room for.
-  [[nodiscard]] static Bytes window_of(std::uint32_t flows, std::uint32_t train) {
-    return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * train, 2 * 1024 * 1024));
+  [[nodiscard]] static Bytes window_of(std::uint32_t flows, std::uint32_t gro_run) {
+    return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * gro_run, 2 * 1024 * 1024));
   }
 
   /// Sends as many segments as a burst has and as the windows allow.
   void send(bool measured) {
     std::size_t count = 0;
-    for (std::size_t tried = 0; tried < burst_size / train_; ++tried) {
+    for (std::size_t tried = 0; tried < burst_size / gro_run_; ++tried) {
       Connection& connection = connections_[next_];
-      for (std::size_t i = 0; i < train_ && connection.server_next + payload_size <= connection.server_edge; ++i)
+      for (std::size_t i = 0; i < gro_run_ && connection.server_next + payload_size <= connection.server_edge; ++i)
         burst_[count++] = hosts_.data_of_server(connection, now_);
       next_ = (next_ + 1) % connections_.size();
     }
@@ -143,7 +143,7 @@ class RelayTraffic {
       const bool repeated = segment.seq != ue.next;
       if (ue.waiting++ == 0) ue.echo = segment.ts_value;
       if (!repeated) ue.next += segment.payload_len;
-      if (!repeated && (ue.waiting % every != 0 || ue.waiting < train_)) {
+      if (!repeated && (ue.waiting % every != 0 || ue.waiting < gro_run_)) {
         delayed_.push_back({number, ue.next, rounds_ + delay_});
         return;
       }
@@ -250,7 +250,7 @@ class RelayTraffic {
   Onlooker& onlooker_;
   Sink& sink_;
   Hosts hosts_;
-  std::uint32_t train_;
+  std::uint32_t gro_run_;
   Duration round_time_;
   std::vector<Connection> connections_;
   std::vector<Ue> ues_;

@@ -87,13 +87,13 @@ class ShardBufferQuotaInOneBurst : public ShardBufferQuota {
   /// Sends eight segments in one burst and returns how many are cut through.
   std::uint64_t in_a_train() {
     const std::uint64_t before = passed();
-    std::vector<packet::Packet> train;
+    std::vector<packet::Packet> gro_run;
     for (int i = 0; i < 8; ++i, offered_ += segment_size) {
       const tcp::Segment segment =
           hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1 + offered_, hosts.ue_isn.raw() + 1);
-      train.push_back(hosts.frame(false, segment, std::string(segment_size, 's')));
+      gro_run.push_back(hosts.frame(false, segment, std::string(segment_size, 's')));
     }
-    lab.shard.receive(Side::core, train, lab.now);
+    lab.shard.receive(Side::core, gro_run, lab.now);
     hosts.ue(Flags::ack_bit, 0, offered_);
     return passed() - before;
   }

@@ -165,7 +165,7 @@ class Pair {
 
 /// What differs between the shards.
 enum class Difference : std::uint8_t {
-  trains,      ///< one takes each segment by itself
+  runs,        ///< one takes each segment by itself
   cut_through  ///< one shard rebuilds each segment; every burst has one frame, because times would differ otherwise
 };
 
@@ -182,7 +182,7 @@ Frame without_what_stays(const Seen& seen) {
 /// Both shards, given the same.
 class Twins {
  public:
-  explicit Twins(std::uint64_t seed, Difference difference = Difference::trains)
+  explicit Twins(std::uint64_t seed, Difference difference = Difference::runs)
       : random_(seed), difference_(difference), config_(configuration()) {
     for (std::uint16_t port = 40000; port < 40003; ++port) pairs_.emplace_back(together_, port, random_);
     for (Pair& pair : pairs_) {
@@ -207,7 +207,7 @@ class Twins {
       if (burst.empty()) continue;
       if (burst.size() > 1 && random_.chance(0.05)) std::swap(burst[0], burst[random_.below(burst.size())]);
       const Side in = down ? Side::core : Side::radio;
-      if (difference_ == Difference::trains) {
+      if (difference_ == Difference::runs) {
         put(in, burst);
       } else {
         for (const Frame& frame : burst) put(in, {frame});
@@ -239,7 +239,7 @@ class Twins {
   }
   [[nodiscard]] proxy::ShardConfig other_configuration() const {
     proxy::ShardConfig config = config_;
-    config.cut_through = difference_ == Difference::trains;
+    config.cut_through = difference_ == Difference::runs;
     return config;
   }
   void put(Side in, const std::vector<Frame>& frames) {
@@ -267,7 +267,7 @@ class Twins {
       while (const auto seen = together_.next(side)) {
         const auto other = apart_.next(side);
         ASSERT_TRUE(other.has_value());
-        if (difference_ == Difference::trains) {
+        if (difference_ == Difference::runs) {
           ASSERT_EQ(seen->frame, other->frame);
         } else {
           ASSERT_EQ(without_what_stays(*seen), without_what_stays(*other));

@@ -14,7 +14,7 @@ bool only_data(const tcp::Segment& segment) {
 
 }  // namespace
 
-bool are_alike(const Parsed& first, const Parsed& second) noexcept {
+bool have_same_headers(const Parsed& first, const Parsed& second) noexcept {
   constexpr std::size_t ip = offsetof(Parsed, tos), ack = offsetof(Parsed, segment) + offsetof(tcp::Segment, ack),
                         urgent = offsetof(Parsed, segment) + offsetof(tcp::Segment, urgent);
   static_assert(offsetof(Parsed, ttl) == ip + 1 && offsetof(Parsed, dont_fragment) == ip + 2 &&
@@ -32,12 +32,12 @@ bool are_alike(const Parsed& first, const Parsed& second) noexcept {
          ((load64(a + urgent) ^ load64(b + urgent)) & ~pushed) == 0;
 }
 
-bool follows(const Parsed& first, const Parsed& second) noexcept {
+bool is_contiguous(const Parsed& first, const Parsed& second) noexcept {
   const tcp::Segment& a = first.segment;
   const tcp::Segment& b = second.segment;
   if (b.seq != a.seq + a.payload_len || !only_data(a)) return false;
   if (a.has_timestamps && static_cast<std::int32_t>(b.ts_value - a.ts_value) < 0) return false;
-  if (are_alike(first, second)) return true;
+  if (have_same_headers(first, second)) return true;
   return b.ack == a.ack && b.window == a.window && only_data(b) && a.has_timestamps == b.has_timestamps &&
          first.tos == second.tos && first.ttl == second.ttl;
 }

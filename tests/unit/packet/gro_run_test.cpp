@@ -22,18 +22,18 @@ Parsed segment(std::uint32_t seq) {
 }
 
 TEST(SegmentRun, ContiguousDataFollows) {
-  EXPECT_TRUE(follows(segment(5000), segment(6000)));
-  EXPECT_TRUE(follows(segment(0xffffff00), segment(0xffffff00 + 1000))) << "numbers wrap";
+  EXPECT_TRUE(is_contiguous(segment(5000), segment(6000)));
+  EXPECT_TRUE(is_contiguous(segment(0xffffff00), segment(0xffffff00 + 1000))) << "numbers wrap";
   Parsed pushed = segment(6000);
   pushed.segment.flags.bits |= tcp::Flags::psh_bit;
-  EXPECT_TRUE(follows(segment(5000), pushed));
-  EXPECT_TRUE(follows(pushed, segment(7000)));
+  EXPECT_TRUE(is_contiguous(segment(5000), pushed));
+  EXPECT_TRUE(is_contiguous(pushed, segment(7000)));
   Parsed later = segment(6000);
   later.segment.ts_value = 11;
-  EXPECT_TRUE(follows(segment(5000), later));
-  EXPECT_FALSE(follows(later, segment(7000))) << "an older timestamp";
-  EXPECT_FALSE(follows(segment(5000), segment(7000))) << "a hole";
-  EXPECT_FALSE(follows(segment(5000), segment(5000))) << "a repetition";
+  EXPECT_TRUE(is_contiguous(segment(5000), later));
+  EXPECT_FALSE(is_contiguous(later, segment(7000))) << "an older timestamp";
+  EXPECT_FALSE(is_contiguous(segment(5000), segment(7000))) << "a hole";
+  EXPECT_FALSE(is_contiguous(segment(5000), segment(5000))) << "a repetition";
 }
 
 TEST(SegmentRun, SegmentsOfOneSizeAndFormAreAlike) {
@@ -42,20 +42,20 @@ TEST(SegmentRun, SegmentsOfOneSizeAndFormAreAlike) {
   next.segment.ts_echo = 12;
   next.segment.flags.bits |= tcp::Flags::psh_bit;
   next.ip_id = 5;
-  EXPECT_TRUE(are_alike(segment(5000), next));
+  EXPECT_TRUE(have_same_headers(segment(5000), next));
   Parsed smaller = segment(6000);
   smaller.segment.payload_len = 999;
-  EXPECT_FALSE(are_alike(segment(5000), smaller));
-  EXPECT_TRUE(follows(segment(5000), smaller)) << "and is of the train";
+  EXPECT_FALSE(have_same_headers(segment(5000), smaller));
+  EXPECT_TRUE(is_contiguous(segment(5000), smaller)) << "and is of the GRO run";
   Parsed marked = segment(6000);
   marked.segment.ecn = tcp::congestion_experienced;
-  EXPECT_FALSE(are_alike(segment(5000), marked));
+  EXPECT_FALSE(have_same_headers(segment(5000), marked));
   Parsed urgent = segment(6000);
   urgent.segment.urgent = 1;
-  EXPECT_FALSE(are_alike(segment(5000), urgent));
+  EXPECT_FALSE(have_same_headers(segment(5000), urgent));
   Parsed fragmentable = segment(6000);
   fragmentable.dont_fragment = true;
-  EXPECT_FALSE(are_alike(segment(5000), fragmentable));
+  EXPECT_FALSE(have_same_headers(segment(5000), fragmentable));
 }
 
 TEST(SegmentRun, AnyOtherChangeEndsIt) {
@@ -76,7 +76,7 @@ TEST(SegmentRun, AnyOtherChangeEndsIt) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Parsed changed = segment(6000);
     changes.at(i)(changed);
-    EXPECT_FALSE(follows(segment(5000), changed)) << "change " << i;
+    EXPECT_FALSE(is_contiguous(segment(5000), changed)) << "change " << i;
   }
 }
 
