@@ -128,15 +128,15 @@ struct IpPayload {
 std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept;
 
-/// True if the frame can be forwarded with only the fields of tcp::PassedHeader rewritten. Nothing follows its IP
+/// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. Nothing follows its IP
 /// packet, and its only TCP option is timestamps laid out as in RFC 7323 appendix A. It has no urgent pointer, no ECN
 /// codepoint and an IPv4 identification without meaning (RFC 6864 section 4.1). Requires a frame that parsed as TCP.
-[[nodiscard]] bool can_pass(const Packet& packet, const Parsed& parsed) noexcept;
+[[nodiscard]] bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// Rewrites the fields of a tcp::PassedHeader in a frame for which can_pass() is true, and updates the checksum (RFC
-/// 1624). Clears the buffer's offload flags. Requires a good checksum and that no other thread or device uses the
-/// buffer meanwhile.
-void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept;
+/// Rewrites the fields of a tcp::CutThroughHeader in a frame for which can_cut_through() is true, and updates the
+/// checksum (RFC 1624). Clears the buffer's offload flags. Requires a good checksum and that no other thread or device
+/// uses the buffer meanwhile.
+void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept;
 
 /// Prepends link, IP and TCP headers with all checksums to a packet that holds exactly the payload of `segment`
 /// (possibly empty). The payload is not read, because `payload_sum` is its ones' complement sum.

@@ -153,26 +153,26 @@ class Endpoint {
   void take_over(Endpoint& from);
 
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
-  // endpoint's peer in its own frame (pass.cpp)
+  // endpoint's peer in its own frame (cut_through.cpp)
 
   /// True if the data segment, the next in order for `from`, can be forwarded to this endpoint's peer without being
   /// queued. Both endpoints are on the fast path, neither holds data that precedes it, and the windows allow it.
-  [[nodiscard]] bool may_pass(const Endpoint& from, const Segment& segment, Instant now);
-  /// Returns how many bytes can be forwarded at once, provided that may_pass() is true.
-  [[nodiscard]] Bytes passage(const Endpoint& from) const;
-  /// Begins the forwarding of a run of segments: pass() follows for each and end_passing() with the first, the last and
-  /// their number. Every segment after the first continues its GRO run (packet::is_contiguous()), and all fit
-  /// passage(). Equivalent to receive(), take_over() and emit() in turn, except that segments keep their frames and PSH
-  /// flags. Returns the header fields to rewrite in each frame (write_passed()).
-  [[nodiscard]] PassedHeader begin_passing();
+  [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
+  /// Returns how many bytes can be forwarded at once, provided that can_cut_through() is true.
+  [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
+  /// Begins the forwarding of a run of segments: cut_through() follows for each and end_cut_through() with the first,
+  /// the last and their number. Every segment after the first continues its GRO run (packet::is_contiguous()), and all
+  /// fit cut_through_bytes(). Equivalent to receive(), take_over() and emit() in turn, except that segments keep their
+  /// frames and PSH flags. Returns the header fields to rewrite in each frame (write_cut_through()).
+  [[nodiscard]] CutThroughHeader begin_cut_through();
   /// Keeps a reference to `frame`, which the caller sends, for retransmission. Its note() must have payload_len and
   /// payload_sum.
-  void pass(const Segment& segment, packet::Packet&& frame, Instant now);
+  void cut_through(const Segment& segment, packet::Packet&& frame, Instant now);
   /// Ends the forwarding of `count` segments. The ACK of `from` leaves with its next emit().
-  void end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
+  void end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
   /// True if a payload of this size can be forwarded: it fits one segment, and it is too large to be joined with the
   /// data that follows it.
-  [[nodiscard]] bool passes_size(std::uint32_t payload) const {
+  [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }
 

@@ -119,7 +119,7 @@ struct Acknowledgement {
 };
 
 /// Header fields that the relay rewrites in a data segment that it forwards in its own frame.
-struct PassedHeader {
+struct CutThroughHeader {
   SeqNum ack;
   std::uint16_t window = 0;   ///< window field, not scaled
   std::uint32_t ts_echo = 0;  ///< valid if the segment has timestamps

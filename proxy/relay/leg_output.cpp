@@ -41,15 +41,15 @@ std::uint16_t LegOutput::next_of_ue() {
   return shard_.fragment_ids.next(flow_.bearer);
 }
 
-void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame,
-                     Instant now) {
-  packet::write_passed(frame, parsed, header);
+void LegOutput::cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
+                            Instant now) {
+  packet::write_cut_through(frame, parsed, header);
   const Bytes ip_size(parsed.ip_length);
   if (bearer_ != nullptr) {
     bearer_->on_sent(now, ip_size);
     bearer_->framing.sent(Bytes(parsed.segment.payload_len), control::OnWire(ip_size));
   }
-  passed_ += ip_size;
+  cut_through_bytes_ += ip_size;
   shard_.queue.push(side_, frame.share(), now);
 }
 

@@ -34,10 +34,12 @@ class LegOutput final : public tcp::Output {
         bearer_(side == Side::radio ? bearer : nullptr),
         shard_(shard) {}
 
-  /// Queues a received data segment in its own frame (cut-through). Requires a good checksum and packet::can_pass().
-  void pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame, Instant now);
-  /// Returns the IP bytes queued by pass().
-  [[nodiscard]] Bytes passed() const { return passed_; }
+  /// Queues a received data segment in its own frame (cut-through). Requires a good checksum and
+  /// packet::can_cut_through().
+  void cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
+                   Instant now);
+  /// Returns the IP bytes queued by cut_through().
+  [[nodiscard]] Bytes cut_through_bytes() const { return cut_through_bytes_; }
   /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes. Returns 0 if no buffer is
   /// free, the device still holds `payload`, or the port cannot carry the length.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
@@ -76,7 +78,7 @@ class LegOutput final : public tcp::Output {
   Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
   Bearer* bearer_;  ///< null towards the core, or if nothing is counted
-  Bytes passed_{};
+  Bytes cut_through_bytes_{};
   const ShardContext& shard_;
 };
 

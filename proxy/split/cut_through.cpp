@@ -15,10 +15,11 @@ namespace {
 /// True if a further segment of the GRO run of `first` can be forwarded too: it is complete, has a good checksum and
 /// the same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
-  const bool may_pass = packet::have_same_headers(first, parsed)
-                            ? packet.size() == parsed.frame_length()
-                            : to.endpoint.passes_size(parsed.segment.payload_len) && packet::can_pass(packet, parsed);
-  return may_pass && packet::same_link(to.headers, packet) &&
+  const bool can_cut_through =
+      packet::have_same_headers(first, parsed)
+          ? packet.size() == parsed.frame_length()
+          : to.endpoint.cuts_through_size(parsed.segment.payload_len) && packet::can_cut_through(packet, parsed);
+  return can_cut_through && packet::same_link(to.headers, packet) &&
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
@@ -78,8 +79,8 @@ void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& b
 }  // namespace
 
 template <Side in>
-std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                              std::span<const packet::Parsed> parsed, Instant now) {
+std::size_t cut_through::forward(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                                 std::span<const packet::Parsed> parsed, Instant now) {
   constexpr Side out = opposite(in);
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
@@ -87,7 +88,8 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
     return 0;
   if (context.shard.budget.is_low() || !context.shard.config.cut_through) return 0;
-  if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
+  if (!to.endpoint.can_cut_through(from.endpoint, parsed[0].segment, now) ||
+      !packet::can_cut_through(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
   if (out == Side::radio) {
@@ -107,31 +109,31 @@ std::size_t cut_through::pass(SplitContext& context, Flow& flow, FlowId id, std:
   bool first_waits = false;
   if (packets.size() > 1) {
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-    count = coalesce(context, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+    count = coalesce(context, to, packets, parsed, to.endpoint.cut_through_bytes(from.endpoint), most);
   }
   const tcp::SeqNum edge = to.endpoint.rcv_adv();
-  const tcp::PassedHeader header = to.endpoint.begin_passing();
+  const tcp::CutThroughHeader header = to.endpoint.begin_cut_through();
   if (to.endpoint.rcv_adv() != edge) [[unlikely]]
     bearer.load.reserve(flow.share, to.endpoint.rcv_adv() - edge);
   for (std::size_t i = 0; i < count; ++i) {
-    output.pass(parsed[i], header, packets[i], now);
-    to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
+    output.cut_through(parsed[i], header, packets[i], now);
+    to.endpoint.cut_through(parsed[i].segment, std::move(packets[i]), now);
   }
   context.shard.counters.add(Counter::segments_cut_through, count);
   context.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
-  to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
-                          static_cast<std::uint32_t>(count), now);
+  to.endpoint.end_cut_through(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
+                              static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
-    transmit::count_to_radio(context, flow, bearer, output.passed(), now);
+    transmit::count_to_radio(context, flow, bearer, output.cut_through_bytes(), now);
     if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(context, flow, id, bearer, now)) return count;
   }
   after_passing<in>(context, flow, id, bearer, count > 1 && first_waits, now);
   return count;
 }
 
-template std::size_t cut_through::pass<Side::radio>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
-                                                    std::span<const packet::Parsed>, Instant);
-template std::size_t cut_through::pass<Side::core>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
-                                                   std::span<const packet::Parsed>, Instant);
+template std::size_t cut_through::forward<Side::radio>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
+                                                       std::span<const packet::Parsed>, Instant);
+template std::size_t cut_through::forward<Side::core>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
+                                                      std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

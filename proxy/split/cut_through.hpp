@@ -16,7 +16,7 @@ namespace sluice::proxy::cut_through {
 /// Returns how many; the others are unchanged. Requires a good checksum and known headers of the first segment. Those
 /// of the others are checked here.
 template <Side in>
-std::size_t pass(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                 std::span<const packet::Parsed> parsed, Instant now);
+std::size_t forward(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                    std::span<const packet::Parsed> parsed, Instant now);
 
 }  // namespace sluice::proxy::cut_through

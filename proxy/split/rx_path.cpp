@@ -149,7 +149,7 @@ inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet>
     return 1;
   }
   if (checksum == packet::ChecksumState::good) {
-    if (const std::size_t passed = cut_through::pass<in>(context, flow, id, packets, parsed, now); passed != 0)
+    if (const std::size_t passed = cut_through::forward<in>(context, flow, id, packets, parsed, now); passed != 0)
       return passed;
   }
   deliver_segment<in>(context, first, parsed.front(), flow, id, now);

@@ -39,11 +39,13 @@ class Relay {
     segment.payload_len = static_cast<std::uint16_t>(count);
     return segment;
   }
-  [[nodiscard]] bool may_pass(std::uint32_t count) { return out.endpoint.may_pass(in.endpoint, next(count), out.now); }
+  [[nodiscard]] bool can_cut_through(std::uint32_t count) {
+    return out.endpoint.can_cut_through(in.endpoint, next(count), out.now);
+  }
   void receive(std::uint32_t count) {
     const tcp::Segment segment = next(count);
     packet::Packet payload = payload_packet(stream_bytes(received, count));
-    if (passes_ && out.endpoint.may_pass(in.endpoint, segment, out.now)) {
+    if (passes_ && out.endpoint.can_cut_through(in.endpoint, segment, out.now)) {
       pass(segment, std::move(payload));
     } else {
       in.endpoint.receive(segment, std::move(payload), in.now);
@@ -119,15 +121,15 @@ class Relay {
     if (exposure_) in.endpoint.acknowledge_up_to(out.endpoint.snd_una() + *exposure_);
   }
   void pass(const tcp::Segment& segment, packet::Packet&& frame) {
-    EXPECT_GE(out.endpoint.passage(in.endpoint), Bytes(segment.payload_len));
-    const tcp::PassedHeader header = out.endpoint.begin_passing();
+    EXPECT_GE(out.endpoint.cut_through_bytes(in.endpoint), Bytes(segment.payload_len));
+    const tcp::CutThroughHeader header = out.endpoint.begin_cut_through();
     tcp::Segment sent = segment;
     sent.ack = header.ack;
     sent.window = header.window;
     if (sent.has_timestamps) sent.ts_echo = header.ts_echo;
     out.wire.segments.push_back({sent, {frame.bytes().begin(), frame.bytes().end()}, out.now});
-    out.endpoint.pass(segment, std::move(frame), out.now);
-    out.endpoint.end_passing(in.endpoint, segment, segment, 1, out.now);
+    out.endpoint.cut_through(segment, std::move(frame), out.now);
+    out.endpoint.end_cut_through(in.endpoint, segment, segment, 1, out.now);
     ++passed;
   }
 
@@ -173,7 +175,7 @@ TEST(CutThroughSegment, NeedsAConnectionWithoutLossOrReordering) {
     Relay relay(true);
     relay.receive(dated);
     disturb(relay);
-    return relay.may_pass(size);
+    return relay.can_cut_through(size);
   };
   const auto nothing = [](Relay& /*relay*/) {};
   EXPECT_TRUE(may(nothing));
@@ -230,13 +232,13 @@ TEST(CutThroughRun, EchoesTheFirstTimestampAndKeepsTheLastAsNewest) {
   relay.received += dated;
   relay.in.their_timestamp += 7;
   const tcp::Segment last = relay.next(dated);
-  ASSERT_TRUE(relay.out.endpoint.may_pass(relay.in.endpoint, first, relay.out.now));
-  static_cast<void>(relay.out.endpoint.begin_passing());
+  ASSERT_TRUE(relay.out.endpoint.can_cut_through(relay.in.endpoint, first, relay.out.now));
+  static_cast<void>(relay.out.endpoint.begin_cut_through());
   for (const tcp::Segment& segment : {first, last}) {
     const auto from = static_cast<std::uint32_t>(segment.seq - relay.in.their_base);
-    relay.out.endpoint.pass(segment, payload_packet(stream_bytes(from, dated)), relay.out.now);
+    relay.out.endpoint.cut_through(segment, payload_packet(stream_bytes(from, dated)), relay.out.now);
   }
-  relay.out.endpoint.end_passing(relay.in.endpoint, first, last, 2, relay.out.now);
+  relay.out.endpoint.end_cut_through(relay.in.endpoint, first, last, 2, relay.out.now);
   relay.in.wire.segments.clear();
   relay.in.emit();
   ASSERT_EQ(relay.in.wire.segments.size(), 1U);
@@ -248,10 +250,10 @@ TEST(CutThroughRun, EchoesTheFirstTimestampAndKeepsTheLastAsNewest) {
 TEST(CutThroughSegment, StopsAtTheCongestionWindow) {
   Relay relay(true);
   std::uint32_t count = 0;
-  for (; relay.may_pass(relay.full) && count < 100; ++count) relay.receive(relay.full);
+  for (; relay.can_cut_through(relay.full) && count < 100; ++count) relay.receive(relay.full);
   EXPECT_LE(Bytes(count * relay.full), relay.out.endpoint.cwnd());
   EXPECT_GT(Bytes((count + 1) * relay.full), relay.out.endpoint.cwnd());
-  EXPECT_LT(relay.out.endpoint.passage(relay.in.endpoint), Bytes(relay.full));
+  EXPECT_LT(relay.out.endpoint.cut_through_bytes(relay.in.endpoint), Bytes(relay.full));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
 /// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes, and updates
 /// the checksum.
 [[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
-                                         const tcp::PassedHeader& passed) noexcept {
+                                         const tcp::CutThroughHeader& passed) noexcept {
   std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));
   sum += change(tcp + 8, passed.ack.raw());
   sum += change(tcp + 12, header / 4 << 28 | std::uint32_t{flags.bits} << 16 | passed.window);
@@ -38,13 +38,13 @@ bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
 
 }  // namespace
 
-bool can_pass(const Packet& packet, const Parsed& parsed) noexcept {
+bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept {
   const tcp::Segment& segment = parsed.segment;
   if ((segment.urgent | segment.ecn) != 0 || packet.size() != parsed.frame_length()) return false;
   return parsed.common || (has_common_options(packet, parsed) && parsed.dont_fragment);
 }
 
-void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept {
+void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept {
   const tcp::Segment& segment = parsed.segment;
   if (parsed.common) [[likely]] {
     write(packet.data() + common_frame::tcp_at, common_frame::tcp_header, true, segment.flags, passed);

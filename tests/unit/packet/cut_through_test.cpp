@@ -57,7 +57,7 @@ struct Sent {
   const Packet packet = sent.frame();
   Parsed parsed;
   EXPECT_EQ(parse(packet, parsed), ParseResult::tcp);
-  return can_pass(packet, parsed);
+  return can_cut_through(packet, parsed);
 }
 
 TEST(CutThroughHeaders, OnlyTheFieldsOfTheLegChange) {
@@ -71,11 +71,11 @@ TEST(CutThroughHeaders, OnlyTheFieldsOfTheLegChange) {
     const std::vector<std::uint8_t> before(packet.bytes().begin(), packet.bytes().end());
     Parsed parsed;
     ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
-    ASSERT_TRUE(can_pass(packet, parsed));
+    ASSERT_TRUE(can_cut_through(packet, parsed));
     const auto number = [&] { return run == 0 ? 0U : static_cast<std::uint32_t>(random()); };
-    const tcp::PassedHeader header{
+    const tcp::CutThroughHeader header{
         .ack = tcp::SeqNum(number()), .window = static_cast<std::uint16_t>(number()), .ts_echo = number()};
-    write_passed(packet, parsed, header);
+    write_cut_through(packet, parsed, header);
 
     Parsed after;
     ASSERT_EQ(parse(packet, after), ParseResult::tcp);
@@ -84,7 +84,7 @@ TEST(CutThroughHeaders, OnlyTheFieldsOfTheLegChange) {
     EXPECT_EQ(after.segment.window, header.window);
     EXPECT_EQ(after.segment.ts_echo, sent.timestamps ? header.ts_echo : after.segment.ts_echo);
     // With its former values it equals the received frame bit by bit.
-    write_passed(packet, after, {.ack = sent.segment.ack, .window = 500, .ts_echo = sent.segment.ts_echo});
+    write_cut_through(packet, after, {.ack = sent.segment.ack, .window = 500, .ts_echo = sent.segment.ts_echo});
     EXPECT_TRUE(std::ranges::equal(packet.bytes(), before));
   }
 }
@@ -99,7 +99,7 @@ TEST(CutThroughHeaders, ReservedBitsAreCleared) {
   store16(tcp + 16, update_checksum(checksum, 0x0080, 0x008e));
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
   ASSERT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::good);
-  write_passed(packet, parsed, {});
+  write_cut_through(packet, parsed, {});
   EXPECT_EQ(tcp[12] & 0x0fU, 0U);
   EXPECT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::good);
 }
@@ -129,7 +129,7 @@ TEST(CutThroughHeaders, SegmentsWithTimestampsElsewhereAreRebuilt) {
   std::rotate(options, options + 2, options + 12);  // the two NOPs come last
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
   ASSERT_TRUE(parsed.segment.has_timestamps);
-  EXPECT_FALSE(can_pass(packet, parsed));
+  EXPECT_FALSE(can_cut_through(packet, parsed));
 }
 
 }  // namespace

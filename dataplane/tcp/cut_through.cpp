@@ -9,8 +9,8 @@
 namespace sluice::tcp {
 
 /// Compares the window with send_.in_flight(), which equals the pipe on the fast path because no packet is marked lost.
-bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant now) {
-  if (!bits_.on_fast_path || send_.unsent() || snd_.nxt != segment.seq || !passes_size(segment.payload_len))
+bool Endpoint::can_cut_through(const Endpoint& from, const Segment& segment, Instant now) {
+  if (!bits_.on_fast_path || send_.unsent() || snd_.nxt != segment.seq || !cuts_through_size(segment.payload_len))
     return false;
   if (bits_.use_ecn || bits_.use_timestamps != segment.has_timestamps) return false;
   // The TSval in the frame is not rewritten, so it must not be older than the newest one.
@@ -20,19 +20,19 @@ bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant no
   return snd_.nxt + segment.payload_len <= window_edge() && fits_cwnd(segment.payload_len, send_.in_flight());
 }
 
-Bytes Endpoint::passage(const Endpoint& from) const {
+Bytes Endpoint::cut_through_bytes(const Endpoint& from) const {
   const std::int64_t window = std::min(window_edge() - snd_.nxt, from.rcv_.adv - from.rcv_.nxt);
   const std::int64_t cwnd =
       bits_.window_source == WindowSource::allowance ? window : std::int64_t{congestion_.cwnd()} - send_.in_flight();
   return Bytes(std::min(window, cwnd));
 }
 
-PassedHeader Endpoint::begin_passing() {
+CutThroughHeader Endpoint::begin_cut_through() {
   acknowledged_up_to(next_acknowledgement());
   return {.ack = rcv_.last_ack_sent, .window = advertise(), .ts_echo = rcv_.ts_recent};
 }
 
-void Endpoint::pass(const Segment& segment, packet::Packet&& frame, Instant now) {
+void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Instant now) {
   packet::PacketNote& note = frame.note();
   note.seq = segment.seq.raw();
   note.header_len = static_cast<std::uint16_t>(frame.size() - segment.payload_len);
@@ -52,8 +52,8 @@ inline void Endpoint::let_pass(std::uint32_t before, std::uint32_t last) {
   room_ -= std::min(room_, last);
 }
 
-void Endpoint::end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count,
-                           Instant now) {
+void Endpoint::end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count,
+                               Instant now) {
   const SeqNum end = last.seq + last.payload_len;
   from.rcv_.nxt = end;
   from.schedule_ack(count, now);
