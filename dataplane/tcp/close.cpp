@@ -71,7 +71,7 @@ void Endpoint::receive_fin(Instant now) {
   drop_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;
   bits_.fin_received = true;
-  if (!bits_.acks_held) bits_.ack_now = true;
+  if (!bits_.acks_deferred) bits_.ack_now = true;
   switch (bits_.state) {
     case State::established:
       bits_.state = State::close_wait;

@@ -40,8 +40,8 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 }
 
 /// Accounts for data that left without being queued: first `before` bytes, then the `last` segment. The bytes still
-/// count against the receive window, as in take_over(). A window update is considered before the last segment is
-/// subtracted, because take_over() has the same order.
+/// count against the receive window, as in splice_from(). A window update is considered before the last segment is
+/// subtracted, because splice_from() has the same order.
 inline void Endpoint::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

@@ -68,7 +68,7 @@ inline bool Endpoint::would_join(const packet::Queue& more) const {
   return false;
 }
 
-void Endpoint::take_over(Endpoint& from) {
+void Endpoint::splice_from(Endpoint& from) {
   const std::uint32_t taken = std::exchange(from.rcv_.unread, 0);
   if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
     from.consider_window_update();

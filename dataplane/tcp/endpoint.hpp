@@ -90,28 +90,28 @@ class Endpoint {
   /// Adds `bytes` to the receive room without a window update. Returns false and changes nothing if set_receive_room()
   /// must be called instead, because a window update may be due. That is so if the peer has used half of its window,
   /// the room is zero, or the edge can move far enough. Other WindowUpdates than `sparing` always return false.
-  bool regain_room(std::uint32_t bytes);
+  bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.
-  void hold_acknowledgements();
-  /// Ends hold_acknowledgements(): received data is acknowledged automatically again, at once if some was held back.
-  void acknowledge_freely();
-  [[nodiscard]] bool holds_acknowledgements() const { return bits_.acks_held; }
-  /// Acknowledges received data up to `limit` with the next emit(). Requires hold_acknowledgements().
+  void defer_acks();
+  /// Ends defer_acks(): received data is acknowledged automatically again, at once if some was held back.
+  void stop_deferring_acks();
+  [[nodiscard]] bool defers_acks() const { return bits_.acks_deferred; }
+  /// Acknowledges received data up to `limit` with the next emit(). Requires defer_acks().
   void acknowledge_up_to(SeqNum limit);
   /// Returns the acknowledgement number that the peer has been sent, or is sent with the next emit().
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
   /// Returns the acknowledgement number of the next segment to the peer. Selects raw bits for the reason given at
   /// later().
   [[nodiscard]] SeqNum next_acknowledgement() const {
-    return SeqNum(bits_.acks_held ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
+    return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
   /// True if received data is not acknowledged yet, or an ACK is due for another reason.
   [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// True if the next data segment is acknowledged at once (RFC 5681 section 4.2), or an ACK is due already.
   [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
   /// Sends a delayed ACK with the next emit() instead of waiting for its timer.
-  void hurry_acknowledgement() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
+  void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// Returns true once for each keep-alive of the peer while nothing is in flight here (RFC 9293 section 3.8.4). Also
   /// returns true for each probe of a closed window (section 3.8.6.1). Only used if EndpointConfig::answers_keepalives
   /// is false; the owner then answers with answer_keepalive().
@@ -150,7 +150,7 @@ class Endpoint {
   /// set_receive_room() grants space again. No window update is sent for them, except under prompt WindowUpdates, where
   /// one may be scheduled first. Requires that both endpoints are on the fast path and that received and written data
   /// have the same sequence numbers.
-  void take_over(Endpoint& from);
+  void splice_from(Endpoint& from);
 
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
   // endpoint's peer in its own frame (cut_through.cpp)
@@ -162,8 +162,8 @@ class Endpoint {
   [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
   /// Begins the forwarding of a run of segments: cut_through() follows for each and end_cut_through() with the first,
   /// the last and their number. Every segment after the first continues its GRO run (packet::is_contiguous()), and all
-  /// fit cut_through_bytes(). Equivalent to receive(), take_over() and emit() in turn, except that segments keep their
-  /// frames and PSH flags. Returns the header fields to rewrite in each frame (write_cut_through()).
+  /// fit cut_through_bytes(). Equivalent to receive(), splice_from() and emit() in turn, except that segments keep
+  /// their frames and PSH flags. Returns the header fields to rewrite in each frame (write_cut_through()).
   [[nodiscard]] CutThroughHeader begin_cut_through();
   /// Keeps a reference to `frame`, which the caller sends, for retransmission. Its note() must have payload_len and
   /// payload_sum.
@@ -381,7 +381,7 @@ class Endpoint {
   [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();
   /// True if the owner withholds the acknowledgement of data that is in order.
-  [[nodiscard]] bool holding_back() const { return bits_.acks_held && rcv_.last_ack_sent != rcv_.nxt; }
+  [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(std::uint32_t segments, Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;

@@ -46,7 +46,7 @@ struct ReceiveState {
   Instant ack_deadline = never;  ///< deadline of a delayed ACK
   SeqNum nxt;
   SeqNum adv;            ///< right edge of the window advertised
-  SeqNum last_ack_sent;  ///< acknowledgement number sent last; with acks_held, the limit that the owner allows
+  SeqNum last_ack_sent;  ///< acknowledgement number sent last; with acks_deferred, the limit that the owner allows
   std::uint32_t unread = 0;
   std::uint32_t ts_recent = 0;
   std::uint32_t newest_ts = 0;
@@ -96,7 +96,7 @@ struct EndpointBits {
   bool reduced : 1 = false;    ///< the window was reduced for an ECN echo; no second reduction before RecoveryPoint
   // Receiving.
   bool ack_now : 1 = false;
-  bool acks_held : 1 = false;             ///< the owner decides what is acknowledged
+  bool acks_deferred : 1 = false;         ///< the owner decides what is acknowledged
   std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
   bool ece_due : 1 = false;               ///< ECE is set in every ACK until the peer answers with CWR
   bool urgent_in : 1 = false;             ///< the peer has announced urgent data that was not read yet

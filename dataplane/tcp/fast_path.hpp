@@ -34,7 +34,7 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
 /// 5681 section 4.2). Does nothing while the owner holds acknowledgements.
 inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
-  if (bits_.acks_held) [[unlikely]]
+  if (bits_.acks_deferred) [[unlikely]]
     return;
   const std::uint32_t before = bits_.unacked_segments;
   bits_.unacked_segments = static_cast<std::uint8_t>((before + segments) & count_mask);

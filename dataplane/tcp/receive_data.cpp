@@ -35,7 +35,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     bits_.ack_now = true;
   }
   if (bits_.fin_known && rcv_.nxt >= fin_seq_) receive_fin(now);
-  if (segment.flags.fin() && !bits_.acks_held) bits_.ack_now = true;
+  if (segment.flags.fin() && !bits_.acks_deferred) bits_.ack_now = true;
 }
 
 /// Cuts the payload to the window, then appends it in order or stores it out of order.
@@ -104,7 +104,7 @@ Reassembly::Limits Endpoint::reassembly_limits() const {
 /// Delivers the data behind a filled hole and acknowledges at once (RFC 5681 section 4.2). The work is bounded: every
 /// packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
 void Endpoint::drain_reassembly() {
-  if (!bits_.acks_held) bits_.ack_now = true;
+  if (!bits_.acks_deferred) bits_.ack_now = true;
   bits_.duplicates_due = 0;
   packet::Queue ready;
   ensure_recovery_state().reassembly.take(rcv_.nxt, ready);
@@ -117,13 +117,13 @@ void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
   if (bits_.use_sack && left < right) ensure_recovery_state().reassembly.report().duplicate({left, right});
 }
 
-void Endpoint::hold_acknowledgements() {
-  bits_.acks_held = true;
+void Endpoint::defer_acks() {
+  bits_.acks_deferred = true;
 }
 
-void Endpoint::acknowledge_freely() {
-  bits_.acks_held = false;
-  hurry_acknowledgement();
+void Endpoint::stop_deferring_acks() {
+  bits_.acks_deferred = false;
+  send_ack_now();
 }
 
 void Endpoint::acknowledge_up_to(SeqNum limit) {
@@ -140,7 +140,7 @@ void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
   if (room_ > before) consider_window_update();
 }
 
-bool Endpoint::regain_room(std::uint32_t bytes) {
+bool Endpoint::add_receive_space(std::uint32_t bytes) {
   const auto open = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   if (room_ == 0 || open <= room_ / 2 || bits_.window_updates != WindowUpdates::sparing) return false;
   room_ += bytes;

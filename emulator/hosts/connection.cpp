@@ -109,7 +109,7 @@ bool Connection::serve(Instant now) {
   endpoint_.set_timestamp(ticks + parts_.clock_offset);
   write_waiting();
   notify_application(now);
-  if (acks_.came(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.hurry_acknowledgement();
+  if (acks_.came(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.send_ack_now();
   endpoint_.emit(now, *this);
   if (const auto held = acks_.take(ticks + parts_.clock_offset)) put(*held, nullptr, now);
   if (endpoint_.state() != tcp::State::closed) return true;

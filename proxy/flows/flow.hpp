@@ -75,7 +75,7 @@ struct Leg {
   bool has_sent_data : 1 = false;     ///< the host has sent data
   bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
   bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindowControl)
-  bool regained : 1 = false;          ///< the other host has acknowledged data since the quota was last read
+  bool space_added : 1 = false;       ///< the other host has acknowledged data since the quota was last read
   Reservation reservation;            ///< the advertised window as recorded in the memory budget
 };
 

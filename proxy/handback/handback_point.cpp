@@ -70,7 +70,7 @@ void set_seam(Flow& flow, Side side) {
   endpoint.drop_out_of_order();
   const std::int32_t room = relay::granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
   endpoint.set_receive_room(Bytes(std::max(room, 0)));
-  endpoint.hurry_acknowledgement();
+  endpoint.send_ack_now();
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void begin_with_successor(Flow& flow) {
   set_seam(flow, Side::radio);
   tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   server.drop_out_of_order();
-  server.hurry_acknowledgement();
+  server.send_ack_now();
 }
 
 tcp::SeqNum make_room(Flow& flow, Bytes most) {
@@ -145,7 +145,7 @@ tcp::SeqNum make_room(Flow& flow, Bytes most) {
   const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
   // The server has no other window to send by, so the usual threshold of a window update does not apply.
   if (edge - endpoint.rcv_adv() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
-    endpoint.hurry_acknowledgement();
+    endpoint.send_ack_now();
   }
   return tcp::later(endpoint.rcv_adv(), edge);
 }

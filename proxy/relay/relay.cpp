@@ -29,7 +29,7 @@ void move_payload(Leg& from, Leg& to) {
 /// Returns up to which sequence number the proxy is responsible for the host's data: what is acknowledged, or with free
 /// ACKs all that was received in order.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
-  return endpoint.holds_acknowledgements() ? endpoint.acknowledged() : endpoint.rcv_nxt();
+  return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
 /// Forwards a reset after the bytes that the proxy is responsible for. Bytes that were never acknowledged are dropped,
@@ -85,7 +85,7 @@ bool owes(const Flow& flow) {
 
 void pump_fast_path(Flow& flow, Side out) {
   tcp::Endpoint& from = flow.leg(opposite(out)).endpoint;
-  if (from.unread() > 0_B) flow.leg(out).endpoint.take_over(from);
+  if (from.unread() > 0_B) flow.leg(out).endpoint.splice_from(from);
 }
 
 void pump(Flow& flow) {

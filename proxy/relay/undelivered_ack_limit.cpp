@@ -11,9 +11,9 @@ void UndeliveredAckLimit::hold(Flow& flow) const {
   const bool hold = caps(flow);
   for (Leg& leg : flow.legs) {
     if (hold) {
-      leg.endpoint.hold_acknowledgements();
-    } else if (leg.endpoint.holds_acknowledgements()) {
-      leg.endpoint.acknowledge_freely();
+      leg.endpoint.defer_acks();
+    } else if (leg.endpoint.defers_acks()) {
+      leg.endpoint.stop_deferring_acks();
     }
   }
 }

@@ -32,7 +32,7 @@ class UndeliveredAckLimit {
   }
   /// True if the flow's ACKs are withheld, whatever its release reason is now. A draining flow may meanwhile be
   /// released for another reason.
-  [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.holds_acknowledgements(); }
+  [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
   /// Releases ACKs as far as the limits of the flow and of its bearer allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 

@@ -27,9 +27,9 @@ inline bool has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
   if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
   if (in == Side::radio && bearer.rate_control().is_ack_based())
     return law_has_opened_window(context, flow, bearer, now);
-  sender.regained =
-      sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) && sender.endpoint.regain_room(acked);
-  return sender.regained;
+  sender.space_added = sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) &&
+                       sender.endpoint.add_receive_space(acked);
+  return sender.space_added;
 }
 
 /// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of

@@ -70,7 +70,7 @@ void SplitFlows::serve_all_pending(Instant now) {
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
-  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !context_.buffer_quota.limit_is_fresh(flow, in, now);
+  return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !context_.buffer_quota.limit_is_fresh(flow, in, now);
 }
 
 /// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.

@@ -81,7 +81,7 @@ inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, B
   const Bytes most = advertise_to(flow, in, limit);
   Leg& leg = flow.leg(in);
   leg.at_limit = most == limit && !buffer_quota_.goes_by_need(flow, in);
-  leg.regained = false;
+  leg.space_added = false;
   ack_limit_.open_window(flow, in, most - held);
 }
 

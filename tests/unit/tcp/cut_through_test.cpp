@@ -31,7 +31,7 @@ class Relay {
   /// Limits the bytes that are acknowledged before the other host has them to `count`.
   void expose_at_most(std::uint32_t count) {
     exposure_ = count;
-    for (Script* const leg : {&in, &out}) leg->endpoint.hold_acknowledgements();
+    for (Script* const leg : {&in, &out}) leg->endpoint.defer_acks();
   }
 
   [[nodiscard]] tcp::Segment next(std::uint32_t count) const {
@@ -50,7 +50,7 @@ class Relay {
     } else {
       in.endpoint.receive(segment, std::move(payload), in.now);
       if (in.endpoint.on_fast_path() && out.endpoint.on_fast_path()) {
-        if (in.endpoint.unread() > Bytes()) out.endpoint.take_over(in.endpoint);
+        if (in.endpoint.unread() > Bytes()) out.endpoint.splice_from(in.endpoint);
       } else {
         const Bytes left = in.endpoint.receive_room() - in.endpoint.unread();
         while (packet::Packet read = in.endpoint.read()) out.endpoint.write(std::move(read));
@@ -189,7 +189,7 @@ TEST(CutThroughSegment, NeedsAConnectionWithoutLossOrReordering) {
   EXPECT_FALSE(may([](Relay& relay) { relay.out.write(100); })) << "something waits to be sent before it";
   EXPECT_FALSE(may([](Relay& relay) { relay.in.receive_data(relay.received, dated); })) << "or to be read";
   EXPECT_FALSE(may([](Relay& relay) { relay.out.endpoint.finish(); })) << "closing";
-  EXPECT_TRUE(may([](Relay& relay) { relay.in.endpoint.hold_acknowledgements(); })) << "what waits is not disturbed";
+  EXPECT_TRUE(may([](Relay& relay) { relay.in.endpoint.defer_acks(); })) << "what waits is not disturbed";
   EXPECT_FALSE(may([](Relay& relay) { relay.acknowledge(0, 2 * dated - 1); }))
       << "the window takes no more than what is out";
 }

@@ -273,10 +273,10 @@ TEST(ReceiveWindow, SmallIncreasesWaitForTheNextAck) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(20'000));
-  EXPECT_TRUE(s.endpoint.regain_room(2 * Script::mss - 1));
+  EXPECT_TRUE(s.endpoint.add_receive_space(2 * Script::mss - 1));
   EXPECT_EQ(s.endpoint.receive_room(), Bytes(20'000 + 2 * Script::mss - 1));
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
-  EXPECT_FALSE(s.endpoint.regain_room(1)) << "two segments are worth a word, which their owner is to say";
+  EXPECT_FALSE(s.endpoint.add_receive_space(1)) << "two segments are worth a word, which their owner is to say";
   EXPECT_EQ(s.endpoint.receive_room(), Bytes(20'000 + 2 * Script::mss - 1)) << "nothing has happened";
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
 }
@@ -285,11 +285,11 @@ TEST(ReceiveWindow, AnIncreaseThatItsOwnerMustComputeIsRefused) {
   Script s;
   s.open(Script::peer_window, 20'000);
   s.endpoint.set_receive_room(Bytes(40'000));
-  EXPECT_FALSE(s.endpoint.regain_room(100)) << "the peer has used half of its window";
+  EXPECT_FALSE(s.endpoint.add_receive_space(100)) << "the peer has used half of its window";
   s.endpoint.set_receive_room(Bytes(0));
-  EXPECT_FALSE(s.endpoint.regain_room(100)) << "less than none may have been left";
+  EXPECT_FALSE(s.endpoint.add_receive_space(100)) << "less than none may have been left";
   s.endpoint.set_receive_room(Bytes(20'000), tcp::WindowUpdates::prompt);
-  EXPECT_FALSE(s.endpoint.regain_room(100)) << "a law steers it";
+  EXPECT_FALSE(s.endpoint.add_receive_space(100)) << "a law steers it";
 }
 
 TEST(ReceiveWindow, IsNeverShrunk) {

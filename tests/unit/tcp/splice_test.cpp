@@ -46,7 +46,7 @@ class Relay {
   }
   void move() {
     if (at_once_ && in_.endpoint.on_fast_path() && out_.endpoint.on_fast_path()) {
-      if (in_.endpoint.unread() > Bytes()) out_.endpoint.take_over(in_.endpoint);
+      if (in_.endpoint.unread() > Bytes()) out_.endpoint.splice_from(in_.endpoint);
     } else {
       // The data that was read still takes space because it is held: from now on or, if no update is sent, since
       // before.
