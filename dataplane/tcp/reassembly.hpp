@@ -4,7 +4,7 @@
 #include <span>
 
 #include "dataplane/packet/queue.hpp"
-#include "dataplane/tcp/run_tree.hpp"
+#include "dataplane/tcp/ooo_tree.hpp"
 #include "dataplane/tcp/sack_report.hpp"
 #include "dataplane/tcp/segment.hpp"
 
@@ -68,7 +68,7 @@ class Reassembly {
   void take_out(packet::Cursor run);
   void recount(std::uint32_t before, std::uint32_t after);
 
-  RunTree runs_;
+  OooTree runs_;
   [[no_unique_address]] SackReport report_;
   std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; lies in the report's padding, as `count_` does
   std::uint16_t count_ = 0;  ///< packets held

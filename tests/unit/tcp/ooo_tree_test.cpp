@@ -1,5 +1,5 @@
 // Tests of the tree of out-of-order runs against std::map, and of its depth.
-#include "dataplane/tcp/run_tree.hpp"
+#include "dataplane/tcp/ooo_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class Runs {
   }
   [[nodiscard]] std::size_t depth() const { return depth(tree.any()); }
 
-  tcp::RunTree tree;
+  tcp::OooTree tree;
   std::map<std::uint32_t, packet::Packet> held;
 
  private:
@@ -65,7 +65,7 @@ std::size_t most_depth(std::size_t runs) {
   return 2 * std::bit_width(runs);
 }
 
-TEST(RunTree, AgreesWithAMap) {
+TEST(OooTree, AgreesWithAMap) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -87,7 +87,7 @@ TEST(RunTree, AgreesWithAMap) {
   }
 }
 
-TEST(RunTree, StaysBalancedInAnyOrder) {
+TEST(OooTree, StaysBalancedInAnyOrder) {
   constexpr std::uint32_t count = 4000;
   Runs upwards;
   Runs downwards;

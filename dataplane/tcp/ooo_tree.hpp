@@ -11,7 +11,7 @@ namespace sluice::tcp {
 /// The tree is an AA tree (A. Andersson, "Balanced search trees made simple", 1993). With n runs no path is longer than
 /// 2 log2(n + 1), in whatever order a hostile peer sends, and no random source is needed. All runs begin at different
 /// numbers within 2^31 of each other.
-class RunTree {
+class OooTree {
  public:
   struct Neighbours {
     packet::Cursor before;  ///< last run that begins at or before the place; empty if none

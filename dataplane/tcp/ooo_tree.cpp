@@ -2,7 +2,7 @@
 // leaf has level 1. A left child is one level below its parent, and a right child at most one level below. A right
 // grandchild is always below its grandparent. skew() and split() restore that after each change (A. Andersson, 1993).
 
-#include "dataplane/tcp/run_tree.hpp"
+#include "dataplane/tcp/ooo_tree.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -116,7 +116,7 @@ Cursor erased(Cursor at, Cursor run) {
 
 }  // namespace
 
-RunTree::Neighbours RunTree::around(SeqNum place) const {
+OooTree::Neighbours OooTree::around(SeqNum place) const {
   Neighbours found;
   for (Cursor at = root_; at;) {
     const bool begins_before = key(at) <= place;
@@ -126,21 +126,21 @@ RunTree::Neighbours RunTree::around(SeqNum place) const {
   return found;
 }
 
-Cursor RunTree::first() const {
+Cursor OooTree::first() const {
   Cursor at = root_;
   while (at && left(at)) at = left(at);
   return at;
 }
 
-void RunTree::insert(Cursor run) {
+void OooTree::insert(Cursor run) {
   root_ = inserted(root_, run);
 }
 
-void RunTree::erase(Cursor run) {
+void OooTree::erase(Cursor run) {
   root_ = erased(root_, run);
 }
 
-void RunTree::replace(Cursor run, Cursor by) {
+void OooTree::replace(Cursor run, Cursor by) {
   take_place(by, run);
   if (root_ == run) {
     root_ = by;
