@@ -54,7 +54,8 @@ Bytes Endpoint::emit_slow_path(Instant now, Output& output, Bytes allowance) {
   }
   if (bits_.use_ecn && bits_.ack_now) emit_accurate_answer(now, output);
   // SACK blocks do not fit beside a full segment, so they are sent first in a pure ACK.
-  if (bits_.ack_now && has_recovery_state() && !recovery_state().reassembly.report().empty()) emit_ack(now, output);
+  if (bits_.ack_now && has_recovery_state() && !recovery_state().reassembly.sack_generator().empty())
+    emit_ack(now, output);
   if (bits_.small_path) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
@@ -110,8 +111,9 @@ void Endpoint::emit_ack(Instant now, Output& output) {
 /// Sends an ACK that also carries SACK blocks, ECN flags or the urgent pointer, or that is repeated as duplicate ACKs.
 void Endpoint::emit_ack_with_more(Instant now, Output& output) {
   Segment segment = header(acceptable_seq());
-  if (has_recovery_state() && !recovery_state().reassembly.report().empty() && !holding_back()) [[unlikely]] {
-    if (bits_.use_sack && recovery_state().reassembly.report().overflowed()) emit_all_runs(segment, now, output);
+  if (has_recovery_state() && !recovery_state().reassembly.sack_generator().empty() && !holding_back()) [[unlikely]] {
+    if (bits_.use_sack && recovery_state().reassembly.sack_generator().overflowed())
+      emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
   if (bits_.urgent_out) [[unlikely]]
@@ -130,7 +132,7 @@ void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const
   packet::Cursor from;
   for (int i = 0; i < most; ++i) {
     segment.sack_count =
-        recovery_state().reassembly.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
+        recovery_state().reassembly.runs(from, std::span(segment.sack_blocks).first(SackGenerator::capacity));
     if (segment.sack_count != 0) output.transmit(segment, nullptr, now);
     if (!from) return;
   }

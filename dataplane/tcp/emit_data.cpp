@@ -39,7 +39,7 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < least_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
-  if (has_recovery_state() && !recovery_state().reassembly.report().empty()) fill_sacks(segment);
+  if (has_recovery_state() && !recovery_state().reassembly.sack_generator().empty()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);
   packet::Loan loan(position);
@@ -193,7 +193,7 @@ void Endpoint::restart_after_idle(Instant now) {
 /// allowance counts every byte.
 void Endpoint::fill_sacks(Segment& segment) const {
   if (!bits_.use_sack) return;
-  const auto blocks = recovery_state().reassembly.report().blocks();
+  const auto blocks = recovery_state().reassembly.sack_generator().blocks();
   const std::uint32_t spare = mtu_.mss > segment.payload_len ? mtu_.mss - segment.payload_len : 0;
   const bool none = segment.payload_len != 0 && bits_.window_source == WindowSource::allowance;
   const std::size_t room = spare < sack_option || none ? 0 : (spare - sack_option) / sack_block;

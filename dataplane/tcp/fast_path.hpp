@@ -240,7 +240,7 @@ inline void Endpoint::acknowledged_up_to(SeqNum ack) {
 inline void Endpoint::ack_went_out(const Segment& segment) {
   acknowledged_up_to(segment.ack);
   if (segment.sack_count != 0) [[unlikely]]
-    ensure_recovery_state().reassembly.report().reported();
+    ensure_recovery_state().reassembly.sack_generator().reported();
 }
 
 }  // namespace sluice::tcp

@@ -46,9 +46,9 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   Cursor run = runs_.around(SeqNum(note.seq)).before;
   if (run) {
     const SackBlock held = block(run);
-    if (SeqNum(note.seq) < held.right) report_.duplicate({SeqNum(note.seq), earlier(stop, held.right)});
+    if (SeqNum(note.seq) < held.right) sack_generator_.duplicate({SeqNum(note.seq), earlier(stop, held.right)});
     if (stop <= held.right) {
-      report_.add(held);
+      sack_generator_.add(held);
       return true;
     }
     if (SeqNum(note.seq) < held.right) {
@@ -69,7 +69,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
     chain(run, following, std::move(packet));
   }
   if (run && following) unite(run, following, limits.joined);
-  report_.add(block(runs_.around(seq).before));
+  sack_generator_.add(block(runs_.around(seq).before));
   return true;
 }
 
@@ -213,7 +213,7 @@ void Reassembly::clear() {
     runs_.erase(run);
     drop(run);
   }
-  report_.clear();
+  sack_generator_.clear();
   count_ = 0;
   thin_ = 0;
 }

@@ -5,7 +5,7 @@
 
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/ooo_tree.hpp"
-#include "dataplane/tcp/sack_report.hpp"
+#include "dataplane/tcp/sack_generator.hpp"
 #include "dataplane/tcp/segment.hpp"
 
 namespace sluice::tcp {
@@ -55,8 +55,8 @@ class Reassembly {
   std::uint8_t runs(packet::Cursor& from, std::span<SackBlock> out) const;
   void clear();
 
-  [[nodiscard]] SackReport& report() { return report_; }
-  [[nodiscard]] const SackReport& report() const { return report_; }
+  [[nodiscard]] SackGenerator& sack_generator() { return sack_generator_; }
+  [[nodiscard]] const SackGenerator& sack_generator() const { return sack_generator_; }
 
  private:
   [[nodiscard]] bool has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const;
@@ -69,7 +69,7 @@ class Reassembly {
   void recount(std::uint32_t before, std::uint32_t after);
 
   OooTree runs_;
-  [[no_unique_address]] SackReport report_;
+  [[no_unique_address]] SackGenerator sack_generator_;
   std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; lies in the report's padding, as `count_` does
   std::uint16_t count_ = 0;  ///< packets held
 };

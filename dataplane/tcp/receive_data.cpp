@@ -109,12 +109,12 @@ void Endpoint::drain_reassembly() {
   packet::Queue ready;
   ensure_recovery_state().reassembly.take(rcv_.nxt, ready);
   while (!ready.empty()) append_in_order(ready.pop_front());
-  ensure_recovery_state().reassembly.report().advance(rcv_.nxt);
+  ensure_recovery_state().reassembly.sack_generator().advance(rcv_.nxt);
 }
 
 /// Records a duplicate range, to be reported as D-SACK (RFC 2883).
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
-  if (bits_.use_sack && left < right) ensure_recovery_state().reassembly.report().duplicate({left, right});
+  if (bits_.use_sack && left < right) ensure_recovery_state().reassembly.sack_generator().duplicate({left, right});
 }
 
 void Endpoint::defer_acks() {

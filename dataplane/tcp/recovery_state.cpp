@@ -44,7 +44,7 @@ bool Endpoint::can_release_recovery_state() const {
   if (!has_recovery_state()) return true;
   const RecoveryState& kept = recovery_state();
   return kept.scoreboard.sacked == 0 && kept.scoreboard.to_retransmit == 0 && kept.reassembly.empty() &&
-         kept.reassembly.report().empty();
+         kept.reassembly.sack_generator().empty();
 }
 
 /// Releases recovery state that is no longer needed. Called while no recovery is in progress.

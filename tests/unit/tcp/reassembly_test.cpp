@@ -27,7 +27,7 @@ void insert(tcp::Reassembly& reassembly, std::uint32_t position, std::uint32_t c
 
 std::vector<Blocks> reported(const tcp::Reassembly& reassembly) {
   std::vector<Blocks> blocks;
-  for (const tcp::SackBlock& block : reassembly.report().blocks()) {
+  for (const tcp::SackBlock& block : reassembly.sack_generator().blocks()) {
     blocks.emplace_back(block.left - base, block.right - base);
   }
   return blocks;
@@ -54,7 +54,7 @@ TEST(Reassembly, ADuplicateIsReportedFirstAndOnce) {
   insert(reassembly, 100, 50);
   insert(reassembly, 120, 60);
   EXPECT_EQ(reported(reassembly), (std::vector<Blocks>{{120, 150}, {100, 180}}));
-  reassembly.report().reported();
+  reassembly.sack_generator().reported();
   EXPECT_EQ(reported(reassembly), (std::vector<Blocks>{{100, 180}}));
   EXPECT_EQ(reassembly.count(), 1U) << "both in one buffer";
   reassembly.clear();
@@ -145,8 +145,9 @@ TEST(Reassembly, AgreesWithAPlainModel) {
       if (position + count > held.size()) break;
       ASSERT_TRUE(reassembly.insert(piece(position, count), limits));
       for (std::uint32_t i = position; i < position + count; ++i) held[i] = true;
-      ASSERT_FALSE(reassembly.report().empty());
-      const tcp::SackBlock newest = reassembly.report().blocks()[reassembly.report().has_duplicate() ? 1 : 0];
+      ASSERT_FALSE(reassembly.sack_generator().empty());
+      const tcp::SackBlock newest =
+          reassembly.sack_generator().blocks()[reassembly.sack_generator().has_duplicate() ? 1 : 0];
       for (auto i = newest.left - base; i < newest.right - base; ++i) ASSERT_TRUE(held.at(static_cast<std::size_t>(i)));
       ASSERT_LE(newest.left - base, static_cast<std::int32_t>(position));
       ASSERT_GE(newest.right - base, static_cast<std::int32_t>(position + count));
@@ -165,7 +166,7 @@ TEST(Reassembly, AgreesWithAPlainModel) {
           ++next;
         }
       }
-      reassembly.report().advance(base + next);
+      reassembly.sack_generator().advance(base + next);
       ASSERT_FALSE(held[next]) << "something held was not given";
     }
     reassembly.clear();

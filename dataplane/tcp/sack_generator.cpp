@@ -1,17 +1,17 @@
-#include "dataplane/tcp/sack_report.hpp"
+#include "dataplane/tcp/sack_generator.hpp"
 
 #include <algorithm>
 
 namespace sluice::tcp {
 
 /// Inserts a block at `position` and drops the last one if the report is full.
-void SackReport::insert_at(std::size_t position, SackBlock block) {
+void SackGenerator::insert_at(std::size_t position, SackBlock block) {
   if (count_ < capacity) ++count_;
   for (std::size_t i = count_ - 1U; i > position; --i) blocks_[i] = blocks_[i - 1];
   blocks_[position] = block;
 }
 
-void SackReport::add(SackBlock run) {
+void SackGenerator::add(SackBlock run) {
   const std::size_t first_run = has_duplicate_ ? 1 : 0;
   auto* const begin = blocks_.begin() + first_run;
   auto* const end = blocks_.begin() + count_;
@@ -22,26 +22,26 @@ void SackReport::add(SackBlock run) {
   if (kept == end && fresh_ < fresh_limit) ++fresh_;  // it covers no known block, so it is a new run
 }
 
-void SackReport::advance(SeqNum rcv_nxt) {
+void SackGenerator::advance(SeqNum rcv_nxt) {
   auto* const begin = blocks_.begin() + (has_duplicate_ ? 1 : 0);
   auto* const end = blocks_.begin() + count_;
   auto* const kept = std::remove_if(begin, end, [&](const SackBlock& known) { return known.right <= rcv_nxt; });
   count_ = static_cast<std::uint8_t>(kept - blocks_.begin()) & 3U;
 }
 
-void SackReport::duplicate(SackBlock bytes) {
+void SackGenerator::duplicate(SackBlock bytes) {
   forget_duplicate();
   insert_at(0, bytes);
   has_duplicate_ = true;
 }
 
-void SackReport::reported() {
+void SackGenerator::reported() {
   forget_duplicate();
   fresh_ = 0;
 }
 
 /// Removes the duplicate range, if there is one.
-void SackReport::forget_duplicate() {
+void SackGenerator::forget_duplicate() {
   if (!has_duplicate_) return;
   std::move(blocks_.begin() + 1, blocks_.begin() + count_, blocks_.begin());
   --count_;

@@ -10,7 +10,7 @@ namespace sluice::tcp {
 
 /// SACK blocks of the next acknowledgement (RFC 2018): first the run that contains the newest segment, then the runs
 /// reported before. A duplicate range precedes them once (D-SACK, RFC 2883).
-class SackReport {
+class SackGenerator {
  public:
   static constexpr std::size_t capacity = 3;  ///< blocks that fit beside a timestamp option
 
