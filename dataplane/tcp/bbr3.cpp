@@ -1,7 +1,7 @@
-// BBR version 3: the order of steps per ACK, the pacing rate and the window. bbr3_states.cpp has Startup, Drain and
-// ProbeRTT, bbr3_cycle.cpp has ProbeBW. Called through PathModel by paced.cpp for every ACK that Endpoint processes.
-// Section numbers are those of draft-ietf-ccwg-bbr-06. Reads no clock and no random source; random choices derive from
-// the caller's seed.
+// BBR version 3: the order of steps per ACK, the pacing rate and the window. bbr3_startup_drain_probe_rtt.cpp has
+// Startup, Drain and ProbeRTT, bbr3_probe_bw.cpp has ProbeBW. Called through PathModel by paced.cpp for every ACK that
+// Endpoint processes. Section numbers are those of draft-ietf-ccwg-bbr-06. Reads no clock and no random source; random
+// choices derive from the caller's seed.
 
 #include "dataplane/tcp/bbr3.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "dataplane/tcp/bbr3_bounds.hpp"
-#include "dataplane/tcp/bbr3_path.hpp"
+#include "dataplane/tcp/bbr3_loss_bounds.hpp"
+#include "dataplane/tcp/bbr3_model.hpp"
 #include "dataplane/tcp/model_ack.hpp"
 #include "dataplane/tcp/round_count.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -82,7 +82,7 @@ class Bbr3 {
   }
   [[nodiscard]] std::uint32_t target_inflight(std::uint32_t cwnd) const;
 
-  // --- bbr3_states.cpp: Startup, Drain and ProbeRTT ---
+  // --- bbr3_startup_drain_probe_rtt.cpp: Startup, Drain and ProbeRTT ---
   void check_full_pipe(const ModelAck& ack);
   void check_startup(const ModelAck& ack);
   void check_drain(const ModelAck& ack);
@@ -91,7 +91,7 @@ class Bbr3 {
   void leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& cwnd);
   [[nodiscard]] double probe_rtt_window(std::uint32_t mss) const;
 
-  // --- bbr3_cycle.cpp: ProbeBW and its long-term bound ---
+  // --- bbr3_probe_bw.cpp: ProbeBW and its long-term bound ---
   [[nodiscard]] bool in_probe_bandwidth() const { return mode_ >= Mode::down && mode_ <= Mode::up; }
   [[nodiscard]] bool probing() const { return mode_ == Mode::startup || mode_ == Mode::refill || mode_ == Mode::up; }
   void begin_down(Instant now, std::uint32_t delivered);

@@ -1,4 +1,4 @@
-#include "dataplane/tcp/bbr3_bounds.hpp"
+#include "dataplane/tcp/bbr3_loss_bounds.hpp"
 
 namespace sluice::tcp {
 namespace {
