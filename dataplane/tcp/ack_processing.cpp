@@ -64,7 +64,8 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
 /// ECN mark. SACKed bytes alone are a sign of loss and do not count before the hole is filled. On a path known to
 /// reorder they do count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
 bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
-  if (bits_.window_source != WindowSource::congestion_control || congestion_.modelled() || bits_.reduced) return false;
+  if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
+    return false;
   if (repairing == Recovery::fast || bits_.recovery == Recovery::fast) return false;
   return event.acked != 0 || (reordering_.seen() && bits_.recovery == Recovery::none);
 }

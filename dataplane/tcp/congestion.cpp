@@ -16,8 +16,8 @@ constexpr std::uint32_t slow_start_limit = 8;
 void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd) {
   window_ = prior_ = CongestionWindow{cwnd, UINT32_MAX};
   const auto begin = [&]<class Hooks>(Hooks hooks) {
-    if constexpr (Hooks::modelled) {
-      algorithm_ = Modelled{};
+    if constexpr (Hooks::model_based) {
+      algorithm_ = ModelBased{};
     } else {
       algorithm_ = hooks;
     }
@@ -68,7 +68,7 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
 void CongestionControl::on_congestion(const PathView& path) {
   end_first_slow_start();
   prior_ = window_;
-  if (modelled()) return;
+  if (is_model_based()) return;
   std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
   window_.cwnd = window_.ssthresh;
 }
@@ -91,7 +91,7 @@ void CongestionControl::on_timeout(const PathView& path, bool first, bool answer
 }
 
 void CongestionControl::on_recovery_exit(const PathView& path, bool reduced) {
-  if (modelled()) return;
+  if (is_model_based()) return;
   // RFC 6582 section 3.2 step 3, case 1: avoids a burst if little is in flight.
   window_.cwnd =
       reduced ? window_.ssthresh : std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
@@ -105,7 +105,7 @@ void CongestionControl::undo() {
 }
 
 void CongestionControl::on_idle(std::uint32_t restart) {
-  if (modelled()) return;
+  if (is_model_based()) return;
   window_.cwnd = std::min(window_.cwnd, restart);
   prior_ = window_;
   std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);

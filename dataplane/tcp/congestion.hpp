@@ -18,9 +18,9 @@ namespace sluice::tcp {
 #define SLUICE_CONGESTION_CONTROLS(X)                                                                           \
   X(newreno, "newreno", NewReno, "RFC 6582")                                                                    \
   X(cubic, "cubic", HyStart, "RFC 9438")                                                                        \
-  X(bbr, "bbr", ModelledBy<Bbr>, "version 1, always paced")                                                     \
-  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, always paced")                                                  \
-  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018, always paced")                                                  \
+  X(bbr, "bbr", ModelBasedCc<Bbr>, "version 1, always paced")                                                   \
+  X(bbr3, "bbr3", ModelBasedCc<Bbr3>, "version 3, always paced")                                                \
+  X(copa, "copa", ModelBasedCc<Copa>, "NSDI 2018, always paced")                                                \
   X(prague, "prague", Prague, "of L4S (RFC 9331), always paced; as newreno where ECN feedback is not accurate") \
   X(abc, "abc", Abc, "Goyal et al., 2020, for queues of that name; as newreno where ECN feedback is not accurate")
 
@@ -97,9 +97,9 @@ struct PathView {
 /// Hooks of a congestion control, with empty defaults. An algorithm hides those it needs by its own and keeps its state
 /// as members. Slow start and the limits of the window are common to all (CongestionControl).
 struct CongestionHooks {
-  static constexpr float beta = 0.7F;      ///< share of the window that remains after a loss (RFC 9438 section 4.6)
-  static constexpr bool modelled = false;  ///< a model of the path sets the window, see Modelled
-  static constexpr bool scalable = false;  ///< on_feedback() responds to ECN marks
+  static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
+  static constexpr bool model_based = false;  ///< a model of the path sets the window, see ModelBased
+  static constexpr bool scalable = false;     ///< on_feedback() responds to ECN marks
 
   /// Increases the window in congestion avoidance after new data arrived (event.delivered), if the window was the
   /// limit.
@@ -235,27 +235,27 @@ struct Abc : NewReno {
 
 /// Congestion control whose window is set by a model of the path (PathModel) instead of by losses, pauses and their
 /// ends.
-struct Modelled : CongestionHooks {
-  static constexpr bool modelled = true;
+struct ModelBased : CongestionHooks {
+  static constexpr bool model_based = true;
 };
 
 class Bbr;
 class Bbr3;
 class Copa;
 
-/// Modelled congestion control with the model `Which`. Common functions use only the base Modelled, because they treat
-/// all models alike.
+/// ModelBased congestion control with the model `Which`. Common functions use only the base ModelBased, because they
+/// treat all models alike.
 template <class Which>
-struct ModelledBy : Modelled {
+struct ModelBasedCc : ModelBased {
   using Model = Which;
 };
 
 /// True if a model of the path sets the window. Such a connection is paced and needs a PacedEndpoint.
-[[nodiscard]] constexpr bool is_modelled(CongestionAlgorithm algorithm) {
+[[nodiscard]] constexpr bool uses_model(CongestionAlgorithm algorithm) {
   switch (algorithm) {
 #define X(name, word, hooks, text) \
   case CongestionAlgorithm::name:  \
-    return hooks::modelled;
+    return hooks::model_based;
     SLUICE_CONGESTION_CONTROLS(X)
 #undef X
   }
@@ -282,7 +282,7 @@ class CongestionControl {
 
   /// True if a model sets the window through follow(). Of the event functions only on_timeout() and undo() then change
   /// it.
-  [[nodiscard]] bool modelled() const { return std::holds_alternative<Modelled>(algorithm_); }
+  [[nodiscard]] bool is_model_based() const { return std::holds_alternative<ModelBased>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
   /// Returns cwnd before the last reduction.
@@ -316,7 +316,7 @@ class CongestionControl {
 
   CongestionWindow window_;
   CongestionWindow prior_;  ///< window before the last reduction
-  [[no_unique_address]] std::variant<NewReno, HyStart, Modelled, Prague, Abc, Cubic>
+  [[no_unique_address]] std::variant<NewReno, HyStart, ModelBased, Prague, Abc, Cubic>
       algorithm_;  // Cubic follows HyStart
 };
 static_assert(sizeof(CongestionControl) <= 44);

@@ -182,7 +182,7 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
 
 /// Reduces the window after an idle period longer than the RTO (RFC 5681 section 4.1).
 void Endpoint::restart_after_idle(Instant now) {
-  if (!bits_.on_fast_path && congestion_.modelled()) [[unlikely]] {
+  if (!bits_.on_fast_path && congestion_.is_model_based()) [[unlikely]] {
     restart_model(now);
     return;
   }

@@ -70,7 +70,7 @@ struct EndpointConfig {
 
   /// True if a connection with this configuration needs a PacedEndpoint.
   [[nodiscard]] bool wants_pacing() const {
-    return pacing || is_modelled(congestion) || congestion == CongestionAlgorithm::prague;
+    return pacing || uses_model(congestion) || congestion == CongestionAlgorithm::prague;
   }
 };
 

@@ -148,7 +148,7 @@ std::uint32_t Endpoint::initial_window() const {
 
 /// Starts congestion control and pacing when the connection is established.
 void Endpoint::start_sending(Instant now) {
-  congestion_.start(is_modelled(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion,
+  congestion_.start(uses_model(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion,
                     initial_window());
   if (paced()) begin_pacing(now);
   snd_.last_sent = tick::fine(now);

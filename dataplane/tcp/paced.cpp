@@ -28,7 +28,7 @@ void Endpoint::begin_pacing(Instant now) {
   PacedSender& state = *config_->paced;
   state = PacedSender();
   pace_window();
-  if (!congestion_.modelled()) return;
+  if (!congestion_.is_model_based()) return;
   const ModelStart start{
       .now = now, .srtt = rtt_.srtt(), .cwnd = congestion_.cwnd(), .draw = snd_.nxt.raw() * 2654435761U >> 16};
   state.model.start(config_->congestion, start);
@@ -48,7 +48,7 @@ void Endpoint::pace_window() {
 /// Restarts the model from a measured window after a switch back to congestion control.
 void Endpoint::resume_pacing() {
   PacedSender& state = *config_->paced;
-  if (!congestion_.modelled()) return;
+  if (!congestion_.is_model_based()) return;
   state.model.seed(congestion_.cwnd(), rtt_.srtt());
   state.pacer.set_rate(state.model.pacing_rate());
 }
@@ -64,7 +64,7 @@ void Endpoint::follow_model(const AckEvent& event) {
   PacedSender& state = *config_->paced;
   RateSample sample = state.delivery.take(event.now, rtt_.least());
   if (bits_.window_source == WindowSource::allowance) return;
-  if (!congestion_.modelled()) {
+  if (!congestion_.is_model_based()) {
     pace_window();
     return;
   }

@@ -4,7 +4,7 @@ namespace sluice::tcp {
 
 void PathModel::start(CongestionAlgorithm algorithm, const ModelStart& start) {
   const auto begin = [&]<class Hooks>(const Hooks&) {
-    if constexpr (Hooks::modelled) model_.emplace<typename Hooks::Model>().start(start);
+    if constexpr (Hooks::model_based) model_.emplace<typename Hooks::Model>().start(start);
   };
   switch (algorithm) {
 #define X(name, word, hooks, text) \

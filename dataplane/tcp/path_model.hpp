@@ -11,7 +11,7 @@
 
 namespace sluice::tcp {
 
-/// Model-based congestion control of one connection, held by value: the model sets window and pacing rate (Modelled).
+/// Model-based congestion control of one connection, held by value: the model sets window and pacing rate (ModelBased).
 /// Bbr documents every hook, because it has all of them.
 class PathModel {
  public:

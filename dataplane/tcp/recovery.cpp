@@ -94,7 +94,7 @@ void Endpoint::on_reordering_timeout(Instant now) {
 
 /// Sets cwnd by proportional rate reduction (RFC 6937).
 void Endpoint::shape_reduction(const AckEvent& event) {
-  if (bits_.window_source == WindowSource::allowance || congestion_.modelled()) return;
+  if (bits_.window_source == WindowSource::allowance || congestion_.is_model_based()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
   const std::uint32_t allowed = ensure_recovery_state().reduction.allowed(
       event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mtu_.mss, safe);
@@ -235,7 +235,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (bits_.window_source == WindowSource::congestion_control) {
     PathView view = path(now);
     if (bits_.recovery == Recovery::fast && !bits_.use_sack) view.flight_size = pipe();
-    if (congestion_.modelled() && first) config_->paced->model.on_timeout(congestion_.cwnd());
+    if (congestion_.is_model_based() && first) config_->paced->model.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && bits_.use_sack);
   }
   // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.

@@ -131,7 +131,7 @@ void Endpoint::undo_recovery() {
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
     if (has_recovery_state()) scoreboard().unmark_lost();
   }
-  if (congestion_.modelled()) undo_model();
+  if (congestion_.is_model_based()) undo_model();
   if (bits_.window_source == WindowSource::congestion_control) congestion_.undo();
 }
 
