@@ -25,8 +25,8 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
     loss_recovery_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_.una);
-  delivery.now = tick::micro(now);
-  delivery.min_rtt = tick::micro(rtt_.least());
+  delivery.now = tick::us(now);
+  delivery.min_rtt = tick::us(rtt_.least());
   delivery.originals = original;
   if (paced()) delivery.rate = &config_->paced->delivery;
   if ((bits_.use_sack || paced()) && segment.ack > snd_.una) send_.record_delivered(segment.ack, delivery);

@@ -150,7 +150,7 @@ struct Cubic : CongestionHooks {
   float w_est = 0;          ///< window of Reno (section 4.3); without an epoch the former w_max
   float cwnd_prior = 0;     ///< window at the last reduction, for the slope of w_est
   float fraction = 0;       ///< bytes of growth not yet in cwnd; without an epoch the former cwnd_prior
-  std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::fine
+  std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
   /// Saves w_max and cwnd_prior for on_undo() in members that only an epoch needs, because the epoch has ended.
@@ -200,8 +200,8 @@ struct Prague : CongestionHooks {
 
   float alpha = 1;                ///< average share of marked packets; 1 until the first mark
   float fraction = 0;             ///< bytes of growth not yet in cwnd
-  std::uint32_t round_end = 0;    ///< end of this virtual round, tick::micro
-  std::uint32_t cut_end = 0;      ///< end of the round of the last reduction, tick::micro
+  std::uint32_t round_end = 0;    ///< end of this virtual round, tick::us
+  std::uint32_t cut_end = 0;      ///< end of the round of the last reduction, tick::us
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round
   std::uint16_t marked = 0;       ///< marked packets of this virtual round
   std::uint16_t just_marked = 0;  ///< marked packets of the latest ACK

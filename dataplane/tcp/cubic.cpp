@@ -29,7 +29,7 @@ void Cubic::begin_epoch(const CongestionWindow& window, const PathView& path) {
     w_max = cwnd;
     k = 0;
   }
-  epoch = tick::fine(path.now);
+  epoch = tick::ms(path.now);
   w_est = cwnd;
   fraction = 0;
 }
@@ -37,7 +37,7 @@ void Cubic::begin_epoch(const CongestionWindow& window, const PathView& path) {
 void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   if (k < 0) begin_epoch(window, path);
   const auto cubic_at = [this](float t) { return c * (t - k) * (t - k) * (t - k) + w_max; };
-  const float t = seconds(tick::duration(tick::fine(path.now) - epoch));
+  const float t = seconds(tick::ms_duration(tick::ms(path.now) - epoch));
   const float cwnd = segments(window.cwnd, path);
 
   // Section 4.3: window of Reno, with a flatter slope until the earlier window is reached again.

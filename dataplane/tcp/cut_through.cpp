@@ -65,7 +65,7 @@ void Endpoint::end_cut_through(Endpoint& from, const Segment& first, const Segme
   from.take_window(last);
   ts_value_ = from.rcv_.newest_ts;
   snd_.nxt = snd_.end = end;
-  snd_.last_sent = tick::fine(now);
+  snd_.last_sent = tick::ms(now);
   if (bits_.timer < Timer::reorder) arm_retransmit(now);
   record_use_of_cwnd(send_.in_flight());
 }

@@ -13,7 +13,7 @@
 namespace sluice::tcp {
 namespace {
 
-/// State at transmission of a segment, kept in scratch64_c of its note. Times are in tick::micro.
+/// State at transmission of a segment, kept in scratch64_c of its note. Times are in tick::us.
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;
@@ -33,7 +33,7 @@ constexpr std::uint32_t half = 0x7fffffff;  ///< bits of a tick that Stamp::firs
 }  // namespace
 
 void DeliveryRate::on_sent(packet::PacketNote& note, Instant now, std::uint32_t in_flight, bool idle) {
-  if (idle) first_sent_ = delivered_at_ = tick::micro(now);
+  if (idle) first_sent_ = delivered_at_ = tick::us(now);
   note.scratch32 = delivered_;
   const Stamp stamp{delivered_at_, first_sent_ & half, limited_ ? 1U : 0U};
   note.scratch64_c = std::bit_cast<std::uint64_t>(stamp);
@@ -93,7 +93,7 @@ void DeliveryRate::forgive_losses() {
 
 RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
   RateSample sample;
-  if (newly_ != 0) delivered_at_ = tick::micro(now);
+  if (newly_ != 0) delivered_at_ = tick::us(now);
   if (limited_ && static_cast<std::int32_t>(delivered_ - limited_until_) > 0) limited_ = false;
   sample.newly = newly_;
   sample.newly_lost = newly_lost_;
@@ -108,8 +108,8 @@ RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
     sample.lost = tx_in_flight_ == 0 ? 0 : lost_ - prior_lost_;
     sample.delivered = delivered_ - prior_delivered_;
     // ACKs or segments may be bunched, so the longer of both intervals is the true one.
-    const std::uint32_t interval = std::max(send_interval_, tick::micro(now) - prior_at_);
-    if (interval >= tick::micro(least_rtt)) sample.interval = interval;
+    const std::uint32_t interval = std::max(send_interval_, tick::us(now) - prior_at_);
+    if (interval >= tick::us(least_rtt)) sample.interval = interval;
   }
   any_ = false;
   newly_ = 0;

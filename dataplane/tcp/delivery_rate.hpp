@@ -21,7 +21,7 @@ struct ExcessLoss {
 /// Linux' tcp_rate.c, but counts bytes.
 struct RateSample {
   std::uint32_t delivered = 0;        ///< bytes delivered over the interval
-  std::uint32_t interval = 0;         ///< longer one of send and ACK interval, tick::micro
+  std::uint32_t interval = 0;         ///< longer one of send and ACK interval, tick::us
   std::uint32_t prior_delivered = 0;  ///< DeliveryRate::delivered() when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
   std::uint32_t losses = 0;           ///< bytes marked lost because of this ACK
@@ -76,8 +76,8 @@ class DeliveryRate {
 
  private:
   std::uint32_t delivered_ = 0;
-  std::uint32_t delivered_at_ = 0;   ///< time of the last change of delivered_, tick::micro
-  std::uint32_t first_sent_ = 0;     ///< send time of the newest delivered segment, tick::micro
+  std::uint32_t delivered_at_ = 0;   ///< time of the last change of delivered_, tick::us
+  std::uint32_t first_sent_ = 0;     ///< send time of the newest delivered segment, tick::us
   std::uint32_t lost_ = 0;           ///< total of bytes marked lost; wraps
   std::uint32_t limited_until_ = 0;  ///< value of delivered_ that ends the application limit
   float tolerated_loss_ = 1;

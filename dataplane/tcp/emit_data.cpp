@@ -76,7 +76,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   if (!bits_.on_fast_path) [[unlikely]]
     record_sent(next, now);
   snd_.nxt += segment.payload_len;
-  snd_.last_sent = tick::fine(now);
+  snd_.last_sent = tick::ms(now);
   send_.sent(now);
   if (segment.flags.fin()) fin_went_out();
   if (bits_.timer < Timer::reorder) arm_retransmit(now);
@@ -186,7 +186,7 @@ void Endpoint::restart_after_idle(Instant now) {
     restart_model(now);
     return;
   }
-  if (tick::duration(tick::fine(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
+  if (tick::ms_duration(tick::ms(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
 }
 
 /// Adds the SACK blocks that fit beside the payload. Under an allowance, data segments carry none, because the

@@ -605,14 +605,14 @@ class Endpoint {
   static constexpr std::uint8_t most_small = 128;
   static constexpr std::uint32_t least_joined = 1024;  ///< bytes; waiting payloads are joined up to this size at least
   static constexpr std::uint8_t backoff_limit = 16;    ///< doublings beyond which timeout() does not grow
-  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough, 100 ms between challenge ACKs
+  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::ms8, 100 ms between challenge ACKs
 
   // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a
   // word is followed by one that fits the rest of it.
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
   EndpointBits bits_;
-  std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, tick::rough
+  std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, tick::ms8
   SendState snd_;
   SeqNum fin_seq_;  ///< sequence number of the peer's FIN, valid with fin_known
   [[no_unique_address]] ReceiveState rcv_;
@@ -622,7 +622,7 @@ class Endpoint {
   ReorderingWindow reordering_;
   LossRecovery loss_recovery_;
   PathMtuState mtu_;
-  std::uint16_t ts_recent_at_ = 0;  ///< when ts_recent was received, tick::slow
+  std::uint16_t ts_recent_at_ = 0;  ///< when ts_recent was received, tick::s137
   [[no_unique_address]] CongestionControl congestion_;
   std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
   EndpointCounters counters_;

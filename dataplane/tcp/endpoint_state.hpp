@@ -38,7 +38,7 @@ struct SendState {
   SeqNum wl1;                   ///< sequence number of the segment that last updated the window
   std::uint32_t wnd = 0;        ///< peer's window, bytes
   std::uint32_t max_wnd = 0;    ///< largest value of `wnd` so far, bytes
-  std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::fine
+  std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::ms
 };
 
 /// Receive sequence variables (RFC 9293 section 3.3.1) and the delayed-ACK timer.
@@ -124,7 +124,7 @@ struct EndpointBits {
   bool trying_larger : 1 = false;    ///< a probe segment larger than mss is in flight
   bool small_path : 1 = false;       ///< queued payloads may exceed one segment and are cut when they are sent
   std::uint8_t search_step : 2 = 0;  ///< step of the search for a larger size; step n tries 1/2^n of the distance
-  std::uint8_t shrunk_at : 6 = 0;    ///< when segments became smaller or the last search ended, tick::slow
+  std::uint8_t shrunk_at : 6 = 0;    ///< when segments became smaller or the last search ended, tick::s137
 };
 static_assert(sizeof(EndpointBits) == 10);
 

@@ -17,7 +17,7 @@ inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
   if (segment.seq > rcv_.last_ack_sent) return;
   rcv_.ts_recent = segment.ts_value;
-  ts_recent_at_ = tick::slow(now);
+  ts_recent_at_ = tick::s137(now);
 }
 
 /// Appends a payload to the in-order queue and advances RCV.NXT.

@@ -104,7 +104,7 @@ void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOption
   reset_connection(config, iss);
   mtu_.local_mss = ours.mss;
   negotiate(ours, ours);
-  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
+  last_challenge_ = static_cast<std::uint16_t>(tick::ms8(now) - challenge_spacing);
   bits_.state = State::syn_sent;
   bits_.syn_due = true;
 }
@@ -113,7 +113,7 @@ void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum i
                       Instant now) {
   reset_connection(config, iss);
   mtu_.local_mss = ours.mss;
-  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
+  last_challenge_ = static_cast<std::uint16_t>(tick::ms8(now) - challenge_spacing);
   receive_syn(syn, ours, now);
   bits_.state = State::syn_received;
   bits_.syn_due = true;
@@ -123,7 +123,7 @@ void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState
   reset_connection(config, state.snd_nxt - 1);
   mtu_.local_mss = state.local.mss;
   negotiate(state.local, state.remote, state.port_mss);
-  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
+  last_challenge_ = static_cast<std::uint16_t>(tick::ms8(now) - challenge_spacing);
   snd_.nxt = snd_.end = state.snd_nxt;
   if (state.snd_una_is_acked) snd_.una = state.snd_nxt;
   snd_.wnd = snd_.max_wnd = state.snd_window;
@@ -132,7 +132,7 @@ void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState
   rcv_.adv = later(state.rcv_adv, state.rcv_nxt);
   room_ = static_cast<std::uint32_t>(rcv_.adv - rcv_.nxt);
   rcv_.ts_recent = rcv_.newest_ts = state.ts_recent;
-  ts_recent_at_ = tick::slow(now);
+  ts_recent_at_ = tick::s137(now);
   if (state.rtt > Duration::zero()) rtt_.sample(state.rtt, snd_.una, snd_.nxt, config_->min_rto);
   bits_.state = State::established;
   start_sending(now);
@@ -151,7 +151,7 @@ void Endpoint::start_sending(Instant now) {
   congestion_.start(uses_model(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion,
                     initial_window());
   if (paced()) begin_pacing(now);
-  snd_.last_sent = tick::fine(now);
+  snd_.last_sent = tick::ms(now);
 }
 
 /// Takes the initial sequence number, the window and the options from the peer's SYN or SYN-ACK.
@@ -167,7 +167,7 @@ void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant n
   }
   if (bits_.use_timestamps) {
     rcv_.ts_recent = rcv_.newest_ts = syn.ts_value;
-    ts_recent_at_ = tick::slow(now);
+    ts_recent_at_ = tick::s137(now);
   }
 }
 

@@ -64,7 +64,7 @@ void Endpoint::suspect_black_hole(Instant now) {
   const bool suspected = (bits_.peer_responded || bits_.use_sack) && loss_recovery_.retries >= suspicious;
   if (!suspected && loss_recovery_.retries != hopeless) return;
   shrink_segments(front.note().payload_len / 2U, now);
-  if (!bits_.peer_responded) bits_.shrunk_at = (tick::slow(now) - rest) & tick_mask;
+  if (!bits_.peer_responded) bits_.shrunk_at = (tick::s137(now) - rest) & tick_mask;
 }
 
 /// Cuts the packets that can be sent now into segments that fit. Later packets stay whole, because the path may carry
@@ -114,7 +114,7 @@ void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Inst
 bool Endpoint::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || send_.to_retransmit() != 0 || !bits_.use_sack)
     return false;
-  const auto since = static_cast<std::uint8_t>((tick::slow(now) - bits_.shrunk_at) & tick_mask);
+  const auto since = static_cast<std::uint8_t>((tick::s137(now) - bits_.shrunk_at) & tick_mask);
   if (bits_.search_step == 0 && since < rest) return false;
   const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, mtu_.full_mss);
   if (first <= mtu_.mss + least_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
@@ -172,7 +172,7 @@ bool Endpoint::only_larger_lost() const {
 void Endpoint::end_search(Instant now) {
   bits_.trying_larger = false;
   bits_.search_step = 0;
-  bits_.shrunk_at = tick::slow(now) & tick_mask;
+  bits_.shrunk_at = tick::s137(now) & tick_mask;
 }
 
 }  // namespace sluice::tcp

@@ -37,8 +37,8 @@ void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathV
 
 void Prague::on_feedback(CongestionWindow& window, const MarkFeedback& feedback, const AckEvent& /*event*/,
                          const PathView& path) {
-  const std::uint32_t now = tick::micro(path.now);
-  const std::uint32_t round = tick::micro(std::max(path.srtt, least_round));
+  const std::uint32_t now = tick::us(path.now);
+  const std::uint32_t round = tick::us(std::max(path.srtt, least_round));
   if (!fed) {
     fed = true;
     round_end = now + round;

@@ -14,7 +14,7 @@ namespace sluice::tcp {
 /// segment with the same time, so sequence numbers order only segments sent once. A retransmission counts as sent after
 /// everything sent once in its tick. Retransmissions are ordered among themselves.
 struct Transmission {
-  std::uint32_t at = 0;    ///< send time, tick::micro
+  std::uint32_t at = 0;    ///< send time, tick::us
   SeqNum end;              ///< sequence number after the segment's last byte
   std::uint16_t copy = 0;  ///< order among the retransmissions of one tick, from 1 on; 0: sent once
 
@@ -30,8 +30,8 @@ class DeliveryRate;
 /// Data that one acknowledgement delivered, for RACK and PRR. Filled by the send queue.
 struct Delivery {
   DeliveryRate* rate = nullptr;  ///< notified of every segment delivered; null if no samples are taken
-  std::uint32_t now = 0;         ///< time of the ACK, tick::micro
-  std::uint32_t min_rtt = 0;     ///< a retransmission acknowledged sooner was not the copy that arrived; tick::micro
+  std::uint32_t now = 0;         ///< time of the ACK, tick::us
+  std::uint32_t min_rtt = 0;     ///< a retransmission acknowledged sooner was not the copy that arrived; tick::us
   SeqNum fack;                   ///< end of the data known to be delivered before this acknowledgement
   Transmission newest;           ///< the delivered segment that was sent last; valid with `any`
   std::uint32_t known = 0;       ///< bytes acknowledged now that were sacked before
@@ -58,7 +58,7 @@ class Rack {
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
-  /// Returns the round-trip time of the newest delivery, tick::micro; zero if there is none.
+  /// Returns the round-trip time of the newest delivery, tick::us; zero if there is none.
   [[nodiscard]] std::uint32_t rtt() const { return known_ ? rtt_ : 0; }
 
  private:
@@ -71,7 +71,7 @@ class Rack {
 /// reordering that the connection has observed.
 class ReorderingWindow {
  public:
-  /// Returns the window in tick::micro. `sacked` is the number of sacked packets; `recovering` is true during loss
+  /// Returns the window in tick::us. `sacked` is the number of sacked packets; `recovering` is true during loss
   /// recovery.
   [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
 

@@ -62,24 +62,24 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
 void Endpoint::detect_overdue(AckEvent& event) {
   if (send_.empty()) return;
   // Without a RecoveryState everything outstanding was sent after the data that has arrived.
-  const std::uint32_t wait = has_recovery_state()
-                                 ? send_.mark_overdue(ensure_recovery_state().rack, tick::micro(event.now),
-                                                      reordering_window(), event, samples())
-                                 : 0;
+  const std::uint32_t wait =
+      has_recovery_state()
+          ? send_.mark_overdue(ensure_recovery_state().rack, tick::us(event.now), reordering_window(), event, samples())
+          : 0;
   if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
   if (!send_.outstanding()) return;
   if (wait != 0) {
-    arm(Timer::reorder, event.now + tick::micro_duration(wait) + timer_slack);
+    arm(Timer::reorder, event.now + tick::us_duration(wait) + timer_slack);
   } else if (bits_.timer < Timer::probe || (bits_.timer == Timer::probe && !may_probe_tail())) {
     arm_retransmit_slow(event.now);
   }
 }
 
-/// Returns the reordering window of RACK in tick::micro.
+/// Returns the reordering window of RACK in tick::us.
 std::uint32_t Endpoint::reordering_window() const {
-  return reordering_.ticks(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(),
+  return reordering_.ticks(tick::us(rtt_.least()), tick::us(rtt_.srtt()), send_.sacked(),
                            bits_.recovery != Recovery::none);
 }
 
@@ -263,8 +263,8 @@ void Endpoint::on_retransmission_timeout(Instant now) {
 /// (RFC 8985 section 6.3). Without SACK all count, because their loss could not be detected later.
 Instant Endpoint::lost_before(Instant now) const {
   if (!bits_.use_sack || !rtt_.has_sample()) return now;
-  const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::micro(rtt_.srtt()));
-  return now - tick::micro_duration(rtt + reordering_window());
+  const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::us(rtt_.srtt()));
+  return now - tick::us_duration(rtt + reordering_window());
 }
 
 }  // namespace sluice::tcp

@@ -42,7 +42,7 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
 /// Recomputes the result of probe_timeout() from the current SRTT.
 void RttEstimator::set_probe_timeout(Duration min_rto) {
   const Duration after = greater(srtt() + lesser(srtt(), min_rto), std::chrono::milliseconds(10));
-  probe_ticks_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(tick::fine(after) + 1, UINT16_MAX));
+  probe_ticks_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(tick::ms(after) + 1, UINT16_MAX));
 }
 
 Duration RttEstimator::timeout(unsigned backoff, Duration min_rto, Duration max_rto) const {

@@ -29,7 +29,7 @@ class RttEstimator {
   /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2). It is two round trips, at least 10 ms because hosts
   /// need time to answer. It is at most `min_rto` beyond one round trip, so it precedes the retransmission timeout.
   /// Computed at the end of each round, because it is read for every segment. One second before the first sample.
-  [[nodiscard]] Duration probe_timeout() const { return tick::duration(probe_ticks_); }
+  [[nodiscard]] Duration probe_timeout() const { return tick::ms_duration(probe_ticks_); }
   [[nodiscard]] bool has_sample() const { return srtt_us_ != 0; }
 
   /// Returns SRTT + max(min_rto, 4 * RTTVAR), doubled `backoff` times, at most `max_rto`; one second before the first
@@ -45,7 +45,7 @@ class RttEstimator {
   std::uint32_t least_us_ = 0;
   std::uint32_t round_worst_us_ = 0;  ///< largest deviation of this round
   SeqNum round_end_;
-  std::uint16_t probe_ticks_ = 954;  ///< probe timeout, tick::fine
+  std::uint16_t probe_ticks_ = 954;  ///< probe timeout, tick::ms
 };
 
 }  // namespace sluice::tcp

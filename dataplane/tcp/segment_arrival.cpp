@@ -202,7 +202,7 @@ bool Endpoint::probes_window() const {
 bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   if (!bits_.use_timestamps || !segment.has_timestamps) return true;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0) return true;
-  if (static_cast<std::uint16_t>(tick::slow(now) - ts_recent_at_) > tick::slow(timestamp_age_limit)) return true;
+  if (static_cast<std::uint16_t>(tick::s137(now) - ts_recent_at_) > tick::s137(timestamp_age_limit)) return true;
   count(counters_.discarded);
   if (segment.length() != 0) {
     bits_.ack_now = true;
@@ -238,7 +238,7 @@ void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
 
 /// Schedules a challenge ACK, rate-limited as RFC 5961 section 7 requires.
 void Endpoint::challenge(Instant now) {
-  const std::uint16_t tick = tick::rough(now);
+  const std::uint16_t tick = tick::ms8(now);
   if (static_cast<std::uint16_t>(tick - last_challenge_) < challenge_spacing) return;
   last_challenge_ = tick;
   bits_.ack_now = true;

@@ -118,7 +118,7 @@ class SendQueue {
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int most_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
-  /// `event`. Returns the ticks (tick::micro) until the next packet may be lost; zero if none is pending. A packet that
+  /// `event`. Returns the ticks (tick::us) until the next packet may be lost; zero if none is pending. A packet that
   /// was overtaken waits at most `window` beyond the round-trip time. The timer covers the first such packet, whereas
   /// RFC 8985 uses the last. `rate`, if not null here and below, is notified of every lost packet.
   std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,

@@ -30,7 +30,7 @@ namespace sluice::tcp {
 [[nodiscard]] inline Transmission transmission_of(const packet::PacketNote& note) {
   const auto below = static_cast<std::uint16_t>(note.sent.time_since_epoch().count() & 1023);
   const bool once = note.transmissions <= 1;
-  return {tick::micro(note.sent), end(note), once ? std::uint16_t{0} : static_cast<std::uint16_t>(below + 1U)};
+  return {tick::us(note.sent), end(note), once ? std::uint16_t{0} : static_cast<std::uint16_t>(below + 1U)};
 }
 
 }  // namespace sluice::tcp

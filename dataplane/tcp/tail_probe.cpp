@@ -29,7 +29,7 @@ void Endpoint::arm_retransmit_slow(Instant now) {
 void Endpoint::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline_ - probe_timeout();
   const Instant timeout = since + rto();
-  const Instant due = now - tick::duration(tick::fine(now) - snd_.last_sent) + probe_timeout();
+  const Instant due = now - tick::ms_duration(tick::ms(now) - snd_.last_sent) + probe_timeout();
   const bool lone = snd_.nxt - snd_.una <= std::int32_t{mtu_.mss};
   if (!may_probe_tail() || lone || timeout <= now) {
     arm(Timer::retransmit, std::max(timeout, now));

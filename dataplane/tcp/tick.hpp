@@ -10,49 +10,49 @@ namespace sluice::tcp::tick {
 // conversion is done for every packet. Ticks wrap, so only differences are meaningful.
 
 /// Returns `at` in units of 2^10 ns (1.02 us); wraps after 73 minutes.
-[[nodiscard]] constexpr std::uint32_t micro(Instant at) {
+[[nodiscard]] constexpr std::uint32_t us(Instant at) {
   return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 10);
 }
-[[nodiscard]] constexpr std::uint32_t micro(Duration time) {
+[[nodiscard]] constexpr std::uint32_t us(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 10);
 }
-/// Returns a number of micro ticks as a duration, rounded up by one tick.
-[[nodiscard]] constexpr Duration micro_duration(std::uint32_t ticks) {
+/// Returns a number of us ticks as a duration, rounded up by one tick.
+[[nodiscard]] constexpr Duration us_duration(std::uint32_t ticks) {
   return Duration((std::int64_t{ticks} + 1) << 10);
 }
 
 /// Returns `at` in units of 2^20 ns (1.05 ms); wraps after 52 days.
-[[nodiscard]] constexpr std::uint32_t fine(Instant at) {
+[[nodiscard]] constexpr std::uint32_t ms(Instant at) {
   return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 20);
 }
-[[nodiscard]] constexpr std::uint32_t fine(Duration time) {
+[[nodiscard]] constexpr std::uint32_t ms(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 20);
 }
-/// Returns a number of fine ticks as a duration.
-[[nodiscard]] constexpr Duration duration(std::uint32_t ticks) {
+/// Returns a number of ms ticks as a duration.
+[[nodiscard]] constexpr Duration ms_duration(std::uint32_t ticks) {
   return Duration(std::int64_t{ticks} << 20);
 }
 
 /// Returns `at` in units of 2^23 ns (8.4 ms); wraps after 9 minutes.
-[[nodiscard]] constexpr std::uint16_t rough(Instant at) {
+[[nodiscard]] constexpr std::uint16_t ms8(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 23);
 }
 
 /// Returns `at` in units of 2^28 ns (268 ms); wraps after 4.9 hours.
-[[nodiscard]] constexpr std::uint16_t coarse(Instant at) {
+[[nodiscard]] constexpr std::uint16_t ms268(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 28);
 }
-/// Returns a number of coarse ticks as a duration.
-[[nodiscard]] constexpr Duration coarse_duration(std::uint16_t ticks) {
+/// Returns a number of ms268 ticks as a duration.
+[[nodiscard]] constexpr Duration ms268_duration(std::uint16_t ticks) {
   return Duration(std::int64_t{ticks} << 28);
 }
 
 /// Returns `at` in units of 2^37 ns (137 s); wraps after 104 days.
-[[nodiscard]] constexpr std::uint16_t slow(Instant at) {
+[[nodiscard]] constexpr std::uint16_t s137(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 37);
 }
-/// Returns a duration in slow ticks, rounded down.
-[[nodiscard]] constexpr std::uint16_t slow(Duration time) {
+/// Returns a duration in s137 ticks, rounded down.
+[[nodiscard]] constexpr std::uint16_t s137(Duration time) {
   return static_cast<std::uint16_t>(time.count() >> 37);
 }
 

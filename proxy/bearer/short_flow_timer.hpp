@@ -12,18 +12,18 @@ namespace sluice::proxy {
 class ShortFlowTimer {
  public:
   /// Starts or extends the period: a short flow begins or makes progress at `now`.
-  void begin(Instant now) { until_ = tcp::tick::fine(now) + tcp::tick::fine(patience); }
+  void begin(Instant now) { until_ = tcp::tick::ms(now) + tcp::tick::ms(patience); }
   /// Ends the short-flow period at once.
-  void end(Instant now) { until_ = tcp::tick::fine(now) - 1; }
+  void end(Instant now) { until_ = tcp::tick::ms(now) - 1; }
   /// True while the short-flow period lasts.
-  [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::fine(now) <= tcp::tick::fine(patience); }
+  [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(patience); }
 
  private:
   /// Length of the period after the last activity. A sender without an answer retransmits its first segment after 1 s
   /// (RFC 6298 section 2). What comes later is therefore not delayed by the radio queue.
   static constexpr Duration patience = std::chrono::seconds(1);
 
-  std::uint32_t until_ = 0;  ///< end of the period in tick::fine, wraps around
+  std::uint32_t until_ = 0;  ///< end of the period in tick::ms, wraps around
 };
 
 }  // namespace sluice::proxy

@@ -116,7 +116,7 @@ void TrackedConnection::restore(Side in, const tcp::Segment& segment, Flow& flow
     leg.snd_window = side == in ? window_of(side, segment) : peer.window;
     leg.rcv_adv = local.edge;
     leg.ts_recent = peer.ts_value;
-    leg.rtt = peer.rtt == 0 ? Duration::zero() : tcp::tick::micro_duration(peer.rtt);
+    leg.rtt = peer.rtt == 0 ? Duration::zero() : tcp::tick::us_duration(peer.rtt);
     return leg;
   };
   flow.handshake = handshake;

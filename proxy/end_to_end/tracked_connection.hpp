@@ -18,7 +18,7 @@ struct TrackedHost {
   tcp::SeqNum edge;    ///< right edge of the widest window that it has granted, or that was granted in its name
   std::uint32_t window = 0;    ///< its window in bytes, from `acked`
   std::uint32_t ts_value = 0;  ///< its newest timestamp, valid if `timed`
-  std::uint32_t rtt = 0;       ///< round trip between the proxy and the host in tick::micro; 0 while unknown
+  std::uint32_t rtt = 0;       ///< round trip between the proxy and the host in tick::us; 0 while unknown
   bool timed = false;
   bool seen = false;       ///< a segment of it was seen since tracking started
   bool unsettled = false;  ///< its last segment had URG, ECE or CWR set

@@ -66,7 +66,7 @@ struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
   std::uint16_t ip_id = 0;         ///< next IPv4 identification, used with DF set
-  /// Time of the host's last progress in tick::coarse: it acknowledged new data, or data arrived while nothing was held
+  /// Time of the host's last progress in tick::ms268: it acknowledged new data, or data arrived while nothing was held
   /// for it. See relay::stall_time().
   std::uint16_t progress = 0;
   bool reset_pending : 1 = false;     ///< a RST is sent once the host has every byte acknowledged to the other side
@@ -85,9 +85,9 @@ struct Handshake {
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t last_rx = 0;           ///< when the newest handshake segment was seen, in tick::micro
-  std::uint32_t initiator_rtt = 0;     ///< proxy to initiator and back, tick::micro; zero while unknown
-  std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::micro; zero while unknown
+  std::uint32_t last_rx = 0;           ///< when the newest handshake segment was seen, in tick::us
+  std::uint32_t initiator_rtt = 0;     ///< proxy to initiator and back, tick::us; zero while unknown
+  std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::us; zero while unknown
   std::uint32_t ticket = 0;            ///< serial number among all tracked handshakes
   std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
   bool retransmitted = false;          ///< a SYN or SYN-ACK was retransmitted, so round trips are ambiguous (Karn)

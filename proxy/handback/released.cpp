@@ -94,7 +94,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
     host.edge = tcp::later(relay::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_adv());
     host.ts_value = own.newest_ts_value();
     host.timed = true;
-    host.rtt = tcp::tick::micro(own.srtt());
+    host.rtt = tcp::tick::us(own.srtt());
   }
   for (const Side side : both_sides) {
     TrackedHost& host = connection.host(side);

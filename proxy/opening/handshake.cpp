@@ -31,8 +31,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
-  flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.last_rx;
-  flow.handshake.last_rx = tcp::tick::micro(now);
+  flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
+  flow.handshake.last_rx = tcp::tick::us(now);
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
@@ -55,13 +55,13 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
-  flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.last_rx;
+  flow.handshake.initiator_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
   return Step::complete;
 }
 
 /// Converts a measured round trip; zero stays unknown.
 Duration measured(std::uint32_t ticks) {
-  return ticks == 0 ? Duration::zero() : tcp::tick::micro_duration(ticks);
+  return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
 /// Returns the window in bytes; it is scaled if both sides have offered the option (RFC 7323 section 2.2).
@@ -75,7 +75,7 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
 void begin(Flow& flow, const FirstSyn& syn) {
   flow.initiator = syn.from;
   flow.phase = FlowPhase::syn;
-  flow.handshake.last_rx = tcp::tick::micro(syn.at);
+  flow.handshake.last_rx = tcp::tick::us(syn.at);
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
@@ -120,7 +120,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
     known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
     known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
   }
-  if (!seen.retransmitted) known.round_trip = tcp::tick::micro_duration(seen.initiator_rtt + seen.responder_rtt);
+  if (!seen.retransmitted) known.round_trip = tcp::tick::us_duration(seen.initiator_rtt + seen.responder_rtt);
   return known;
 }
 

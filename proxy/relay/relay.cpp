@@ -75,7 +75,7 @@ std::uint32_t exposed_to(const Flow& flow, Side in) {
 Duration stall_time(const Flow& flow, Side out, Instant now) {
   if (gone(flow.leg(out).endpoint) || held_towards(flow, out).count() == 0) return {};
   const std::uint16_t since = flow.leg(out).progress;
-  return tcp::tick::coarse_duration(static_cast<std::uint16_t>(tcp::tick::coarse(now) - since));
+  return tcp::tick::ms268_duration(static_cast<std::uint16_t>(tcp::tick::ms268(now) - since));
 }
 
 bool owes(const Flow& flow) {

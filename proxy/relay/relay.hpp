@@ -33,7 +33,7 @@ inline constexpr Bytes least_window{2 * 1460 + 256};
 
 /// Records progress of the host behind `out`: it acknowledged new data, or data arrives while nothing was held for it.
 inline void record_progress(Flow& flow, Side out, Instant now) {
-  flow.leg(out).progress = tcp::tick::coarse(now);
+  flow.leg(out).progress = tcp::tick::ms268(now);
 }
 
 /// Returns for how long the host behind `out` has acknowledged none of the data held for it; zero if none is held.

@@ -73,10 +73,10 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
                                         : Counter::flows_closed);
   if (timed_out || reset) return;
   // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
-  const auto ticks = static_cast<std::int32_t>(tcp::tick::fine(flow.last_activity) - begun_[id]);
+  const auto ticks = static_cast<std::int32_t>(tcp::tick::ms(flow.last_activity) - begun_[id]);
   const bool ordinary = context_.shard.registry.bearer(flow.bearer).ordinary();
   times_of(context_.shard.times, ordinary)
-      .flow_completion.record(tcp::tick::duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
+      .flow_completion.record(tcp::tick::ms_duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 
 void SplitFlows::make_room(Instant now) {

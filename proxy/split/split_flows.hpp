@@ -129,7 +129,7 @@ class SplitFlows {
   TimeWaitQueue time_wait_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>>
       paced_;                             ///< pacing state by FlowId; no memory where no pacing is configured
-  flow::LazyArray<std::uint32_t> begun_;  ///< when the flow was split, in tick::fine, by FlowId
+  flow::LazyArray<std::uint32_t> begun_;  ///< when the flow was split, in tick::ms, by FlowId
 };
 
 }  // namespace sluice::proxy

@@ -32,9 +32,7 @@ struct Model {
 
     std::uint16_t copy = 0;  ///< order of the copy in its tick
 
-    [[nodiscard]] tcp::Transmission transmission() const {
-      return {tcp::tick::micro(at), base + position + length, copy};
-    }
+    [[nodiscard]] tcp::Transmission transmission() const { return {tcp::tick::us(at), base + position + length, copy}; }
   };
   std::vector<Entry> sent;
 
@@ -48,7 +46,7 @@ struct Model {
     std::uint32_t wait = 0;
     for (Entry& entry : sent) {
       if (entry.sacked || (entry.lost && !entry.copied) || !rack.overtaken(entry.transmission())) continue;
-      const std::int32_t left = rack.patience(entry.transmission(), tcp::tick::micro(now), window);
+      const std::int32_t left = rack.patience(entry.transmission(), tcp::tick::us(now), window);
       if (left <= 0) {
         lose(entry);
       } else {
@@ -119,7 +117,7 @@ class Duel {
   void sack() {
     tcp::AckEvent event{.now = now_};
     tcp::Delivery delivery = queue_.begin_delivery(base + una_);
-    delivery.now = tcp::tick::micro(now_);
+    delivery.now = tcp::tick::us(now_);
     std::vector<tcp::SackBlock> blocks;
     for (std::uint64_t n = 1 + random_.below(3); n > 0; --n) {
       const std::size_t from = 1 + random_.below(model_.sent.size() - 1);
@@ -135,7 +133,7 @@ class Duel {
     rack_.update(delivery);
     const auto window = static_cast<std::uint32_t>(random_.below(4000));
     const std::uint32_t wait = model_.mark_overdue(rack_, now_, window);
-    ASSERT_EQ(queue_.mark_overdue(rack_, tcp::tick::micro(now_), window, event), wait);
+    ASSERT_EQ(queue_.mark_overdue(rack_, tcp::tick::us(now_), window, event), wait);
     ASSERT_EQ(queue_.sacked(), std::ranges::count_if(model_.sent, &Model::Entry::sacked));
   }
   void acknowledge() {
@@ -306,7 +304,7 @@ TEST(Scoreboard, RetransmissionsOfOneInstantKeepTheirOrder) {
     const packet::Cursor next = queue.next_retransmission();
     queue.resent(next, now);
     const tcp::Transmission sent = tcp::transmission_of(next.note());
-    EXPECT_EQ(sent.at, tcp::tick::micro(now));
+    EXPECT_EQ(sent.at, tcp::tick::us(now));
     EXPECT_GT(sent.copy, last);
     last = sent.copy;
   }
@@ -347,7 +345,7 @@ TEST(Scoreboard, OnlyARetransmissionOvertakesTheOldestPacket) {
   send_tens(queue, 4, now);
   const auto acknowledge = [&](std::uint32_t bytes) {
     tcp::Delivery delivery = queue.begin_delivery(base);
-    delivery.now = tcp::tick::micro(now + 1s);
+    delivery.now = tcp::tick::us(now + 1s);
     queue.record_delivered(base + bytes, delivery);
     tcp::AckEvent event{.now = now + 1s};
     queue.acknowledge(base + bytes, event);
