@@ -18,7 +18,7 @@ constexpr Duration short_slot = milliseconds(500);
 /// If no round trip has come near the base delay for this time, every slot has a routine drain.
 constexpr Duration believed_for = seconds(5);
 /// Otherwise at least one slot in so many has one.
-constexpr std::uint8_t most_slots = 8;
+constexpr std::uint8_t max_slots = 8;
 /// Drains that are farther apart do not confirm each other.
 constexpr Duration longer_for = 2 * slot + seconds(1);
 /// After so long without a round trip as it is to be nothing that was known is believed.
@@ -67,7 +67,7 @@ void BaseDelay::judge(Duration round_trip, Duration listened, Duration margin, D
   if (round_trip <= most) {
     late_for_ = Duration::zero();
   } else {
-    least_late_ = late_for_ <= Duration::zero() ? round_trip : std::min(least_late_, round_trip);
+    min_late_ = late_for_ <= Duration::zero() ? round_trip : std::min(min_late_, round_trip);
     late_for_ += std::max(listened, Duration(1));
   }
 }
@@ -95,7 +95,7 @@ void BaseDelay::forget() {
 
 std::optional<Duration> BaseDelay::beyond_hope() const {
   if (late_for_ < hopeless_after) return std::nullopt;
-  return least_late_;
+  return min_late_;
 }
 
 bool BaseDelay::is_doubted(Instant now) const {
@@ -175,7 +175,7 @@ BaseDelay::Finding BaseDelay::conclude(Instant now, Duration margin) {
     far_for_ = Duration::zero();
     const bool shorter = value_ < drained_from_ * 7 / 8;
     again_at_ = shorter ? next_short_slot(now + 2 * drained_from_) : never;
-    every_ = shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * every_, +most_slots));
+    every_ = shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * every_, +max_slots));
     longer_ = Duration::zero();
     evidence_ = false;
     if (asked) next_doubt_ = now + doubt_wait_;

@@ -117,9 +117,9 @@ class BaseDelay {
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration far_for_{};     ///< of listening, no round trip was about the base delay
-  Duration late_for_{};    ///< … and every one was longer than it is to be although the window was the limit
-  Duration least_late_{};  ///< the least of these
+  Duration far_for_{};   ///< of listening, no round trip was about the base delay
+  Duration late_for_{};  ///< … and every one was longer than it is to be although the window was the limit
+  Duration min_late_{};  ///< the least of these
   Instant drain_began_{};
   Instant empty_at_{};                      ///< while probing: from when on packets find the queue empty
   Instant others_gone_at_{};                ///< when others who drain as well have emptied theirs

@@ -14,14 +14,14 @@ namespace sluice::control {
 namespace {
 
 /// Largest ν. Every rate can be measured over fewer packets.
-constexpr std::size_t most_rate_packets = 65'536;
-constexpr double least_round_trip_s = 0.001;
+constexpr std::size_t max_rate_packets = 65'536;
+constexpr double min_round_trip_s = 0.001;
 /// Smallest window in segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3), and two
 /// survive the rounding of the window field.
 /// With less a flow may stop, and one without data never gets another window.
 constexpr int fewest_segments = 2;
 
-double least_window(const ClampWindowParameters& parameters) {
+double min_window(const ClampWindowParameters& parameters) {
   return static_cast<double>((parameters.segment * fewest_segments).count());
 }
 
@@ -33,7 +33,7 @@ std::vector<Violation> validate(const ClampWindowParameters& p) {
   check.require(p.gain, p.gain > Bytes(0), Severity::error, "τ > 0", print("τ = ", p.gain.count(), " B"));
   check.require(p.smoothing, p.smoothing > 0 && p.smoothing < 1, Severity::error, "0 < β < 1",
                 print("β = ", p.smoothing));
-  check.require(p.rate_packets, p.rate_packets >= 1 && p.rate_packets <= most_rate_packets, Severity::error,
+  check.require(p.rate_packets, p.rate_packets >= 1 && p.rate_packets <= max_rate_packets, Severity::error,
                 "1 ≤ ν ≤ 65536", print("ν = ", p.rate_packets, " packets"));
   check.require(p.largest_increase, p.largest_increase > Bytes(0), Severity::error, "largest increase > 0",
                 print("largest increase = ", p.largest_increase.count(), " B"));
@@ -47,7 +47,7 @@ std::vector<Violation> validate(const ClampWindowParameters& p) {
 ClampWindow::ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip)
     : parameters_(parameters),
       per_group_(static_cast<std::uint16_t>((parameters.rate_packets + groups) / groups)),
-      round_trip_s_(std::max(to_seconds(first_round_trip), least_round_trip_s)) {
+      round_trip_s_(std::max(to_seconds(first_round_trip), min_round_trip_s)) {
   refuse_errors(validate(parameters));
   state_.window = static_cast<double>(parameters_.segment.count());
   state_.round_trip = from_seconds(round_trip_s_);
@@ -64,7 +64,7 @@ Bytes ClampWindow::on_data(Instant now, Bytes size, Duration price, Bytes offere
   const double advertised = std::min(std::floor(state_.window), static_cast<double>(offered.count()));
   if (rate_ > 0) {  // equation 16
     round_trip_s_ += parameters_.smoothing * (advertised / rate_ - round_trip_s_);
-    round_trip_s_ = std::max(round_trip_s_, least_round_trip_s);
+    round_trip_s_ = std::max(round_trip_s_, min_round_trip_s);
   }
   state_.rate = Rate::bytes_per_second(rate_);
   state_.round_trip = from_seconds(round_trip_s_);
@@ -77,7 +77,7 @@ void ClampWindow::on_loss() {
 
 void ClampWindow::seed(Bytes window) {
   state_.slow_start = false;
-  state_.window = std::clamp(static_cast<double>(window.count()), least_window(parameters_),
+  state_.window = std::clamp(static_cast<double>(window.count()), min_window(parameters_),
                              static_cast<double>(parameters_.largest.count()));
 }
 
@@ -113,15 +113,14 @@ void ClampWindow::advance(double size, double change, bool limited) {
     return;
   }
   const double step = state_.slow_start ? segment : state_.change;
-  state_.window =
-      std::clamp(state_.window + (limited ? step : std::min(step, 0.0)), least_window(parameters_), largest);
+  state_.window = std::clamp(state_.window + (limited ? step : std::min(step, 0.0)), min_window(parameters_), largest);
   if (state_.window >= largest) state_.slow_start = false;
 }
 
 /// Halves the window, because the present measurement is the effect of the window one round trip ago.
 void ClampWindow::end_slow_start() {
   state_.slow_start = false;
-  state_.window = std::max(state_.window / 2, least_window(parameters_));
+  state_.window = std::max(state_.window / 2, min_window(parameters_));
 }
 
 }  // namespace sluice::control

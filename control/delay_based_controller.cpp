@@ -9,13 +9,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t least_segments = 2;
+constexpr std::int64_t min_segments = 2;
 
 /// A rate that is down to less of what it was is one of before an outage, or of after it.
 constexpr double steady_share = 0.7;
 /// Reports must agree for so long that the way is longer, or for the round trips above: as long as the mean rate by
 /// which they are judged may be one of before, and sooner than the rate alone raises a doubt.
-constexpr Duration least_unexplained_for = milliseconds(400);
+constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
 /// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
 /// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
@@ -66,7 +66,7 @@ std::vector<Violation> validate(const DelayBasedParameters& p) {
                 print("clumps = ", p.clumps));
   check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
                 print("segment = ", p.segment.count(), " B"));
-  check.require(p.initial, p.initial >= p.segment * least_segments, Severity::error, "initial ≥ 2 segments",
+  check.require(p.initial, p.initial >= p.segment * min_segments, Severity::error, "initial ≥ 2 segments",
                 print("initial = ", p.initial.count(), " B"));
   check.require(p.forget_after, p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
                 print("forget_after = ", to_seconds(p.forget_after), " s"));
@@ -178,7 +178,7 @@ void DelayBasedController::record_round_trip(const Acknowledged& news, Duration 
 /// What packets that come at once make of a round trip.
 Duration DelayBasedController::margin() const {
   if (!delivery_.known()) return Duration::zero();
-  const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * least_segments), longest_margin);
+  const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * min_segments), longest_margin);
   return std::max(pair, std::min(delivery_.peak().time_for(delivery_.clump()), longest_clump));
 }
 
@@ -186,7 +186,7 @@ Duration DelayBasedController::time_in_queue(Bytes queue) const {
   return time_for(queue, sharers_.all());
 }
 
-Duration DelayBasedController::least_time_in_queue(Bytes queue) const {
+Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
   if (!delivery_.known()) return Duration::zero();
   return time_for(queue, std::max(sharers_.all(), delivery_.rate().bytes_per_second()));
 }
@@ -217,7 +217,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
     return base_.confirm(now);
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
-  const Duration long_enough = std::max(least_unexplained_for, base_delay() * unexplained_round_trips);
+  const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
   if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) lengthen(base_delay() + *longer);
 }
 
@@ -244,7 +244,7 @@ void DelayBasedController::end_start_up() {
     return;
   }
   // What two segments take on the air was not known while only they were in flight.
-  base_.settle(delivery_.rate().time_for(parameters_.segment * least_segments));
+  base_.settle(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
 /// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
@@ -254,7 +254,7 @@ void DelayBasedController::end_start_up() {
 /// what has come and is not acknowledged because the uplink is late.
 double DelayBasedController::drained() const {
   const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
-  const double least = static_cast<double>((parameters_.segment * least_segments * apart).count());
+  const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
   if (base_.is_unproven()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = base_.is_confirmed() ? 0.75 : 0.5;
@@ -360,9 +360,9 @@ double DelayBasedController::model() const {
 }
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
-/// `most_late` bytes.
-double DelayBasedController::beside_the_way(double most_late) const {
-  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
+/// `max_late` bytes.
+double DelayBasedController::beside_the_way(double max_late) const {
+  const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
   const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
@@ -379,13 +379,13 @@ double DelayBasedController::beside_the_way(double most_late) const {
   if (latest > Duration::zero()) {
     const Duration newest = std::min(lateness_.newest(), latest);
     const double late_for = std::max(late_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
-    waiting = std::max(waiting, std::min(rate * late_for, most_late));
+    waiting = std::max(waiting, std::min(rate * late_for, max_late));
   }
   return segments + delayed + waiting;
 }
 
 void DelayBasedController::set_window() {
-  const auto least = static_cast<double>((parameters_.segment * least_segments).count());
+  const auto least = static_cast<double>((parameters_.segment * min_segments).count());
   double window = starting() ? std::max(start_.window(), model()) : model();
   const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
   loss_limited_ = window > bound;

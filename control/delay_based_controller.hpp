@@ -95,7 +95,7 @@ class DelayBasedController {
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
   /// … at the least, at the highest rate that is known of: where little is sent, the rate of late is that of the source
   /// and not the link's. Zero while the link's is unknown.
-  [[nodiscard]] Duration least_time_in_queue(Bytes queue) const;
+  [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
   /// acknowledgements up to what an uplink makes of it. Zero while unknown.
   [[nodiscard]] Duration feedback_delay() const;
@@ -128,7 +128,7 @@ class DelayBasedController {
   [[nodiscard]] Duration greatest_late() const { return lateness_.greatest(); }
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
-  [[nodiscard]] Duration most_late(Duration round_trip) const {
+  [[nodiscard]] Duration max_late(Duration round_trip) const {
     if (!base_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
@@ -172,7 +172,7 @@ class DelayBasedController {
   [[nodiscard]] Duration wait() const;
   void see_to_losses(const Acknowledged& news);
   [[nodiscard]] double model() const;
-  [[nodiscard]] double beside_the_way(double most_late) const;
+  [[nodiscard]] double beside_the_way(double max_late) const;
   [[nodiscard]] double beside_the_bound() const;
   [[nodiscard]] bool extrapolates() const;
   void note_rests();

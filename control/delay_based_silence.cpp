@@ -16,9 +16,9 @@ constexpr double silence_gain = 0.9;
 /// An acknowledgement that would be later than usual by so much is not only late.
 constexpr Duration unusual_late = milliseconds(15);
 /// Room is not looked for more often.
-constexpr Duration least_wait = milliseconds(1);
+constexpr Duration min_wait = milliseconds(1);
 /// Nothing is overdue before, since a receiver may delay an acknowledgement for so long (as in RFC 8985).
-constexpr Duration least_overdue = milliseconds(200);
+constexpr Duration min_overdue = milliseconds(200);
 /// What is in flight at hardly any rate is waited for up to this.
 constexpr Duration longest_carried = seconds(1);
 /// So often it is looked for who can ask.
@@ -66,13 +66,13 @@ Bytes DelayBasedController::grown(Duration lasted) const {
 Duration DelayBasedController::overdue_after() const {
   if (!base_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(least_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
+  return std::max(min_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
 }
 
 Bytes DelayBasedController::window(Instant now) const {
   const Duration silence = now - last_ack_;
   const Bytes window = window_ + grown(silence);
-  if (silence < least_overdue || silence < overdue_after()) return window;
+  if (silence < min_overdue || silence < overdue_after()) return window;
   return std::max(window, left_) + parameters_.segment;
 }
 
@@ -84,7 +84,7 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!grows_in_silence() || !delivery_.known()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
   if (lacks > grown(Duration::max())) return never;
-  return std::max(last_ack_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
+  return std::max(last_ack_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + min_wait);
 }
 
 /// Once it has asked, more is in flight than this.

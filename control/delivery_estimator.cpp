@@ -13,7 +13,7 @@ constexpr Duration clump_span = std::chrono::milliseconds(1);
 
 /// Share of the memory that must be observed before there is a mean, because the first ACKs may be compressed to any
 /// rate.
-constexpr double least_weight = 0.2;
+constexpr double min_weight = 0.2;
 
 /// Longest gap that counts; in a longer one the link has stalled.
 constexpr Duration longest_rest = std::chrono::milliseconds(80);
@@ -107,12 +107,12 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
   }
   delivered_ = decay * delivered_ + share_ * bytes;
   weight_ = decay * weight_ + (1 - decay);
-  if (weight_ < least_weight) return;
+  if (weight_ < min_weight) return;
   mean_ = mean_ > 0 ? std::max(recent(), decay * mean_ + share_ * bytes) : recent();
 }
 
 double DeliveryEstimator::recent() const {
-  return weight_ < least_weight ? 0 : delivered_ / weight_;
+  return weight_ < min_weight ? 0 : delivered_ / weight_;
 }
 
 }  // namespace sluice::control

@@ -5,7 +5,7 @@
 namespace sluice::control {
 namespace {
 
-constexpr std::uint32_t most_periods = 1000;
+constexpr std::uint32_t max_periods = 1000;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioS
 /// Returns how long after a report the next one counts as late.
 Duration Fallback::patience(Duration period) const {
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
-  const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, most_periods));
+  const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, max_periods));
   return std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
 }
 

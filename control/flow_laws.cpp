@@ -11,7 +11,7 @@ namespace {
 
 /// Number of packets up to which an ACK is counted per packet. A longer ACK covers data that arrived long before a hole
 /// was filled.
-constexpr int most_packets_per_ack = 64;
+constexpr int max_packets_per_ack = 64;
 
 /// Returns one flow's share of the buffer, which is B for controllers of a single flow. It is at least two segments,
 /// with which ACKs keep arriving.
@@ -46,7 +46,7 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
 
 /// Returns the queue in equilibrium, without what each flow adds.
 Bytes ClampLaw::target(const QueueView& queue) const {
-  const double most = static_cast<double>(feedback::most_plausible.count());
+  const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
 }
 
@@ -77,7 +77,7 @@ AckRelease ClampLaw::on_ack(const AckView& ack, const QueueView& queue, const Fl
   const bool stands = start_ == Start::draining;
   Bytes left = ack.newly;
   for (int i = 1; left > Bytes(0); ++i) {
-    const Bytes packet = i < most_packets_per_ack ? std::min(left, segment_) : left;
+    const Bytes packet = i < max_packets_per_ack ? std::min(left, segment_) : left;
     window_.on_data(ack.now, packet, stands ? Duration{} : price, ack.offered, ack.limited && !stands);
     left -= packet;
   }

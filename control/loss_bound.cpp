@@ -20,7 +20,7 @@ constexpr double excess_per_random_loss = 500;
 /// This share of all bytes is tolerated, and this multiple of the random loss up to a most.
 constexpr double tolerated = 0.0005;
 constexpr double tolerated_random_loss = 2.5;
-constexpr double most_tolerated = 0.06;
+constexpr double max_tolerated = 0.06;
 /// The floor is so many times rate times base delay, so that the rate can still grow.
 constexpr double reserve = 1.05;
 /// The base delay of the floor rises by no more than this factor in a round.
@@ -35,9 +35,9 @@ constexpr double random_loss_memory = 500;
 /// If so many losses in a row are absent outside trials, random loss has become rarer: one of 3000 gaps is as long.
 constexpr double absent_losses = 8;
 /// A short trial counts as if so many more segments had been delivered in it, because few losses are a rough measure.
-constexpr double least_trial = 50;
+constexpr double min_trial = 50;
 /// A path that loses more is overloaded, by whomever.
-constexpr double most_random_loss = 0.05;
+constexpr double max_random_loss = 0.05;
 
 }  // namespace
 
@@ -81,7 +81,7 @@ void LossBound::measure_random_loss(bool is_clear) {
     tried_ += sent_;
     tried_lost_ += lost_;
     random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
-    random_loss_ = std::min(random_loss_, most_random_loss);
+    random_loss_ = std::min(random_loss_, max_random_loss);
   } else if (pipe_ <= 0) {
     tried_ = lost_ > 0 ? 0 : tried_ + sent_;
     if (tried_ * random_loss_ < absent_losses * segment_) return;
@@ -99,7 +99,7 @@ bool LossBound::end_round(const Sample& sample) {
   const bool is_clear = pipe_ > 0 && peak_ <= clear * pipe_;
   if (!is_clear && to_seconds(sample.now - lowered_at_) >= reached_after_) pipe_ = 0;
   measure_random_loss(is_clear);
-  const double share = std::min(tolerated_random_loss * random_loss_, most_tolerated);
+  const double share = std::min(tolerated_random_loss * random_loss_, max_tolerated);
   excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
   if (!is_excessive()) return false;
   if (is_clear) return end_trial(sample);
@@ -115,9 +115,9 @@ bool LossBound::end_round(const Sample& sample) {
 
 /// Losses go on although no queue stands: they are random, and the floor is in force again, unless they are too many.
 bool LossBound::end_trial(const Sample& sample) {
-  const double share = tried_lost_ / (tried_ + least_trial * segment_);
-  random_loss_ = std::min(std::max(random_loss_, share), most_random_loss);
-  if (share > most_random_loss) {
+  const double share = tried_lost_ / (tried_ + min_trial * segment_);
+  random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);
+  if (share > max_random_loss) {
     lower(sample, trial * peak_);
     return true;
   }

@@ -34,7 +34,7 @@ void PeerClock::begin(Instant now, std::uint32_t ticks, Duration waited) {
   *this = PeerClock{};
   before_ = newest_ = least_ = -waited;
   assumed_ = waited > Duration::zero();
-  origin_ = checked_ = least_at_ = newest_since_ = now;
+  origin_ = checked_ = min_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
 
@@ -81,8 +81,8 @@ void PeerClock::record_least(Instant now, Duration delay) {
     newest_since_ = now;
   }
   newest_ = std::min(newest_, delay);
-  least_ = std::min(least_ + (now - least_at_) / grows_a_part_in, std::min(newest_, before_));
-  least_at_ = now;
+  least_ = std::min(least_ + (now - min_at_) / grows_a_part_in, std::min(newest_, before_));
+  min_at_ = now;
 }
 
 /// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.

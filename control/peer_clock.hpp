@@ -30,7 +30,7 @@ class PeerClock {
   Instant origin_{};   ///< when the clock was at origin_ticks_; zero: never looked at
   Instant checked_{};  ///< when its rate was looked at last
   Instant newest_since_{};
-  Instant least_at_{};
+  Instant min_at_{};
   Instant kept_since_{};  ///< messages are so late that an outage may have kept them; zero: they are not
   Duration before_{};     ///< the least delay, from an arbitrary origin, in the half window before …
   Duration newest_{};     ///< … and in this one

@@ -37,7 +37,7 @@ Bytes QueueMarks::passed(std::uint64_t total, bool forget) {
   if (forget && next > 1) {
     std::copy(marks_.begin() + (next - 1), marks_.begin() + used_, marks_.begin());
     used_ -= next - 1;
-    if (used_ == 1) spacing_ = least_spacing;
+    if (used_ == 1) spacing_ = min_spacing;
     next = 1;
   }
   if (next == used_ || total <= before.total) return before.end;

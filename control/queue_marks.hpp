@@ -27,7 +27,7 @@ class QueueMarks {
 
  private:
   static constexpr std::size_t capacity = 8;
-  static constexpr std::uint32_t least_spacing = 3000;
+  static constexpr std::uint32_t min_spacing = 3000;
   struct Mark {
     std::uint64_t total = 0;
     Bytes end;
@@ -37,7 +37,7 @@ class QueueMarks {
 
   std::array<Mark, capacity> marks_{};  ///< ascending; the first has been passed
   std::uint32_t used_ = 1;
-  std::uint32_t spacing_ = least_spacing;  ///< bytes of all flows between two marks
+  std::uint32_t spacing_ = min_spacing;  ///< bytes of all flows between two marks
 };
 static_assert(sizeof(QueueMarks) <= 144);
 

@@ -10,9 +10,9 @@ constexpr std::uint8_t wrong_periods = 2;
 constexpr std::uint8_t right_periods = 5;
 
 /// Smallest number of acknowledged bytes in a period for a judgement.
-constexpr std::uint64_t least_acknowledged = 15'000;
+constexpr std::uint64_t min_acknowledged = 15'000;
 /// Share of the acknowledged bytes that must be reported, because some may have been transmitted before the period.
-constexpr double least_share = 0.75;
+constexpr double min_share = 0.75;
 
 /// True if the queue is longer than the round trip by a wide margin. Rates change, and reports describe another
 /// instant.
@@ -48,9 +48,9 @@ void ReportCheck::on_report(Instant now, std::uint64_t transmitted, Duration que
 
 std::optional<bool> ReportCheck::contradicts(std::uint64_t transmitted) const {
   if (reports_ > 0 && impossible_ == reports_) return true;
-  if (acknowledged_ < least_acknowledged) return std::nullopt;
+  if (acknowledged_ < min_acknowledged) return std::nullopt;
   const auto told = static_cast<double>(transmitted - transmitted_before_);
-  return told < least_share * static_cast<double>(acknowledged_);
+  return told < min_share * static_cast<double>(acknowledged_);
 }
 
 void ReportCheck::judge(std::uint64_t transmitted) {

@@ -12,7 +12,7 @@ namespace {
 using Severity = Violation::Severity;
 
 /// Largest number of steps of delay. It exceeds any network and bounds the memory of the commanded prediction.
-constexpr double most_delay_steps = 4096;
+constexpr double max_delay_steps = 4096;
 
 void check_ranges(const SmvsParameters& p, RuleChecker& check) {
   const double ts = to_seconds(p.step);
@@ -31,7 +31,7 @@ void check_ranges(const SmvsParameters& p, RuleChecker& check) {
                 print(to_seconds(p.eta_window), " s < Ts = ", ts, " s: no step would ever lie in it"));
   if (ts > 0) {
     const double steps = std::ceil(to_seconds(p.one_way_delay) / ts);
-    check.require(p.one_way_delay, steps <= most_delay_steps, Severity::error, "d = ⌈τp/Ts⌉ ≤ 4096",
+    check.require(p.one_way_delay, steps <= max_delay_steps, Severity::error, "d = ⌈τp/Ts⌉ ≤ 4096",
                   print("d = ", steps));
   }
 }

@@ -12,7 +12,7 @@ namespace {
 /// A queue of this sender's own would be shorter by half. A tenth is not an answer.
 constexpr double moved = 0.9;
 /// A link that rests between bursts makes round trips long for a moment, again and again.
-constexpr Duration least_long = std::chrono::milliseconds(400);
+constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
 /// What is held grows by this share of what is delivered, and so by as much in a round trip.
 constexpr double growth = 0.25;
@@ -33,7 +33,7 @@ std::optional<Duration> UnmovedDelay::on_long(const Sample& sample) {
     if (sample.in_flight <= most_ / 2) halved_ = sample.now;
     return std::nullopt;
   }
-  const bool is_brief = sample.long_for < std::max(least_long, took * long_round_trips);
+  const bool is_brief = sample.long_for < std::max(min_long, took * long_round_trips);
   if (sample.now - took < halved_ || is_brief) return std::nullopt;
   restart();
   if (to_seconds(took) < moved * to_seconds(least_)) return std::nullopt;

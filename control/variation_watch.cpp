@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-constexpr std::uint16_t memory = 256;    ///< steps
-constexpr double least_variation = 0.2;  ///< standard deviation over mean
+constexpr std::uint16_t memory = 256;  ///< steps
+constexpr double min_variation = 0.2;  ///< standard deviation over mean
 // The threshold lies midway between steps of Tb/2 and of Tb; `enough` ends the violation.
 constexpr double too_little = 0.45;
 constexpr double enough = 0.55;
@@ -32,7 +32,7 @@ bool VariationWatch::look(Rate served, bool waits) {
   follows_ = true;
   if (steps_ < memory) return false;
   const bool before = broken_;
-  const bool varies = std::sqrt(std::max(variance_, 0.0)) > least_variation * mean_;
+  const bool varies = std::sqrt(std::max(variance_, 0.0)) > min_variation * mean_;
   broken_ = varies && covariance_ < (before ? enough : too_little) * variance_;
   return broken_ && !before;
 }

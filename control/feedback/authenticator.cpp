@@ -27,7 +27,7 @@ using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMacContext>;
 
 namespace {
 
-constexpr std::size_t least_secret = 16;
+constexpr std::size_t min_secret = 16;
 constexpr std::size_t whole_tag = 32;  // SHA-256
 
 /// Returns a MAC context keyed for HMAC-SHA-256; throws std::runtime_error if the library fails.
@@ -82,7 +82,7 @@ struct Authenticator::Entry {
 };
 
 std::optional<Key> Key::from_hex(std::uint32_t id, std::string_view digits) {
-  if (digits.size() % 2 != 0 || digits.size() < 2 * least_secret) return std::nullopt;
+  if (digits.size() % 2 != 0 || digits.size() < 2 * min_secret) return std::nullopt;
   Key key{id, {}};
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     const int high = digit(digits[i]);
@@ -105,7 +105,7 @@ Authenticator::Authenticator(std::span<const Key> keys) {
     }
   }
   for (const Key& key : keys) {
-    if (key.secret.size() < least_secret) {
+    if (key.secret.size() < min_secret) {
       throw std::invalid_argument("feedback: key " + std::to_string(key.id) + " is shorter than 16 bytes");
     }
     if (knows(key.id)) throw std::invalid_argument("feedback: key id " + std::to_string(key.id) + " is given twice");

@@ -66,8 +66,8 @@ std::optional<std::uint64_t> Claims::holder(const IpAddress& ue, Instant now) {
 /// Returns the entry of a UE, a new one if needed; null if there is no space.
 Claims::Ue* Claims::find_or_make(const IpAddress& ue, Instant now) {
   if (const auto known = ues_.find(ue); known != ues_.end()) return &known->second;
-  if (ues_.size() >= most_ues_) forget_silent(now);
-  return ues_.size() < most_ues_ ? &ues_[ue] : nullptr;
+  if (ues_.size() >= max_ues_) forget_silent(now);
+  return ues_.size() < max_ues_ ? &ues_[ue] : nullptr;
 }
 
 /// Removes UEs without a recent status, at most once per second.

@@ -35,7 +35,7 @@ struct ClaimCounters {
 /// the holder keeps the claim. Reads no clock; instants must not decrease. Thread: one.
 ///
 /// Statuses are trusted, because they have been authenticated. A holder of the key can claim UEs, just as it could send
-/// reports. Memory is bounded by `most_ues`, and a full table costs at most one walk per second.
+/// reports. Memory is bounded by `max_ues`, and a full table costs at most one walk per second.
 class Claims {
  public:
   /// Time after which a claim expires without a status of its holder.
@@ -43,7 +43,7 @@ class Claims {
   /// Default of the largest number of UEs that are tracked.
   static constexpr std::size_t default_most_ues = 65'536;
 
-  explicit Claims(std::size_t most_ues = default_most_ues) : most_ues_(most_ues) {}
+  explicit Claims(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
 
   /// Processes an authenticated status and the sender id of its datagram. Returns true if this sender holds the UE now.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
@@ -77,7 +77,7 @@ class Claims {
   void let_lapse(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
 
-  std::size_t most_ues_;
+  std::size_t max_ues_;
   std::map<IpAddress, Ue> ues_;
   Instant walked_{};  ///< time of the last walk that searched for space
   std::vector<RoutedReports> ways_;

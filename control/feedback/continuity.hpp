@@ -23,12 +23,12 @@ class Continuity {
 
  private:
   /// Largest number of missing datagrams that may still arrive late.
-  static constexpr std::size_t most_missing = 32;
+  static constexpr std::size_t max_missing = 32;
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
   std::uint64_t whole_from_ = 0;  ///< datagrams before this number are unknown, or too many are missing
-  std::array<std::uint64_t, most_missing> missing_{};  ///< missing numbers from whole_from_ on, ascending
+  std::array<std::uint64_t, max_missing> missing_{};  ///< missing numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };
 
@@ -48,7 +48,7 @@ inline void Continuity::take(std::uint64_t epoch, std::uint64_t sequence) {
     return;
   }
   const std::uint64_t gap = sequence - newest_ - 1;
-  if (gap > most_missing - missing_count_) {
+  if (gap > max_missing - missing_count_) {
     whole_from_ = sequence;
     missing_count_ = 0;
   } else {

@@ -194,7 +194,7 @@ bool GmacSessions::verify(std::span<const std::uint8_t> datagram, std::span<cons
 
 /// Caches the key of a session and evicts the least recently used one if the cache is full.
 void GmacSessions::keep(const Identity& identity, std::unique_ptr<Cipher> cipher) {
-  if (sessions_.size() >= most_kept) {
+  if (sessions_.size() >= max_kept) {
     sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(),
                                      [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
   }

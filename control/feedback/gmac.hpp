@@ -33,7 +33,7 @@ class GmacSessions {
  public:
   /// Largest number of session keys that are cached, least recently used evicted first. An evicted key is derived again
   /// when needed.
-  static constexpr std::size_t most_kept = 1024;
+  static constexpr std::size_t max_kept = 1024;
 
   /// Prepares the secret. Throws std::runtime_error if the cryptographic library fails.
   explicit GmacSessions(const Key& key);

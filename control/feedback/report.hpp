@@ -59,17 +59,17 @@ struct BearerReport {
 
 /// Upper limits of valid amounts and rates, beyond any radio link and its queue; sums and products of such values do
 /// not overflow.
-inline constexpr Bytes most_plausible{1'000'000'000'000};
+inline constexpr Bytes max_plausible{1'000'000'000'000};
 inline constexpr Rate fastest_plausible = Rate::bits_per_second(1e15);
 
 /// Limits the amounts and rates of a report to plausible values, because even an authenticated sender may be faulty.
 /// Counters are not changed; they count modulo 2^64.
 inline void bound(BearerReport& report) {
-  for (Bytes* const amount : {&report.queue, &report.buffer}) *amount = std::min(*amount, most_plausible);
+  for (Bytes* const amount : {&report.queue, &report.buffer}) *amount = std::min(*amount, max_plausible);
   for (Rate* const rate : {&report.service_rate, &report.mean_service_rate}) *rate = std::min(*rate, fastest_plausible);
-  if (report.clamp) report.clamp->mean_queue = std::min(report.clamp->mean_queue, most_plausible);
-  if (report.gwa_window) report.gwa_window = std::min(*report.gwa_window, most_plausible);
-  if (report.allowance) report.allowance = std::min(*report.allowance, most_plausible);
+  if (report.clamp) report.clamp->mean_queue = std::min(report.clamp->mean_queue, max_plausible);
+  if (report.gwa_window) report.gwa_window = std::min(*report.gwa_window, max_plausible);
+  if (report.allowance) report.allowance = std::min(*report.allowance, max_plausible);
 }
 
 /// Largest values of a UE's radio link and queue, used to check reports.

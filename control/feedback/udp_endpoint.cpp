@@ -136,9 +136,9 @@ bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
 /// Records the address of a sender. A sender received from an address that is no destination keeps its earlier address.
 void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) {
   if (!is_sent_to(from)) return;
-  if (places_.size() >= most_places && !places_.contains(sender)) {
+  if (places_.size() >= max_places && !places_.contains(sender)) {
     std::erase_if(places_, [this](const auto& place) { return !is_sent_to(place.second); });
-    if (places_.size() >= most_places) return;
+    if (places_.size() >= max_places) return;
   }
   places_[sender] = from;
 }

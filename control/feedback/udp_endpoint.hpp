@@ -54,7 +54,7 @@ struct UdpCounters {
 class UdpEndpoint final : private DatagramSink {
  public:
   /// Largest number of senders whose address is known; messages for others go to all destinations.
-  static constexpr std::size_t most_places = 1024;
+  static constexpr std::size_t max_places = 1024;
   /// Time for which a learned destination is used after its last datagram.
   static constexpr Duration learned_for = ReplayGuard::speaking;
 

@@ -80,7 +80,7 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
 class LawTrace {
  public:
   /// Largest number of laws that are followed at once; calls of further laws are not recorded.
-  static constexpr std::size_t most_laws = 64;
+  static constexpr std::size_t max_laws = 64;
   /// Longest line in bytes. If the state of a law does not fit, only that fact is recorded.
   static constexpr std::size_t longest_line = 16'384;
 
@@ -173,7 +173,7 @@ class LawTrace {
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
   std::uint64_t lost_untold_ = 0;  ///< lost lines that the trace does not state yet
-  std::array<Followed, most_laws> followed_{};
+  std::array<Followed, max_laws> followed_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;
 };

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Limit of amounts of bytes; large because positions in a stream grow as long as the stream lasts.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
+constexpr std::int64_t max_bytes = std::int64_t{1} << 50U;
 constexpr Duration longest = std::chrono::seconds(1'000'000);
 
 /// Returns an amount such as "20ms"; nothing if the value is no string. Throws ReplayError for another unit.
@@ -63,7 +63,7 @@ double read_real(const Json& json, double least, double most, const FieldPlace& 
 Bytes read_bytes(const Json& json, const FieldPlace& place) {
   const auto text = amount_in(json, Reference::Unit::bytes, place, "bytes, or an amount such as 64KiB");
   if (text) return Bytes(text->value());
-  return Bytes(read_whole(json, -most_bytes, most_bytes, place));
+  return Bytes(read_whole(json, -max_bytes, max_bytes, place));
 }
 
 Duration read_duration(const Json& json, const FieldPlace& place) {

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Limit of laws at once; a trace follows fewer.
-constexpr std::size_t most_laws = 4096;
+constexpr std::size_t max_laws = 4096;
 constexpr std::uint64_t format = 1;
 
 const FieldPlace top{};
@@ -158,7 +158,7 @@ Json Replay::changed(Json made_of) {
 
 void Replay::make(const Json& line) {
   const std::uint32_t number = number_in(line);
-  if (laws_.size() >= most_laws) throw ReplayError("more laws than any trace follows");
+  if (laws_.size() >= max_laws) throw ReplayError("more laws than any trace follows");
   const std::string word = text_of(line, "law");
   const Json made_of = changed(member(line, "made_of"));
   const Json& state = member(line, "state");

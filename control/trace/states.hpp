@@ -70,7 +70,7 @@ void BaseDelay::fields(Self& self, Visit& visit) {
   visit("value", self.value_);
   visit("far_for", self.far_for_);
   visit("late_for", self.late_for_);
-  visit("least_late", self.least_late_);
+  visit("least_late", self.min_late_);
   visit("drain_began", self.drain_began_);
   visit("empty_at", self.empty_at_);
   visit("others_gone_at", self.others_gone_at_);

@@ -55,7 +55,7 @@ class Completion {
 /// Adds rings of about 4096 frames of 2 KiB, or 1024 jumbo frames. The driver requires blocks of whole frames, and the
 /// kernel requires blocks of whole pages.
 void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t queues) {
-  constexpr std::uint16_t most_queues = 16;  // limit of the driver
+  constexpr std::uint16_t max_queues = 16;  // limit of the driver
   constexpr std::uint32_t page = 4096;
   const std::uint32_t frame = buffer_room(mtu);
   const std::uint32_t smallest = std::lcm(frame, page);
@@ -63,7 +63,7 @@ void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t que
   const std::uint32_t per_block = block / frame;
   const std::uint32_t wanted = mtu > 1500 ? 1024 : 4096;
   device.add("qdisc_bypass", "1");
-  if (queues > 1) device.add("qpairs", std::to_string(std::min(queues, most_queues)));
+  if (queues > 1) device.add("qpairs", std::to_string(std::min(queues, max_queues)));
   device.add("blocksz", std::to_string(block));
   device.add("framesz", std::to_string(frame));
   device.add("framecnt", std::to_string((wanted + per_block - 1) / per_block * per_block));

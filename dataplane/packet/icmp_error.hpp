@@ -40,7 +40,7 @@ struct IcmpError {
 [[nodiscard]] std::uint32_t plateau_below(std::uint32_t ip_length) noexcept;
 
 /// Returns the smallest MTU that an ICMP error can state (RFC 791: 68; RFC 8200: 1280).
-[[nodiscard]] constexpr std::uint32_t least_mtu(std::uint8_t ip_version) {
+[[nodiscard]] constexpr std::uint32_t min_mtu(std::uint8_t ip_version) {
   return ip_version == 4 ? 68 : 1280;
 }
 

@@ -22,9 +22,9 @@ constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // paci
 constexpr double margin = 0.99;       ///< share of the bandwidth used, so that no queue persists (Linux)
 constexpr double full_growth = 1.25;  ///< least growth per round of a pipe that is not full (section 4.3.2.2)
 constexpr std::uint8_t full_rounds = 3;
-constexpr Duration least_rtt_valid = 10s;
+constexpr Duration min_rtt_valid = 10s;
 constexpr Duration probe_rtt_time = 200ms;
-constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd, smallest window in segments
+constexpr std::uint32_t min_segments = 4;  ///< BBRMinPipeCwnd, smallest window in segments
 
 }  // namespace
 
@@ -32,9 +32,9 @@ void Bbr::start(const ModelStart& start) {
   *this = Bbr();
   initial_cwnd_ = prior_cwnd_ = start.cwnd;
   draw_ = start.draw;
-  least_rtt_at_ = phase_began_ = start.now;
+  min_rtt_at_ = phase_began_ = start.now;
   rtt_seen_ = start.srtt > Duration::zero();
-  if (rtt_seen_) least_rtt_ = start.srtt;
+  if (rtt_seen_) min_rtt_ = start.srtt;
   // Section 4.2.1: assumes an RTT of one millisecond until one is measured.
   pacing_rate_ = Rate::of(Bytes(start.cwnd), rtt_seen_ ? start.srtt : 1ms) * high_gain;
 }
@@ -43,7 +43,7 @@ void Bbr::seed(std::uint32_t cwnd, Duration srtt) {
   if (srtt <= Duration::zero()) return;
   bandwidth_ = RoundMaximum();
   bandwidth_.record(rounds_.count(), Rate::of(Bytes(cwnd), srtt).bytes_per_second());
-  if (least_rtt_ == Duration::max()) least_rtt_ = srtt;
+  if (min_rtt_ == Duration::max()) min_rtt_ = srtt;
   prior_cwnd_ = cwnd;
   full_pipe_ = rtt_seen_ = seeded_ = true;
   conserve_ = false;
@@ -74,8 +74,8 @@ double Bbr::window_gain() const {
 /// Returns `gain` times the bandwidth-delay product, plus three bursts for data bunched at both hosts (section
 /// 4.2.3.2).
 std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
-  if (least_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
-  const double product = bandwidth().bytes_per_second() * to_seconds(least_rtt_) * gain;
+  if (min_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
+  const double product = bandwidth().bytes_per_second() * to_seconds(min_rtt_) * gain;
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
   const double probing = mode_ == Mode::probe_bandwidth && phase_ == 0 ? 2.0 * mss : 0;
   return static_cast<std::uint32_t>(
@@ -83,7 +83,7 @@ std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
 }
 
 std::uint32_t Bbr::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
-  if (std::exchange(seeded_, false)) least_rtt_at_ = phase_began_ = ack.now;
+  if (std::exchange(seeded_, false)) min_rtt_at_ = phase_began_ = ack.now;
   update_bandwidth(ack);
   update_cycle(ack);
   check_full_pipe(ack);
@@ -108,7 +108,7 @@ void Bbr::update_cycle(const ModelAck& ack) {
 
 /// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3).
 bool Bbr::phase_is_over(const ModelAck& ack) const {
-  const bool full = ack.now - phase_began_ > least_rtt_;
+  const bool full = ack.now - phase_began_ > min_rtt_;
   if (cycle[phase_] > 1) {
     return full && (ack.sample.losses != 0 || ack.sample.prior_in_flight >= target(cycle[phase_], ack.mss));
   }
@@ -148,13 +148,13 @@ void Bbr::enter_probe_bandwidth(Instant now) {
 
 // Updates the minimum RTT and enters or runs ProbeRTT (sections 4.1.2.3 and 4.3.5).
 void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
-  const bool expired = ack.now > least_rtt_at_ + least_rtt_valid;
-  if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= least_rtt_ || expired)) {
-    least_rtt_ = std::max(ack.sample.rtt, Duration(1));
-    least_rtt_at_ = ack.now;
+  const bool expired = ack.now > min_rtt_at_ + min_rtt_valid;
+  if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= min_rtt_ || expired)) {
+    min_rtt_ = std::max(ack.sample.rtt, Duration(1));
+    min_rtt_at_ = ack.now;
     if (!rtt_seen_) {
       rtt_seen_ = true;
-      pacing_rate_ = Rate::of(Bytes(cwnd), least_rtt_) * high_gain;
+      pacing_rate_ = Rate::of(Bytes(cwnd), min_rtt_) * high_gain;
     }
   }
   if (expired && !idle_restart_ && mode_ != Mode::probe_rtt) {
@@ -169,7 +169,7 @@ void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
 /// Keeps the window small until 200 ms and one round have passed with few bytes in flight (section 4.3.5).
 void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
-    if (ack.in_flight > least_segments * ack.mss) return;
+    if (ack.in_flight > min_segments * ack.mss) return;
     probe_rtt_done_ = ack.now + probe_rtt_time;
     probe_rtt_round_done_ = false;
     rounds_.begin(ack.delivered);
@@ -182,7 +182,7 @@ void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
 /// Leaves ProbeRTT if its time has passed: restores the window and continues in ProbeBW or Startup.
 void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   if (now <= probe_rtt_done_) return;
-  least_rtt_at_ = now;
+  min_rtt_at_ = now;
   cwnd = std::max(cwnd, prior_cwnd_);
   if (full_pipe_) {
     enter_probe_bandwidth(now);
@@ -223,7 +223,7 @@ bool Bbr::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
 
 // Computes the window (section 4.2.3.6).
 std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
-  const std::uint32_t least = least_segments * ack.mss;
+  const std::uint32_t least = min_segments * ack.mss;
   cwnd = std::max(cwnd, ack.mss);
   if (ack.recovery == RecoveryKind::fast && recovery_ == RecoveryKind::none) save(cwnd);
   if (ack.sample.newly != 0 && !follow_recovery(ack, cwnd)) {

@@ -42,7 +42,7 @@ class Bbr {
   [[nodiscard]] Mode mode() const { return mode_; }
   [[nodiscard]] Rate bandwidth() const { return Rate::bytes_per_second(bandwidth_.value()); }
   /// Returns the minimum RTT; Duration::max() before the first sample.
-  [[nodiscard]] Duration least_rtt() const { return least_rtt_; }
+  [[nodiscard]] Duration min_rtt() const { return min_rtt_; }
 
  private:
   [[nodiscard]] double pacing_gain() const;
@@ -66,8 +66,8 @@ class Bbr {
 
   RoundMaximum bandwidth_;  ///< maximum delivery rate in bytes per second (BBR.BtlBw)
   RoundCount rounds_;
-  Duration least_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
-  Instant least_rtt_at_{};
+  Duration min_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
+  Instant min_rtt_at_{};
   Instant probe_rtt_done_ = never;  ///< end of the period with a small window
   Instant phase_began_{};
   Rate pacing_rate_;

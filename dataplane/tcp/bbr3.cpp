@@ -44,7 +44,7 @@ void Bbr3::start(const ModelStart& start) {
   initial_cwnd_ = prior_cwnd_ = start.cwnd;
   draw_ = start.draw;
   cycle_began_ = start.now;
-  least_rtt_.begin(start.srtt, start.now);
+  min_rtt_.begin(start.srtt, start.now);
   aggregation_.restart(start.now);
   rtt_seen_ = start.srtt > Duration::zero();
   // Section 5.6.2: assumes an RTT of one millisecond until one is measured.
@@ -56,7 +56,7 @@ void Bbr3::seed(std::uint32_t cwnd, Duration srtt) {
   max_bandwidth_ = CycleMaximum();
   max_bandwidth_.record(Rate::of(Bytes(cwnd), srtt));
   bounds_ = LossBounds();
-  least_rtt_.seed(srtt);
+  min_rtt_.seed(srtt);
   prior_cwnd_ = cwnd;
   was_full_ = rtt_seen_ = seeded_ = true;
   probe_sample_ = probe_too_high_ = precautionary_ = false;
@@ -68,7 +68,7 @@ void Bbr3::seed(std::uint32_t cwnd, Duration srtt) {
 
 std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   if (std::exchange(seeded_, false)) {
-    least_rtt_.restart(ack.now);
+    min_rtt_.restart(ack.now);
     aggregation_.restart(ack.now);
     begin_down(ack.now, ack.delivered);
     mode_ = Mode::cruise;
@@ -116,10 +116,10 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   check_startup(ack);
   check_drain(ack);
   update_cycle(ack, cwnd);
-  least_rtt_.record(sample.rtt, ack.now);
+  min_rtt_.record(sample.rtt, ack.now);
   if (!rtt_seen_ && sample.rtt >= Duration::zero()) {
     rtt_seen_ = true;
-    pacing_rate_ = Rate::of(Bytes(initial_cwnd_), least_rtt_.value()) * startup_gain;
+    pacing_rate_ = Rate::of(Bytes(initial_cwnd_), min_rtt_.value()) * startup_gain;
   }
   check_probe_rtt(ack, cwnd);
   bounds_.end(sample);
@@ -146,15 +146,15 @@ void Bbr3::set_pacing_rate(double gain) {
 
 /// Returns `gain` times the bandwidth-delay product in bytes (BDPMultiple()).
 double Bbr3::multiple(Rate bandwidth, double gain) const {
-  if (!least_rtt_.known() || bandwidth == Rate()) return initial_cwnd_;
-  return bandwidth.bytes_per_second() * to_seconds(least_rtt_.value()) * gain;
+  if (!min_rtt_.known() || bandwidth == Rate()) return initial_cwnd_;
+  return bandwidth.bytes_per_second() * to_seconds(min_rtt_.value()) * gain;
 }
 
 /// Returns `bytes` rounded up for bunching at both hosts: at least three bursts and four segments
 /// (QuantizationBudget(), section 5.5.8.1).
 double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
-  return std::max({bytes, bursts, static_cast<double>(least_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
+  return std::max({bytes, bursts, static_cast<double>(min_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
 }
 
 /// Returns the bandwidth-delay product in bytes, at most `cwnd`.
@@ -172,14 +172,14 @@ std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   } else if (cwnd < most || ack.delivered < initial_cwnd_) {
     cwnd += ack.sample.newly;
   }
-  cwnd = std::max(cwnd, least_segments * ack.mss);
+  cwnd = std::max(cwnd, min_segments * ack.mss);
   if (mode_ == Mode::probe_rtt) cwnd = std::min(cwnd, static_cast<std::uint32_t>(probe_rtt_window(ack.mss)));
   return std::min({cwnd, window_cap(ack.mss), largest_congestion_window});
 }
 
 /// Returns the upper limit of the window from the loss bounds (BoundCwndForModel()).
 std::uint32_t Bbr3::window_cap(std::uint32_t mss) const {
-  const std::uint32_t least = least_segments * mss;
+  const std::uint32_t least = min_segments * mss;
   std::uint32_t cap = LossBounds::unbounded;
   if (mode_ == Mode::cruise || mode_ == Mode::probe_rtt) {
     cap = bounds_.with_headroom(mss, least);

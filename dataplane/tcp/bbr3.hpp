@@ -50,7 +50,7 @@ class Bbr3 {
   [[nodiscard]] Rate bandwidth() const { return std::min(max_bandwidth_.value(), bounds_.bandwidth_shortterm()); }
   [[nodiscard]] Rate max_bandwidth() const { return max_bandwidth_.value(); }
   /// Returns the minimum RTT; LeastRtt::unknown before the first sample.
-  [[nodiscard]] Duration least_rtt() const { return least_rtt_.value(); }
+  [[nodiscard]] Duration min_rtt() const { return min_rtt_.value(); }
   [[nodiscard]] const LossBounds& bounds() const { return bounds_; }
 
  private:
@@ -59,10 +59,10 @@ class Bbr3 {
   /// Phase that on_undo() returns to after a spurious loss.
   enum class Left : std::uint8_t { nothing, startup, up };
 
-  static constexpr double startup_gain = 2.77;   ///< pacing gain of Startup (BBR.StartupPacingGain)
-  static constexpr double probe_rtt_gain = 0.5;  ///< window gain of ProbeRTT (BBR.ProbeRTTCwndGain)
-  static constexpr double pacing_margin = 0.99;  ///< share of the bandwidth used (1 - BBR.PacingMarginPercent / 100)
-  static constexpr std::uint32_t least_segments = 4;  ///< BBR.MinPipeCwnd, smallest window in segments
+  static constexpr double startup_gain = 2.77;      ///< pacing gain of Startup (BBR.StartupPacingGain)
+  static constexpr double probe_rtt_gain = 0.5;     ///< window gain of ProbeRTT (BBR.ProbeRTTCwndGain)
+  static constexpr double pacing_margin = 0.99;     ///< share of the bandwidth used (1 - BBR.PacingMarginPercent / 100)
+  static constexpr std::uint32_t min_segments = 4;  ///< BBR.MinPipeCwnd, smallest window in segments
 
   // --- bbr3.cpp: order of steps per ACK; pacing rate and window ---
   void record_window_use(const ModelAck& ack, std::uint32_t cwnd);
@@ -109,7 +109,7 @@ class Bbr3 {
   [[nodiscard]] std::uint32_t draw();
 
   CycleMaximum max_bandwidth_;
-  LeastRtt least_rtt_;
+  LeastRtt min_rtt_;
   AckAggregation aggregation_;
   LossBounds bounds_;
   FullPipe full_pipe_;

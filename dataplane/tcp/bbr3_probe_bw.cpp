@@ -9,10 +9,10 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr Duration least_wait = std::chrono::seconds(2);  ///< wait between bandwidth probes (section 5.3.3.8.2)
-constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to least_wait
+constexpr Duration min_wait = std::chrono::seconds(2);    ///< wait between bandwidth probes (section 5.3.3.8.2)
+constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to min_wait
 constexpr std::uint32_t reno_rounds = 63;
-constexpr std::uint8_t most_up_rounds = 30;
+constexpr std::uint8_t max_up_rounds = 30;
 constexpr std::uint32_t never_steps = UINT32_MAX;
 
 }  // namespace
@@ -29,7 +29,7 @@ void Bbr3::begin_down(Instant now, std::uint32_t delivered) {
   acked_per_step_ = never_steps;
   const std::uint32_t drawn = draw();
   rounds_since_up_ = drawn & 1;
-  probe_wait_ = least_wait + Duration((drawn >> 1) % static_cast<std::uint32_t>(drawn_wait.count()));
+  probe_wait_ = min_wait + Duration((drawn >> 1) % static_cast<std::uint32_t>(drawn_wait.count()));
   cycle_began_ = now;
   feedback_ = Feedback::stopping;
   rounds_.begin(delivered);
@@ -94,7 +94,7 @@ bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
 
 /// True if the queue is drained: bytes in flight are below the bound with headroom and the bandwidth-delay product.
 bool Bbr3::time_to_cruise(const ModelAck& ack) const {
-  if (ack.in_flight > bounds_.with_headroom(ack.mss, least_segments * ack.mss)) return false;
+  if (ack.in_flight > bounds_.with_headroom(ack.mss, min_segments * ack.mss)) return false;
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
 }
 
@@ -121,7 +121,7 @@ bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
 /// (RaiseInflightLongtermSlope()).
 void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   acked_per_step_ = std::max(cwnd >> up_rounds_, mss);
-  up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, most_up_rounds));
+  up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, max_up_rounds));
 }
 
 /// Raises the long-term bound by the bytes acknowledged (ProbeInflightLongtermUpward()).

@@ -9,7 +9,7 @@ namespace sluice::tcp {
 namespace {
 
 constexpr std::uint32_t startup_lost_runs = 6;  ///< BBRStartupFullLossCnt, runs of lost packets that end Startup
-constexpr std::uint32_t most_drain_rounds = 3;
+constexpr std::uint32_t max_drain_rounds = 3;
 constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< shortest ProbeRTT (BBR.ProbeRTTDuration)
 
 }  // namespace
@@ -47,12 +47,12 @@ void Bbr3::check_startup(const ModelAck& ack) {
 void Bbr3::check_drain(const ModelAck& ack) {
   if (mode_ != Mode::drain) return;
   const bool drained = ack.in_flight <= inflight(bandwidth(), 1, ack.mss);
-  if (drained || rounds_.count() > drain_round_ + most_drain_rounds) begin_down(ack.now, ack.delivered);
+  if (drained || rounds_.count() > drain_round_ + max_drain_rounds) begin_down(ack.now, ack.delivered);
 }
 
 // Enters ProbeRTT when the minimum RTT has expired, and runs it (section 5.3.4.3).
 void Bbr3::check_probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
-  if (mode_ != Mode::probe_rtt && least_rtt_.expired() && !idle_restart_) {
+  if (mode_ != Mode::probe_rtt && min_rtt_.expired() && !idle_restart_) {
     save_cwnd(cwnd);
     mode_ = Mode::probe_rtt;
     probe_rtt_done_ = never;
@@ -80,7 +80,7 @@ void Bbr3::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
 // bandwidth-delay product.
 void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never || now <= probe_rtt_done_) return;
-  least_rtt_.probed(now);
+  min_rtt_.probed(now);
   cwnd = std::max(cwnd, prior_cwnd_);
   bounds_.forget_short_term();
   if (was_full_) {
@@ -93,7 +93,7 @@ void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& 
 
 // Returns the window of ProbeRTT (section 5.6.4.5).
 double Bbr3::probe_rtt_window(std::uint32_t mss) const {
-  return std::max(multiple(bandwidth(), probe_rtt_gain), static_cast<double>(least_segments * mss));
+  return std::max(multiple(bandwidth(), probe_rtt_gain), static_cast<double>(min_segments * mss));
 }
 
 }  // namespace sluice::tcp

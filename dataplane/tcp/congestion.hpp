@@ -190,8 +190,8 @@ struct HyStart : CongestionHooks {
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
-  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< virtual round (the draft's RTT_virt)
-  static constexpr float gain = 1.0F / 16;  ///< weight of a round in alpha (g of the draft)
+  static constexpr Duration min_round = std::chrono::milliseconds(25);  ///< virtual round (the draft's RTT_virt)
+  static constexpr float gain = 1.0F / 16;                              ///< weight of a round in alpha (g of the draft)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration least_rtt_window = 10s;  ///< time that the minimum RTT covers
-constexpr int oscillation_rounds = 4;       ///< window of RTTmax in round trips
+constexpr Duration min_rtt_window = 10s;  ///< time that the minimum RTT covers
+constexpr int oscillation_rounds = 4;     ///< window of RTTmax in round trips
 constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
 constexpr double nearly_empty = 0.1;             ///< share of the oscillation below which the queue counts as empty
 constexpr std::uint32_t same_rounds_needed = 3;  ///< rounds in one direction before the velocity doubles
@@ -25,7 +25,7 @@ void Copa::start(const ModelStart& start) {
   *this = Copa();
   const bool known = start.srtt > Duration::zero();
   if (known) {
-    least_.record(start.now, least_rtt_window, start.srtt);
+    least_.record(start.now, min_rtt_window, start.srtt);
     standing_.record(start.now, start.srtt / 2, start.srtt);
   }
   round_cwnd_ = start.cwnd;
@@ -62,7 +62,7 @@ std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
 void Copa::measure(const ModelAck& ack) {
   if (ack.sample.rtt < Duration::zero()) return;
   const Duration rtt = std::max(ack.sample.rtt, Duration(1));
-  least_.record(ack.now, least_rtt_window, rtt);
+  least_.record(ack.now, min_rtt_window, rtt);
   standing_.record(ack.now, ack.srtt / 2, rtt);
   largest_.record(ack.now, ack.srtt * oscillation_rounds, rtt);
 }
@@ -117,7 +117,7 @@ bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
 
 /// Returns the window after this ACK. The window does not grow while it is not the limit.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
-  const std::uint32_t least = least_segments * ack.mss;
+  const std::uint32_t least = min_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);
   if (up && !ack.window_limited) return std::max(cwnd, least);
   const auto newly = static_cast<double>(ack.sample.newly);

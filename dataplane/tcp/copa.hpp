@@ -46,13 +46,13 @@ class Copa {
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
   [[nodiscard]] double velocity() const { return velocity_; }
   /// Returns RTTmin or RTTstanding; zero before the first sample.
-  [[nodiscard]] Duration least_rtt() const { return least_.value(); }
+  [[nodiscard]] Duration min_rtt() const { return least_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
  private:
   static constexpr double default_inverse_delta = 2;  ///< 1/delta, since delta = 0.5 (section 2.1)
   static constexpr double pacing_factor = 2;
-  static constexpr std::uint32_t least_segments = 2;  ///< smallest window in segments
+  static constexpr std::uint32_t min_segments = 2;  ///< smallest window in segments
 
   enum class Direction : std::uint8_t { none, up, down };
 

@@ -91,7 +91,7 @@ void DeliveryRate::forgive_losses() {
   excess_ = {};
 }
 
-RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
+RateSample DeliveryRate::take(Instant now, Duration min_rtt) {
   RateSample sample;
   if (newly_ != 0) delivered_at_ = tick::us(now);
   if (limited_ && static_cast<std::int32_t>(delivered_ - limited_until_) > 0) limited_ = false;
@@ -109,7 +109,7 @@ RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
     sample.delivered = delivered_ - prior_delivered_;
     // ACKs or segments may be bunched, so the longer of both intervals is the true one.
     const std::uint32_t interval = std::max(send_interval_, tick::us(now) - prior_at_);
-    if (interval >= tick::us(least_rtt)) sample.interval = interval;
+    if (interval >= tick::us(min_rtt)) sample.interval = interval;
   }
   any_ = false;
   newly_ = 0;

@@ -62,9 +62,9 @@ class DeliveryRate {
   /// Discards all losses since the last sample, because the recovery was spurious.
   void forgive_losses();
 
-  /// Ends the ACK and returns its sample. An interval shorter than `least_rtt` is impossible and makes the sample
+  /// Ends the ACK and returns its sample. An interval shorter than `min_rtt` is impossible and makes the sample
   /// invalid.
-  [[nodiscard]] RateSample take(Instant now, Duration least_rtt);
+  [[nodiscard]] RateSample take(Instant now, Duration min_rtt);
 
   /// Marks samples as application-limited (section 3.4): data sent until everything now in flight is delivered reflects
   /// the application, not the path.

@@ -38,7 +38,7 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 /// or the output refuses it.
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
-  if (left < least_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
+  if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
   if (has_recovery_state() && !recovery_state().reassembly.sack_generator().empty()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);

@@ -44,7 +44,7 @@ std::string_view to_string(CloseReason reason) {
 void Endpoint::write(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   if (bits_.fin_wanted || bits_.reset_due || bits_.state == State::closed || note.payload_len == 0) return;
-  if (config_->joins_payloads && send_.join_back(payload, most_joined())) {
+  if (config_->joins_payloads && send_.join_back(payload, max_joined())) {
     snd_.end += note.payload_len;
     return;
   }
@@ -58,7 +58,7 @@ void Endpoint::write(packet::Packet&& payload) {
 
 /// True if some payload of `more` fits into the buffer of the payload before it.
 inline bool Endpoint::would_join(const packet::Queue& more) const {
-  const std::uint32_t most = most_joined();
+  const std::uint32_t most = max_joined();
   std::uint32_t before = send_.unsent() ? send_.back().note().payload_len : most;
   for (packet::Cursor at = more.front(); at; at = at.next()) {
     const std::uint32_t length = at.note().payload_len;

@@ -253,13 +253,13 @@ class Endpoint {
   /// Applies a path MTU that a router reported in an ICMP error (RFC 1191, RFC 8201). The path carries at most
   /// `payload` bytes per segment; the error quotes a segment of this endpoint at `quoted`. Returns true if the report
   /// is accepted, which requires that the quoted segment is outstanding and larger segments are in use. Larger segments
-  /// are then marked lost and retransmitted in pieces of at least least_payload bytes. The caller then calls emit().
+  /// are then marked lost and retransmitted in pieces of at least min_payload bytes. The caller then calls emit().
   /// After 687 s at least (RFC 1191 section 6.3), larger segments are probed one at a time (RFC 8899 section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
   /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer has announced
   /// it. Everything sent from now on fits, including retransmissions. The caller then calls emit().
   void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
-  static constexpr std::uint32_t least_payload = 512;  ///< bytes; no ICMP error imposes a smaller segment
+  static constexpr std::uint32_t min_payload = 512;  ///< bytes; no ICMP error imposes a smaller segment
 
   // --- observers ---
 
@@ -292,7 +292,7 @@ class Endpoint {
   [[nodiscard]] Duration srtt() const { return rtt_.srtt(); }
   /// Returns the recent minimum of the round-trip time, an estimate of the path without queues; zero before the first
   /// measurement.
-  [[nodiscard]] Duration least_rtt() const { return rtt_.least(); }
+  [[nodiscard]] Duration min_rtt() const { return rtt_.least(); }
   /// Returns the retransmission timeout including its current backoff.
   [[nodiscard]] Duration rto() const;
   /// Returns the largest payload of a segment sent: the minimum of the peer's MSS, the path and the local port, less
@@ -547,8 +547,8 @@ class Endpoint {
 
   // --- defined in emit_data.cpp ---
   /// Returns the largest payload, in bytes, that several writes may share in one buffer. That is one segment; on paths
-  /// with tiny segments it is least_joined, and the payload is cut again when it is sent.
-  [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
+  /// with tiny segments it is min_joined, and the payload is cut again when it is sent.
+  [[nodiscard]] std::uint32_t max_joined() const { return mtu_.full_mss < SendQueue::small ? min_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
   [[nodiscard]] bool may_send_new() const;
@@ -597,14 +597,14 @@ class Endpoint {
 
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
-  static constexpr std::uint32_t most_blind_retransmissions = UINT8_MAX;  ///< segments marked lost at once
-  static constexpr std::uint8_t most_duplicates_due = 31;
+  static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;  ///< segments marked lost at once
+  static constexpr std::uint8_t max_duplicates_due = 31;
   /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
   /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
   /// than one segment, because tiny payloads waste buffers.
-  static constexpr std::uint8_t most_small = 128;
-  static constexpr std::uint32_t least_joined = 1024;  ///< bytes; waiting payloads are joined up to this size at least
-  static constexpr std::uint8_t backoff_limit = 16;    ///< doublings beyond which timeout() does not grow
+  static constexpr std::uint8_t max_small = 128;
+  static constexpr std::uint32_t min_joined = 1024;  ///< bytes; waiting payloads are joined up to this size at least
+  static constexpr std::uint8_t backoff_limit = 16;  ///< doublings beyond which timeout() does not grow
   static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::ms8, 100 ms between challenge ACKs
 
   // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a

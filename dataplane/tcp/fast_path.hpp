@@ -199,7 +199,7 @@ inline bool Endpoint::may_send_new() const {
   const packet::Cursor next = send_.unsent();
   if (!next) return false;
   const std::uint32_t length = next.note().payload_len;
-  if (length < SendQueue::small && small_out_ >= most_small) [[unlikely]]
+  if (length < SendQueue::small && small_out_ >= max_small) [[unlikely]]
     return false;
   return snd_.nxt + length <= window_edge() && fits_cwnd(length);
 }

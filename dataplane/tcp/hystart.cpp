@@ -4,12 +4,12 @@ namespace sluice::tcp {
 namespace {
 
 // Constants of RFC 9406 section 4.3.
-constexpr std::uint32_t least_threshold_us = 4'000;  ///< MIN_RTT_THRESH
-constexpr std::uint32_t most_threshold_us = 16'000;  ///< MAX_RTT_THRESH
-constexpr std::uint32_t threshold_divisor = 8;       ///< MIN_RTT_DIVISOR
-constexpr std::uint8_t samples_needed = 8;           ///< N_RTT_SAMPLE
-constexpr std::uint32_t growth_divisor = 4;          ///< CSS_GROWTH_DIVISOR
-constexpr std::uint8_t conservative_rounds = 5;      ///< CSS_ROUNDS
+constexpr std::uint32_t min_threshold_us = 4'000;   ///< MIN_RTT_THRESH
+constexpr std::uint32_t max_threshold_us = 16'000;  ///< MAX_RTT_THRESH
+constexpr std::uint32_t threshold_divisor = 8;      ///< MIN_RTT_DIVISOR
+constexpr std::uint8_t samples_needed = 8;          ///< N_RTT_SAMPLE
+constexpr std::uint32_t growth_divisor = 4;         ///< CSS_GROWTH_DIVISOR
+constexpr std::uint8_t conservative_rounds = 5;     ///< CSS_ROUNDS
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void HyStart::judge() {
     return;
   }
   if (last_least_us == none) return;
-  const std::uint32_t threshold = std::clamp(last_least_us / threshold_divisor, least_threshold_us, most_threshold_us);
+  const std::uint32_t threshold = std::clamp(last_least_us / threshold_divisor, min_threshold_us, max_threshold_us);
   if (round_least_us < last_least_us + threshold) return;
   baseline_us = round_least_us;
   rounds = 0;

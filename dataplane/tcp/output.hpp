@@ -10,7 +10,7 @@
 namespace sluice::tcp {
 
 /// Smallest allowance that counts as unlimited.
-inline constexpr Bytes least_unbounded{Bytes::max().count() / 2};
+inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
 class Output {

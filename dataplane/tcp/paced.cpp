@@ -89,7 +89,7 @@ void Endpoint::follow_model(const AckEvent& event) {
 /// Returns the part of `allowance` that may leave in this burst. Retransmissions and probes due by a timer are not
 /// delayed.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
-  if (bits_.window_source == WindowSource::allowance || allowance < least_unbounded) return allowance;
+  if (bits_.window_source == WindowSource::allowance || allowance < min_unbounded) return allowance;
   const packet::Cursor lost = next_retransmission();
   const packet::Cursor next = lost ? lost : send_.unsent();
   const std::uint32_t size = next ? next.note().payload_len : 0U;
@@ -102,7 +102,7 @@ Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowan
 void Endpoint::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
-  const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= least_unbounded;
+  const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= min_unbounded;
   state.pacer.wait(free && state.pacer.holds_back(now) && can_send_now());
   if (!free) state.delivery.limit_by_application(pipe());
 }

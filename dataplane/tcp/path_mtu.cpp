@@ -11,13 +11,13 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr int most_cuts = INT_MAX;
+constexpr int max_cuts = INT_MAX;
 constexpr std::uint8_t suspicious = 3;  ///< consecutive timeouts if SACK is used or segments of the peer arrive
 constexpr std::uint8_t hopeless = 6;    ///< consecutive timeouts in any other case
 constexpr std::uint8_t rest = 6;        ///< ticks of 137 s before larger segments are tried again; 687 s at least
 constexpr std::uint8_t tick_mask = 63;
 constexpr std::uint8_t last_step = 3;       ///< last step of a search: the whole distance, a half, a quarter, an eighth
-constexpr std::uint32_t least_gain = 16;    ///< bytes; smaller gains are not tried
+constexpr std::uint32_t min_gain = 16;      ///< bytes; smaller gains are not tried
 constexpr std::uint32_t enough_behind = 4;  ///< segments behind a probe, to detect its loss
 
 }  // namespace
@@ -42,7 +42,7 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
 /// Reduces the segment size. Larger segments are marked lost and retransmitted under the same cwnd, because their loss
 /// was no congestion (RFC 1191 section 6.5).
 void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
-  const std::uint32_t size = std::max(payload, least_payload);
+  const std::uint32_t size = std::max(payload, min_payload);
   if (size >= mtu_.mss) return;
   mtu_.mss = static_cast<std::uint16_t>(size);
   bits_.small_path = true;
@@ -60,7 +60,7 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 void Endpoint::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = send_.front();
-  if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
+  if (!send_.outstanding() || front.note().payload_len <= min_payload) return;
   const bool suspected = (bits_.peer_responded || bits_.use_sack) && loss_recovery_.retries >= suspicious;
   if (!suspected && loss_recovery_.retries != hopeless) return;
   shrink_segments(front.note().payload_len / 2U, now);
@@ -77,7 +77,7 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
     room = std::min(room, std::int64_t{congestion_.cwnd()} - pipe());
   }
   bool least = pipe() == 0;  // one segment may always be in flight
-  int cuts = mtu_.mss < SendQueue::small ? most_small - small_out_ : most_cuts;
+  int cuts = mtu_.mss < SendQueue::small ? max_small - small_out_ : max_cuts;
   for (; at && (least || room >= mtu_.mss); at = at.next(), least = false) {
     while (at.note().payload_len > mtu_.mss && (least || room >= mtu_.mss)) {
       if (--cuts < 0 || !output.grant_cut(least) || !scoreboard().cut(at, mtu_.mss)) return;
@@ -117,7 +117,7 @@ bool Endpoint::may_try_larger(Instant now) const {
   const auto since = static_cast<std::uint8_t>((tick::s137(now) - bits_.shrunk_at) & tick_mask);
   if (bits_.search_step == 0 && since < rest) return false;
   const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, mtu_.full_mss);
-  if (first <= mtu_.mss + least_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
+  if (first <= mtu_.mss + min_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
   const std::uint32_t room = enough_behind * mtu_.mss + mtu_.full_mss;
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (snd_.wnd < room || (uses_cwnd && congestion_.cwnd() < room)) return false;
@@ -130,7 +130,7 @@ bool Endpoint::may_try_larger(Instant now) const {
 packet::Cursor Endpoint::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;
-  if (gain < least_gain) {
+  if (gain < min_gain) {
     end_search(now);
     return send_.unsent();
   }

@@ -17,7 +17,7 @@ bool reached(std::uint32_t now, std::uint32_t when) {
 
 /// Returns the real round trip as a share of the virtual one, at most 1.
 float share_of_round(const PathView& path) {
-  const auto least = static_cast<float>(Prague::least_round.count());
+  const auto least = static_cast<float>(Prague::min_round.count());
   return std::min(1.0F, static_cast<float>(path.srtt.count()) / least);
 }
 
@@ -38,7 +38,7 @@ void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathV
 void Prague::on_feedback(CongestionWindow& window, const MarkFeedback& feedback, const AckEvent& /*event*/,
                          const PathView& path) {
   const std::uint32_t now = tick::us(path.now);
-  const std::uint32_t round = tick::us(std::max(path.srtt, least_round));
+  const std::uint32_t round = tick::us(std::max(path.srtt, min_round));
   if (!fed) {
     fed = true;
     round_end = now + round;

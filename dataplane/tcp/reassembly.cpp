@@ -76,7 +76,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
 /// True if another packet of `length` bytes may be stored. `of_its_own` means that it starts a run. The number of short
 /// runs is limited, because each costs a whole buffer for few bytes.
 bool Reassembly::has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const {
-  if (of_its_own && length < thin && thin_ >= most_thin) return false;
+  if (of_its_own && length < thin && thin_ >= max_thin) return false;
   return count_ < std::min(limits.packets, capacity);
 }
 

@@ -18,7 +18,7 @@ namespace sluice::tcp {
 ///
 /// Memory is in proportion to bytes, however small the segments are and however many holes there are. Data that fits
 /// into the buffer of a neighbour is copied there. Two consecutive packets of a run thus hold more than Limits::joined
-/// bytes. At most `most_thin` runs are shorter than `thin` bytes.
+/// bytes. At most `max_thin` runs are shorter than `thin` bytes.
 class Reassembly {
  public:
   /// Limits that the connection sets.
@@ -29,7 +29,7 @@ class Reassembly {
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
   static constexpr std::uint32_t always_held = 4096;     ///< packets allowed for any offered window
   static constexpr std::uint32_t thin = 256;             ///< bytes; a shorter run counts as thin
-  static constexpr std::uint8_t most_thin = 64;          ///< thin runs held at most
+  static constexpr std::uint8_t max_thin = 64;           ///< thin runs held at most
 
   Reassembly() = default;
   ~Reassembly() { clear(); }

@@ -85,7 +85,7 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
     return;
   }
   count(counters_.out_of_order);
-  if (!bits_.use_sack && bits_.duplicates_due < most_duplicates_due) ++bits_.duplicates_due;
+  if (!bits_.use_sack && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
 /// Returns the limits of the reassembly queue. A packet that joins several segments is sent on as one, so it is limited

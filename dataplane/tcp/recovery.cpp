@@ -167,7 +167,7 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
 /// together, so few of these retransmissions are unneeded.
 void Endpoint::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
-      static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blind_retransmissions));
+      static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
   scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());

@@ -18,7 +18,7 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
   if (!has_sample()) {  // RFC 6298 (2.2)
     srtt_us_ = static_cast<std::uint32_t>(us);
     variation_us_ = srtt_us_ / 2;
-    least_us_ = srtt_us_;
+    min_us_ = srtt_us_;
     round_worst_us_ = 0;
     round_end_ = snd_nxt;
     set_probe_timeout(min_rto);
@@ -32,8 +32,8 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
   if (deviation > variation_us_) variation_us_ += (deviation - variation_us_) / 4;
   if (snd_una < round_end_) return;
   if (round_worst_us_ < variation_us_) variation_us_ -= (variation_us_ - round_worst_us_) / 4;
-  if (srtt_us_ > least_us_) least_us_ += (srtt_us_ - least_us_) / 1024;
-  least_us_ = std::min(least_us_, static_cast<std::uint32_t>(us));
+  if (srtt_us_ > min_us_) min_us_ += (srtt_us_ - min_us_) / 1024;
+  min_us_ = std::min(min_us_, static_cast<std::uint32_t>(us));
   set_probe_timeout(min_rto);
   round_worst_us_ = 0;
   round_end_ = snd_nxt;

@@ -25,7 +25,7 @@ class RttEstimator {
   [[nodiscard]] Duration variation() const { return std::chrono::microseconds(variation_us_); }
   /// Returns the minimum of the samples that ended a round. It rises by 1/1024 of its distance to SRTT per round,
   /// because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
-  [[nodiscard]] Duration least() const { return std::chrono::microseconds(least_us_); }
+  [[nodiscard]] Duration least() const { return std::chrono::microseconds(min_us_); }
   /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2). It is two round trips, at least 10 ms because hosts
   /// need time to answer. It is at most `min_rto` beyond one round trip, so it precedes the retransmission timeout.
   /// Computed at the end of each round, because it is read for every segment. One second before the first sample.
@@ -42,7 +42,7 @@ class RttEstimator {
 
   std::uint32_t srtt_us_ = 0;
   std::uint32_t variation_us_ = 0;
-  std::uint32_t least_us_ = 0;
+  std::uint32_t min_us_ = 0;
   std::uint32_t round_worst_us_ = 0;  ///< largest deviation of this round
   SeqNum round_end_;
   std::uint16_t probe_ticks_ = 954;  ///< probe timeout, tick::ms

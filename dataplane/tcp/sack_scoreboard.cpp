@@ -91,7 +91,7 @@ void SendQueue::record_delivered(SeqNum ack, Delivery& delivery) const {
 
 void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event,
                             Delivery& delivery) {
-  int steps = most_steps;
+  int steps = max_steps;
   for (const SackBlock& block : blocks) {
     // A block at or below SND.UNA is a D-SACK (RFC 2883); one beyond SND.NXT is invalid.
     if (block.left < una || block.left >= block.right || block.right > nxt) continue;

@@ -15,7 +15,7 @@ constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< age at which TS
 constexpr std::uint8_t ignored_flags = Flags::psh_bit;
 /// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible because its sender may have
 /// missed acknowledgements.
-constexpr std::uint32_t least_repeated = 1U << 20;
+constexpr std::uint32_t min_repeated = 1U << 20;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ bool Endpoint::is_plausible(const Segment& segment) const {
   if (!segment.flags.ack() || segment.ack < snd_.una || segment.ack > snd_.nxt) return false;
   const bool dated = bits_.use_timestamps && segment.has_timestamps;
   if (dated && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0) return false;
-  return segment.seq + std::max(room_, least_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.adv, rcv_.nxt);
+  return segment.seq + std::max(room_, min_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.adv, rcv_.nxt);
 }
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {

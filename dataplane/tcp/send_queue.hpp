@@ -111,12 +111,12 @@ class SendQueue {
   /// are ignored.
   ///
   /// The walk to a block starts at the nearest position before it where a block was found, because a receiver repeats
-  /// and extends its blocks. A peer may report anything, so at most `most_steps` packets that bring nothing new are
+  /// and extends its blocks. A peer may report anything, so at most `max_steps` packets that bring nothing new are
   /// passed for all blocks together. Packets farther away stay unmarked this time, which is safe because SACK is
   /// advisory (RFC 2018 section 8). The position reached is kept, so the next report continues from there. The newest
   /// packet is marked in any case, because the answer to a tail loss probe may report only that one.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
-  static constexpr int most_steps = 1000;
+  static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
   /// `event`. Returns the ticks (tick::us) until the next packet may be lost; zero if none is pending. A packet that
   /// was overtaken waits at most `window` beyond the round-trip time. The timer covers the first such packet, whereas

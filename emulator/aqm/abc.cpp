@@ -13,7 +13,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr double most_tokens = 10;  ///< bounds the saved tokens after a time with few packets
+constexpr double max_tokens = 10;  ///< bounds the saved tokens after a time with few packets
 
 const AbcParameters& checked(const AbcParameters& p) {
   constexpr Duration zero = Duration::zero();
@@ -59,7 +59,7 @@ double AbcControl::target_rate(Duration waited, Instant now) {
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);
-  tokens_ = std::min(tokens_ + share, most_tokens);
+  tokens_ = std::min(tokens_ + share, max_tokens);
   if (tokens_ <= 1) return false;
   tokens_ -= 1;
   return true;

@@ -11,7 +11,7 @@ namespace sluice::emulator {
 namespace {
 
 /// p_Lmax of RFC 9332: coupled probability from which marks alone do not slow L4S traffic down enough.
-constexpr double most_scalable = 1;
+constexpr double max_scalable = 1;
 
 const DualPi2Parameters& checked(const DualPi2Parameters& p) {
   constexpr Duration zero = Duration::zero();
@@ -58,10 +58,10 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
 /// marks the rest.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
-  if (coupled >= most_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
+  if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
   const bool above = waited > parameters_.step && behind > parameters_.max_packet;
-  const double likelihood = above && coupled < most_scalable ? most_scalable : std::min(coupled, most_scalable);
-  return likelihood >= most_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
+  const double likelihood = above && coupled < max_scalable ? max_scalable : std::min(coupled, max_scalable);
+  return likelihood >= max_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
 }
 
 /// Decides for a classic packet (appendix A.2): marked if it is ECN-capable and there is no overload, otherwise

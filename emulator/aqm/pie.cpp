@@ -15,10 +15,10 @@ namespace {
 
 /// Bounds of the sum of probabilities since the last drop: none below the first, certain at the second (RFC 8033
 /// section 5.5).
-constexpr double least_sum = 0.85;
-constexpr double most_sum = 8.5;
+constexpr double min_sum = 0.85;
+constexpr double max_sum = 8.5;
 /// Probability above which packets are dropped even if they are ECN-capable (section 5.1).
-constexpr double most_marked = 0.1;
+constexpr double max_marked = 0.1;
 
 const PieParameters& checked(const PieParameters& p) {
   if (p.target <= Duration::zero() || p.tupdate <= Duration::zero() || p.max_burst < Duration::zero()) {
@@ -82,8 +82,8 @@ bool PieQueue::drops() {
   if (before_ < parameters_.target / 2 && probability_ < 0.2) return false;
   if (bytes() <= parameters_.max_packet * 2) return false;
   sum_ = probability_ == 0 ? 0 : sum_ + probability_;
-  if (sum_ < least_sum) return false;
-  if (sum_ < most_sum && !random_.chance(probability_)) return false;
+  if (sum_ < min_sum) return false;
+  if (sum_ < max_sum && !random_.chance(probability_)) return false;
   sum_ = 0;
   return true;
 }
@@ -95,7 +95,7 @@ void PieQueue::enqueue(packet::Packet packet, Instant now) {
     return;
   }
   if (drops()) {
-    if (!parameters_.ecn || probability_ > most_marked || !mark_congestion(packet)) {
+    if (!parameters_.ecn || probability_ > max_marked || !mark_congestion(packet)) {
       refused(&DisciplineCounters::dropped_early);
       return;
     }

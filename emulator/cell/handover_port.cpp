@@ -57,7 +57,7 @@ void HandoverPort::follow(UeIndex ue, packet::Packet packet, Bytes length, Insta
 
 void HandoverPort::hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now) {
   Ring<Held>& held = passages_[ue].held;
-  if (held.size() >= most_held) return cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
+  if (held.size() >= max_held) return cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
   held.push({std::move(packet), length});
   ++counters_.held_packets;
 }

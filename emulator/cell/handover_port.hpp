@@ -29,7 +29,7 @@ class HandoverPort final : public Element, public EventTarget {
   /// Time after the path switch at which a missing end marker counts as lost.
   static constexpr Duration marker_timeout = std::chrono::milliseconds(200);
   /// Maximum number of packets of one UE that wait for the end marker.
-  static constexpr std::size_t most_held = 4096;
+  static constexpr std::size_t max_held = 4096;
 
   /// Creates the port of `cell`, whose UEs must be added before. `loop` and `cell` must outlive it.
   HandoverPort(EventLoop& loop, Cell& cell);

@@ -31,8 +31,8 @@ struct QueueCounters {
   std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that had been transmitted in vain
   std::uint64_t taken_over_bytes = 0;  ///< part of arrived_bytes that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
-  std::uint64_t carried = 0;   ///< bytes on the air transmitted, padding of the last frame included
-  std::uint64_t most_air = 0;  ///< largest backlog so far, bytes on the air
+  std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
+  std::uint64_t max_air = 0;  ///< largest backlog so far, bytes on the air
   /// Backlog integrated over time, in byte-seconds on the air. The mean backlog is its difference divided by the time
   /// between.
   double air_seconds = 0;
@@ -66,7 +66,7 @@ class QueueLedger {
   /// Adds a packet to what is queued.
   void entered(Bytes length, Bytes air, Instant now) {
     change(length, air, now);
-    counters_.most_air = std::max(counters_.most_air, count(air_bytes_));
+    counters_.max_air = std::max(counters_.max_air, count(air_bytes_));
   }
   /// Removes bytes from what is queued: transmitted, dropped or forwarded ones.
   void left(Bytes length, Bytes air, Instant now) { change(-length, -air, now); }

@@ -42,8 +42,8 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
     Ue& ue = ues_[sharer.ue];
     ue.known -= std::min(ue.known, size);
     // Bounds the list: without reports for this number of grants, the oldest ones no longer matter.
-    constexpr std::size_t most_given = 64;
-    if (ue.given.size() == most_given) ue.given.erase(ue.given.begin());
+    constexpr std::size_t max_given = 64;
+    if (ue.given.size() == max_given) ue.given.erase(ue.given.begin());
     ue.given.push_back({tti, size});
     grants_.push_back({sharer.ue, sharer.units, size});
     turn_ = sharer.ue + 1;

@@ -10,7 +10,7 @@ namespace sluice::emulator {
 namespace {
 
 /// Lower bound of the back-off 1−m.
-constexpr double least_back_off = 1e-3;
+constexpr double min_back_off = 1e-3;
 /// Change of ln(1−m) at a failure: 0.4 dB.
 constexpr double adaptation_step = 0.1;
 
@@ -67,7 +67,7 @@ void ClampChannel::adapt(bool received) {
     ++failures_;
     change = -adaptation_step;
   }
-  back_off_ = std::clamp(back_off_ * std::exp(change), least_back_off, 1.0);
+  back_off_ = std::clamp(back_off_ * std::exp(change), min_back_off, 1.0);
 }
 
 }  // namespace sluice::emulator

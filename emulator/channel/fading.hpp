@@ -14,7 +14,7 @@ namespace sluice::emulator {
 inline constexpr double carrier_wavelength = 0.15;
 
 /// Lower bound of the fading power, because zero power has no logarithm.
-inline constexpr double least_fading_power = 1e-12;
+inline constexpr double min_fading_power = 1e-12;
 
 /// Returns the Doppler frequency in Hz at a speed in km/h, for the 2 GHz carrier.
 [[nodiscard]] constexpr double doppler_hz(double kmh) {

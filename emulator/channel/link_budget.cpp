@@ -43,7 +43,7 @@ constexpr double log2_of_a_db = std::numbers::ln10 / 10 * std::numbers::log2e;
                                                    const FadingStretch& fading) {
   FadingStretch snr_db;
   for (std::size_t i = 0; i < fading.size(); ++i) {
-    const double faded = fading[i] > least_fading_power ? fading[i] : least_fading_power;
+    const double faded = fading[i] > min_fading_power ? fading[i] : min_fading_power;
     const double gain = budget.mean_gain * faded * power_of_two(shadowing_db[i] * -log2_of_a_db);
     const double snr = budget.power_mw * gain / (budget.intra_cell_mw * gain + budget.inter_cell_mw);
     snr_db[i] = logarithm(snr) * (1 / log2_of_a_db);

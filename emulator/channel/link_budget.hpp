@@ -30,7 +30,7 @@ struct LinkBudget {
 
  private:
   /// Bounds the fading power below, because zero has no logarithm.
-  [[nodiscard]] static double at_least(double fading) { return std::max(fading, least_fading_power); }
+  [[nodiscard]] static double at_least(double fading) { return std::max(fading, min_fading_power); }
 };
 
 }  // namespace sluice::emulator

@@ -38,7 +38,7 @@ OfdmaChannel::OfdmaChannel(const OfdmaParameters& parameters, Duration tti, cons
 double OfdmaChannel::measure() {
   double snr = parameters_.mean_snr_db - shadowing_.db();
   shadowing_.step();
-  if (parameters_.fading) snr += 10 * std::log10(std::max(fading_.power(measurements_), least_fading_power));
+  if (parameters_.fading) snr += 10 * std::log10(std::max(fading_.power(measurements_), min_fading_power));
   measured_[measurements_++ % measured_.size()] = snr;
   return snr;
 }

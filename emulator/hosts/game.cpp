@@ -142,7 +142,7 @@ void GameServer::on_datagram(const packet::Addresses& ours, std::span<const std:
   const FlowEnds ends{ours.dst, ours.src, ours.dst_port, ours.src_port};
   auto at = players_.find(ends);
   if (at == players_.end()) {
-    if (players_.size() >= most_players) return;
+    if (players_.size() >= max_players) return;
     at =
         players_
             .emplace(ends, std::make_unique<Player>(loop_, host_, ours, log_, random_.split("player", players_.size())))

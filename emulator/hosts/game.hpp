@@ -76,7 +76,7 @@ class GameClient final : public DatagramApplication, public EventTarget {
 class GameServer final : public DatagramApplication {
  public:
   static constexpr Duration patience = std::chrono::seconds(30);  ///< silence after which a player is dropped
-  static constexpr std::size_t most_players = 4096;               ///< datagrams of further players are ignored
+  static constexpr std::size_t max_players = 4096;                ///< datagrams of further players are ignored
 
   /// Makes a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
   /// `random` is for exponential intervals.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration reconnect_after = std::chrono::seconds(1);
 /// Largest number of outstanding requests; the server accepts 1024.
-constexpr std::size_t most_asked = 512;
+constexpr std::size_t max_asked = 512;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void RequestClient::on_open(Connection& connection, Instant now) {
 }
 
 void RequestClient::ask(Instant now) {
-  if (asked_.size() < most_asked) {
+  if (asked_.size() < max_asked) {
     const std::uint64_t size = config_.size.draw(random_);
     asked_.push_back({now, size});
     connection_->send(Request{Request::Verb::fetch, size}.encode());

@@ -11,7 +11,7 @@ namespace sluice::emulator {
 namespace {
 
 /// Largest number of outstanding probes per connection. A stalled link then accumulates no more.
-constexpr std::size_t most_waiting = 1000;
+constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ class ResponsivenessClient::Kept final : public Application {
   }
 
   void probe(Instant now) {
-    if (connection_ == nullptr || waiting_.size() >= most_waiting) return;
+    if (connection_ == nullptr || waiting_.size() >= max_waiting) return;
     connection_->send(FrameHead{FrameHead::Kind::probe, next_}.encode());
     waiting_.emplace(next_++, now);
     host_.push(connection_->number(), now);

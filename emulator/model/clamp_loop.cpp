@@ -14,9 +14,9 @@ double clamp_loop_growth(double slope) {
   if (!(slope > 0)) throw std::invalid_argument("b must be above 0");
   using Complex = std::complex<double>;
   constexpr double largest_real = 1 / std::numbers::e;
-  constexpr int most_steps = 200;
+  constexpr int max_steps = 200;
   Complex root = slope <= largest_real ? Complex(0, 0) : Complex(std::log(slope), std::numbers::pi / 2);
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     const Complex delayed = slope * std::exp(-root);
     const Complex change = (root + delayed) / (1.0 - delayed);
     root -= change;

@@ -18,8 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int format = 1;
-constexpr std::size_t most_entries = 100'000;
-constexpr std::uint64_t most_seeds = 10'000;
+constexpr std::size_t max_entries = 100'000;
+constexpr std::uint64_t max_seeds = 10'000;
 
 Json json_of(const Input& input) {
   Json json = {{"name", input.name}, {"sha256", input.sha256}};
@@ -73,7 +73,7 @@ std::string digest_in(const Json& json) {
 
 const Json& list_in(const Json& json, const char* key) {
   const Json& list = member(json, key);
-  if (!list.is_array() || list.size() > most_entries) refuse(key, "a list");
+  if (!list.is_array() || list.size() > max_entries) refuse(key, "a list");
   return list;
 }
 
@@ -171,8 +171,8 @@ Provenance parse_provenance(std::string_view text) {
   read.inputs.traces = list_of(json, "traces", trace_in);
   read.inputs.missing = texts_in(json, "missing_traces");
   const Json& seeds = member(json, "seeds_per_point");
-  if (!seeds.is_number_unsigned() || seeds.get<std::uint64_t>() < 1 || seeds.get<std::uint64_t>() > most_seeds) {
-    refuse("seeds_per_point", "1 to " + std::to_string(most_seeds));
+  if (!seeds.is_number_unsigned() || seeds.get<std::uint64_t>() < 1 || seeds.get<std::uint64_t>() > max_seeds) {
+    refuse("seeds_per_point", "1 to " + std::to_string(max_seeds));
   }
   read.seeds_per_point = seeds.get<std::uint32_t>();
   read.seeds = numbers_in(json, "seeds");

@@ -14,7 +14,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t most_points = 900;  ///< points per line; more are not visible
+constexpr std::size_t max_points = 900;  ///< points per line; more are not visible
 
 /// Scale of a row: linear, logarithmic, or logarithmic only if the modes differ much. `first_line` is linear and only
 /// as high as the solid lines, because an advertised window may be far above the used one.
@@ -41,8 +41,8 @@ std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
 /// Keeps the highest and lowest point of each section, so that a long run shows its peaks. A section without any is a
 /// gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
-  if (points.size() <= most_points) return points;
-  const std::size_t stretch = (points.size() * 2 + most_points - 1) / most_points;
+  if (points.size() <= max_points) return points;
+  const std::size_t stretch = (points.size() * 2 + max_points - 1) / max_points;
   std::vector<PlotPoint> kept;
   for (std::size_t from = 0; from < points.size(); from += stretch) {
     const auto first = points.begin() + static_cast<std::ptrdiff_t>(from);

@@ -195,7 +195,7 @@ void LiveRun::publish(Instant now) {
   Meter& meter = network_->meter();
   status_.time_s = to_seconds(now.time_since_epoch());
   status_.point = meter.newest();
-  meter.describe_ues(status_.ues, LiveStatus::most_ues, now);
+  meter.describe_ues(status_.ues, LiveStatus::max_ues, now);
   status_.ues_total = meter.ues();
   status_.drops = meter.drops_by_reason();
   status_.ttis_missed = ttis_missed_;

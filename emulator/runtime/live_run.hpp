@@ -28,7 +28,7 @@ namespace sluice::emulator {
 
 /// State of a real-time run, for the status line and the live page.
 struct LiveStatus {
-  static constexpr std::size_t most_ues = 100;  ///< UEs that are described at most
+  static constexpr std::size_t max_ues = 100;  ///< UEs that are described at most
 
   double time_s = 0;  ///< time since the start of the run
   SeriesPoint point;  ///< newest point of the time series

@@ -38,7 +38,7 @@ void UplinkSwitch::receive(packet::Packet packet, Instant now) {
   if (ue == nullptr) return lines_.front()->receive(std::move(packet), now);
   Between& between = between_[*ue];
   if (!between.is) return lines_[ues_.nodeb(*ue)]->receive(std::move(packet), now);
-  if (between.waiting.size() < most_waiting) {
+  if (between.waiting.size() < max_waiting) {
     between.waiting.push(std::move(packet));
   } else {
     ++dropped_;

@@ -52,7 +52,7 @@ class PathSwitch final : public Element {
 class UplinkSwitch final : public Element {
  public:
   /// Largest number of packets that one UE keeps during an interruption.
-  static constexpr std::size_t most_waiting = 4096;
+  static constexpr std::size_t max_waiting = 4096;
 
   /// Takes one line per Node-B. The lines outlive it.
   UplinkSwitch(UeMap ues, std::vector<Element*> lines);
@@ -62,7 +62,7 @@ class UplinkSwitch final : public Element {
   void interrupt(std::uint32_t ue) { between_[ue].is = true; }
   /// Ends the interruption: `nodeb` serves the UE, which sends the kept packets.
   void arrive(std::uint32_t ue, std::uint32_t nodeb, Instant now);
-  /// Returns the number of packets dropped because `most_waiting` packets were kept.
+  /// Returns the number of packets dropped because `max_waiting` packets were kept.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

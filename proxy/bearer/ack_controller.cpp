@@ -40,7 +40,7 @@ void AckController::on_ack(control::Acknowledged news) {
 }
 
 bool AckController::on_report(Instant now, const control::feedback::BearerReport& report) {
-  check_.on_report(now, report.transmitted, law_.least_time_in_queue(report.queue));
+  check_.on_report(now, report.transmitted, law_.min_time_in_queue(report.queue));
   if (!check_.trusted()) return false;
   ask<AcksCalls::OnReport>(now, report.queue);
   return true;

@@ -42,7 +42,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
                            Bytes bytes_in_flight, Instant now) {
   ++reports_;
   // The queue is taken in IP bytes, as the proxy counts, because the report's own figure may be in radio frames.
-  view_.queue = std::min(control::feedback::waiting(queue), control::feedback::most_plausible);
+  view_.queue = std::min(control::feedback::waiting(queue), control::feedback::max_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
   view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);

@@ -6,7 +6,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Minimum of the silence after which another Node-B may take over, because one late report is no silence.
-constexpr Duration least_silence = std::chrono::milliseconds(20);
+constexpr Duration min_silence = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void ReportSequencer::inherit(const ReportSequencer& before) {
 bool ReportSequencer::accepts(const ReportArrival& report, Instant now) const {
   if (!changes_reporter(report)) return true;
   using control::feedback::RadioState;
-  const Duration silence = std::max(std::min(2 * last_.period, longest_silence_), least_silence);
+  const Duration silence = std::max(std::min(2 * last_.period, longest_silence_), min_silence);
   return report.bearer.state == RadioState::normal &&
          (last_.bearer.state != RadioState::normal || now - omission_rx_ >= silence);
 }
@@ -51,7 +51,7 @@ void SuppressingNodeBs::on_omission(const OmissionNotice& notice, Instant now) {
     found->on_omission(notice, now);
     return;
   }
-  if (senders_.size() == most_senders) {
+  if (senders_.size() == max_senders) {
     senders_.erase(std::min_element(senders_.begin(), senders_.end(),
                                     [](const auto& a, const auto& b) { return a.last_rx() < b.last_rx(); }));
   }

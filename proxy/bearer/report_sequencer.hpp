@@ -114,7 +114,7 @@ class SuppressingNodeBs {
 
  private:
   /// Limit of the table. The Node-B that was silent longest is evicted, and its reports then age as usual.
-  static constexpr std::size_t most_senders = 64;
+  static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };
 

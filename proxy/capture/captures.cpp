@@ -14,17 +14,17 @@ namespace sluice::capture {
 namespace {
 
 /// Maximum number of unreleased tap sets of a shard. A stalled shard releases none, so their rings stay allocated.
-constexpr std::size_t most_sets = 4 * most_captures;
+constexpr std::size_t max_sets = 4 * max_captures;
 
 }  // namespace
 
 admin::Answer Captures::begin(const std::vector<std::string>& words) {
   std::variant<Request, std::string> parsed = Request::parse(words);
   if (const auto* const problem = std::get_if<std::string>(&parsed)) return admin::Answer::failure(*problem);
-  if (running_.size() >= most_captures)
-    return admin::Answer::failure(std::to_string(most_captures) + " captures run already, which is all that may");
+  if (running_.size() >= max_captures)
+    return admin::Answer::failure(std::to_string(max_captures) + " captures run already, which is all that may");
   tidy();
-  if (std::any_of(sets_.begin(), sets_.end(), [](const auto& sets) { return sets.size() > most_sets; }))
+  if (std::any_of(sets_.begin(), sets_.end(), [](const auto& sets) { return sets.size() > max_sets; }))
     return admin::Answer::failure("a poll thread has not let go of earlier captures yet; try again");
   const Request& request = std::get<Request>(parsed);
   Taps taps;

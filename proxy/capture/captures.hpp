@@ -13,7 +13,7 @@
 
 namespace sluice::capture {
 
-/// Manages up to most_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
+/// Manages up to max_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
 class Captures {
  public:
   /// Ring size in bytes of one capture at one shard.

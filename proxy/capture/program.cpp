@@ -1,5 +1,5 @@
 // Checks and runs classic BPF programs that clients of the admin socket send. ShardTaps runs them on poll threads.
-// Invariant: a program that passed checked() terminates after at most most_instructions steps, cannot abort the
+// Invariant: a program that passed checked() terminates after at most max_instructions steps, cannot abort the
 // process and cannot read uninitialised memory. Machine: McCanne and Jacobson, "The BSD Packet Filter" (USENIX 1993).
 #include "proxy/capture/program.hpp"
 
@@ -118,7 +118,7 @@ void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<W
 /// True if no memory word is read before it is written. `instructions` jump only forwards and passed bpf_validate(),
 /// so word numbers are in range.
 bool reads_only_what_it_wrote(std::span<const bpf_insn> instructions) {
-  std::array<Written, Program::most_instructions> written;
+  std::array<Written, Program::max_instructions> written;
   written.fill(~Written{0});
   written[0] = 0;
   for (std::size_t at = 0; at < instructions.size(); ++at) {
@@ -142,7 +142,7 @@ std::optional<bpf_insn> read_instruction(std::string_view text) {
 }  // namespace
 
 std::optional<Program> Program::checked(std::vector<bpf_insn> instructions) {
-  if (instructions.empty() || instructions.size() > most_instructions || !only_jumps_forwards(instructions) ||
+  if (instructions.empty() || instructions.size() > max_instructions || !only_jumps_forwards(instructions) ||
       !std::all_of(instructions.begin(), instructions.end(), is_known) ||
       std::any_of(instructions.begin(), instructions.end(), shifts_too_far) ||
       bpf_validate(instructions.data(), static_cast<int>(instructions.size())) == 0 ||
@@ -154,7 +154,7 @@ std::optional<Program> Program::checked(std::vector<bpf_insn> instructions) {
 }
 
 std::optional<Program> Program::parse(std::string_view text) {
-  if (text.size() % digits != 0 || text.size() > digits * most_instructions) return std::nullopt;
+  if (text.size() % digits != 0 || text.size() > digits * max_instructions) return std::nullopt;
   std::vector<bpf_insn> instructions;
   for (; !text.empty(); text.remove_prefix(digits)) {
     const std::optional<bpf_insn> instruction = read_instruction(text.substr(0, digits));

@@ -20,7 +20,7 @@ namespace sluice::capture {
 class Program {
  public:
   /// Maximum number of instructions, more than any expression that a person types.
-  static constexpr std::size_t most_instructions = 400;
+  static constexpr std::size_t max_instructions = 400;
 
   /// Creates a program that accepts every frame.
   Program() = default;

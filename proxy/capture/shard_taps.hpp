@@ -14,14 +14,14 @@
 namespace sluice::capture {
 
 /// Maximum number of concurrent captures.
-inline constexpr std::size_t most_captures = 4;
+inline constexpr std::size_t max_captures = 4;
 
 /// Fixed set of captures that observe one shard's frames; a change creates a new set. Thread: the shard's, once
 /// the shard has taken the set.
 class ShardTaps final : public proxy::FrameWatch {
  public:
   /// Creates a set and allocates the buffer of a frame. `generation` grows with each set of this shard. `taps` holds
-  /// at most most_captures captures and one recorder of the last frames.
+  /// at most max_captures captures and one recorder of the last frames.
   ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameSink>> taps);
 
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -41,7 +41,7 @@ class ShardTaps final : public proxy::FrameWatch {
     Decision decision;
   };
   /// Number of bytes of a frame to show to each tap; nothing if the tap does not select the frame.
-  using Shares = std::array<std::optional<std::uint16_t>, most_captures + 1>;
+  using Shares = std::array<std::optional<std::uint16_t>, max_captures + 1>;
   /// Received frame that the shard is processing.
   struct Current {
     FrameHeader header;

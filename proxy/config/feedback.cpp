@@ -90,7 +90,7 @@ void describe(Section& s, FeedbackConfig& feedback) {
   s.value("status_period", feedback.status_period, {1ms, 10s}, "how often the other side is told about each bearer");
   s.value("largest_rate", feedback.largest.rate, {Rate::bits_per_second(1e3), control::feedback::fastest_plausible},
           "of a UE's radio link; a report that says more is refused and counted");
-  s.value("largest_queue", feedback.largest.queue, {Bytes(1500), control::feedback::most_plausible},
+  s.value("largest_queue", feedback.largest.queue, {Bytes(1500), control::feedback::max_plausible},
           "of a UE at the Node-B; likewise, and for what the report grants");
   s.value("allow_readable_secrets", feedback.allow_readable_secrets,
           "take secrets from files that everybody on this machine may read; for keys that are no secret");

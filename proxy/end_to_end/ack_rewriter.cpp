@@ -78,7 +78,7 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
 /// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is
 /// rounded down to the unit of the window scale, so the minimum is rounded up to it.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
-  const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments);
+  const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }

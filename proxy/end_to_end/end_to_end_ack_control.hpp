@@ -17,8 +17,8 @@ namespace sluice::proxy {
 /// from the server during one control loop delay. Thread: its shard's.
 class EndToEndAckControl {
  public:
-  /// Reserves places for `most_flows` connections.
-  explicit EndToEndAckControl(std::uint32_t most_flows) : flows_(most_flows) {}
+  /// Reserves places for `max_flows_at_once` connections.
+  explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
   /// True if the ACK-based controller applies to the bearer's end-to-end connections. While it only replaces late
   /// reports it does not, because the other controller's allowance needs split connections.

@@ -25,7 +25,7 @@ KnownConnection from_the_start(EndToEndFlow& flow) {
 
 void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
   syn_of(in) = reported;
-  if (in == Side::radio) segment = std::max(reported.options.mss, least_segment);
+  if (in == Side::radio) segment = std::max(reported.options.mss, min_segment);
 }
 
 /// Updates the handshake. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the proxy does not rewrite them.

@@ -39,7 +39,7 @@ struct DataWay {
 };
 
 /// Minimum MSS that is assumed for the controllers, because they count in segments.
-inline constexpr std::uint16_t least_segment = 88;
+inline constexpr std::uint16_t min_segment = 88;
 
 /// Contents of a host's SYN or SYN-ACK.
 struct SynNote {

@@ -76,7 +76,7 @@ EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Inst
   flow.unfinished = known.unfinished;
   flow.running = known.running;
   flow.round_trip = known.round_trip;
-  flow.segment = std::max(flow.syn_of(Side::radio).options.mss, least_segment);
+  flow.segment = std::max(flow.syn_of(Side::radio).options.mss, min_segment);
   flow.last_activity = now;
   flow.successor = true;
   ++successors_;

@@ -112,7 +112,7 @@ class EndToEndFlows {
   void advance(Instant now) {
     if (held_.in_need()) [[unlikely]]
       held_.free_some(now);
-    wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
+    wheel_.advance(now, max_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
   }
   /// Returns when advance() is due next.
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }

@@ -11,7 +11,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Limit of delayed ACKs per connection.
-constexpr std::uint16_t most_held = 256;
+constexpr std::uint16_t max_held = 256;
 /// Number of duplicate ACKs that indicate a loss (RFC 5681 section 3.2).
 constexpr std::uint8_t duplicates_of_a_loss = 3;
 
@@ -122,7 +122,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
-  const bool may_wait = bare && in == Side::radio && !in_need && !parts_.budget.is_low() && flow.held_count < most_held;
+  const bool may_wait = bare && in == Side::radio && !in_need && !parts_.budget.is_low() && flow.held_count < max_held;
   const bool first_in_line = flow.held.empty() && (ack <= go_on.up_to || go_on.at_least > 0);
   if (may_wait && !first_in_line) {
     held_.hold(flow, id, std::move(packet), parsed.l4_offset, ack, now);

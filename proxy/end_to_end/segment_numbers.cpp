@@ -16,10 +16,10 @@ bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment
     return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
   }
   if (!segment.flags.ack()) return false;
-  const bool in_window = numbers.seq >= sent.acked - Bytes(most_behind) &&
+  const bool in_window = numbers.seq >= sent.acked - Bytes(max_behind) &&
                          numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + Bytes(beyond_the_edge);
   // During a handback, the relay may hold any amount of data before the handback point.
-  const bool recent = flow.successor || numbers.ack >= received.acked - Bytes(most_behind);
+  const bool recent = flow.successor || numbers.ack >= received.acked - Bytes(max_behind);
   return in_window && recent && numbers.ack <= received.sent + Bytes(1);
 }
 

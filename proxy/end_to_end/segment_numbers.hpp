@@ -10,7 +10,7 @@ namespace sluice::proxy {
 
 /// Limit in bytes by which a segment may begin before what is acknowledged, as retransmissions and reordered segments
 /// do.
-inline constexpr std::uint32_t most_behind = 1U << 20;
+inline constexpr std::uint32_t max_behind = 1U << 20;
 /// Limit in bytes beyond the right edge. Hosts may shrink a window by rounding (RFC 7323 section 2.4), and a
 /// zero-window probe is one byte beyond it.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;

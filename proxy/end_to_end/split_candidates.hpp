@@ -12,8 +12,8 @@ namespace sluice::proxy {
 /// End-to-end connections whose policy splits: tracked until they can be split. Thread: its shard's.
 class SplitCandidates {
  public:
-  /// Reserves places for `most_flows` connections.
-  explicit SplitCandidates(std::uint32_t most_flows) : tracked_(most_flows) {}
+  /// Reserves places for `max_flows_at_once` connections.
+  explicit SplitCandidates(std::uint32_t max_flows_at_once) : tracked_(max_flows_at_once) {}
 
   /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
   /// good checksum.

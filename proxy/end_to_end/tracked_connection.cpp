@@ -19,7 +19,7 @@ std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segmen
 
 bool TrackedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
   const TrackedHost& to = host(opposite(in));
-  return segment.seq + most_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
+  return segment.seq + max_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
 }
 
 bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const {

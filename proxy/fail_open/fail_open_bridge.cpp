@@ -14,7 +14,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Maximum number of bridges of proxies in one network namespace.
-constexpr int most_bridges = 1000;
+constexpr int max_bridges = 1000;
 
 [[nodiscard]] NetworkLink require(BridgeLinks& links, const std::string& name) {
   const auto link = links.find(name);
@@ -39,7 +39,7 @@ NetworkLink FailOpenBridge::find_or_make() {
     name_ = bridge.name;
     return bridge;
   }
-  for (int number = 0; number < most_bridges; ++number) {
+  for (int number = 0; number < max_bridges; ++number) {
     name_ = fmt::format("sluice{}", number);
     if (links_.make(name_)) return require(links_, name_);
   }

@@ -16,7 +16,7 @@ struct FlowShare {
   bool window_closed : 1 = false;  ///< the server has no window, or a law in steps sets it: the next report updates it
   bool short_flow : 1 = false;     ///< short flow: below SmvsMode::short_flow bytes sent, and not over
 
-  static constexpr std::uint32_t most_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
+  static constexpr std::uint32_t max_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 

@@ -9,7 +9,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Minimum reserve for receiving and forwarding, however small the pool.
-constexpr std::uint32_t least_reserve = 64;
+constexpr std::uint32_t min_reserve = 64;
 /// Memory is low when no more than this fraction (1/8) of the budget is left.
 constexpr std::int64_t low_share = 8;
 
@@ -21,7 +21,7 @@ std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
 /// Returns the reserve: its configured share, at least 64 buffers, at most half.
 std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
   const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
-  return std::min(std::max(wanted, least_reserve), left / 2);
+  return std::min(std::max(wanted, min_reserve), left / 2);
 }
 
 Bytes share_of(Bytes whole, double share) {

@@ -114,7 +114,7 @@ BearerId Registry::entry_of(const IpAddress& ue) const {
 }
 
 void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {
-  assert(reports.size() <= most_found_at_once && out.size() >= reports.size());
+  assert(reports.size() <= max_found_at_once && out.size() >= reports.size());
   flow::KeyBurst keys;
   keys.begin(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i) keys.set(i, entry_key(queue_of(reports[i].bearer.ue)));

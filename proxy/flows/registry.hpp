@@ -67,9 +67,9 @@ class Registry {
   /// Returns one bearer of the UE, which leads to its siblings; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
   /// Looks up the UEs of many reports with prefetching. `out` is at least as long as `reports`, and there are at most
-  /// most_found_at_once of them.
+  /// max_found_at_once of them.
   void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
-  static constexpr std::size_t most_found_at_once = flow::KeyBurst::most;
+  static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
   /// Returns the UE's bearer under a policy and creates it if needed, with the measurements of its siblings. Returns

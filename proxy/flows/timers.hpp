@@ -13,7 +13,7 @@ namespace sluice::proxy {
 
 /// Limit of expired timers of one timer wheel that one call of Shard::advance() runs, because packets must not wait. A
 /// million connections that end at once then delay no packet by more than 100 us per call.
-inline constexpr std::uint32_t most_timers_at_once = 64;
+inline constexpr std::uint32_t max_timers_at_once = 64;
 
 /// Timers of the flows and UE bearers of a shard. Thread: the shard's.
 class Timers {
@@ -56,10 +56,10 @@ class Timers {
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
   /// Returns when the next timer may expire.
   [[nodiscard]] Instant next() const { return wheel_.next(); }
-  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most most_timers_at_once. They re-arm themselves.
+  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. They re-arm themselves.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
-    wheel_.advance(now, most_timers_at_once, [&](std::uint32_t timer) {
+    wheel_.advance(now, max_timers_at_once, [&](std::uint32_t timer) {
       if (timer < flows_.capacity()) {
         flows_[timer].deadline = never;
         on_flow(timer);

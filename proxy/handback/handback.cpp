@@ -40,7 +40,7 @@ void Handback::begin_handback(Flow& flow, Instant now) {
   } else if (to_successor) {
     handback::begin_with_successor(flow);
     flow.successor =
-        end_to_end_.adopt(handback::known(shard_.registry.key_of(flow), flow), handback::most_for_successor(flow), now);
+        end_to_end_.adopt(handback::known(shard_.registry.key_of(flow), flow), handback::max_for_successor(flow), now);
     if (flow.successor != no_id) end_to_end_.record_split_before(flow.successor);
   } else {
     handback::begin(flow);

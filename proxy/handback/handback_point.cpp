@@ -124,7 +124,7 @@ void begin(Flow& flow) {
   set_seam(flow, Side::core);
 }
 
-Bytes most_for_successor(const Flow& flow) {
+Bytes max_for_successor(const Flow& flow) {
   constexpr std::int64_t first_segments = 10;  // ten segments, the initial window of RFC 6928
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   return std::max(radio.in_flight(), Bytes(radio.effective_mss() * first_segments));
@@ -174,7 +174,7 @@ bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::S
   const bool ours_is_left = own.snd_una() != own.snd_nxt();
   if (ours_is_left && segment.ack > tcp::later(relay::granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge)
     return false;
-  return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
+  return segment.seq + max_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void begin(Flow& flow);
 
 /// Returns how far the server may be ahead of the UE when the flow continues with a successor. It may be further ahead
 /// while the flow is split, and would otherwise send all of the excess into the radio queue.
-[[nodiscard]] Bytes most_for_successor(const Flow& flow);
+[[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points of a flow with a successor. The window advertised to the server stays, and the successor
 /// opens it.
 void begin_with_successor(Flow& flow);

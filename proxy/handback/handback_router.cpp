@@ -148,7 +148,7 @@ void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   if (flow.terminated()) {
     if (!flow.leg(in).endpoint.is_plausible(begun->segment)) return;
     const bool news = flow.release_reason != ReleaseReason::released_unsplittable;
-    if (news && flow.unsplittable_seen < Released::most_unsplittable) ++flow.unsplittable_seen;
+    if (news && flow.unsplittable_seen < Released::max_unsplittable) ++flow.unsplittable_seen;
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;

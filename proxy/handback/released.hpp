@@ -34,7 +34,7 @@ class Released {
  public:
   static constexpr std::uint32_t none = no_id;
   /// Upper limit of unsplittable_seen, because the delay does not grow beyond it.
-  static constexpr std::uint8_t most_unsplittable = 11;
+  static constexpr std::uint8_t max_unsplittable = 11;
 
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
   Released(std::uint32_t max_flows, const flow::HashKey& secret);

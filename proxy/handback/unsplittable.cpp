@@ -12,7 +12,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Limit of consecutive extension headers, more than any host sends.
-constexpr int most_extensions = 8;
+constexpr int max_extensions = 8;
 
 /// Returns the length of an IPv6 extension header (RFC 8200 section 4, RFC 4302 section 2.2); zero for other headers.
 std::size_t extension_length(std::uint8_t type, std::uint8_t length_field) {
@@ -42,7 +42,7 @@ bool is_later_part(std::span<const std::uint8_t> header) {
 /// Returns the offset of TCP behind IPv6 extension headers, the first of which has type `type`.
 std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, std::uint8_t type) {
   std::size_t at = 0;
-  for (int i = 0; i < most_extensions && extensions.size() - at >= 8; ++i) {
+  for (int i = 0; i < max_extensions && extensions.size() - at >= 8; ++i) {
     const std::span<const std::uint8_t> header = extensions.subspan(at);
     const std::size_t length = extension_length(type, header[1]);
     if (length == 0 || length >= header.size()) return std::nullopt;

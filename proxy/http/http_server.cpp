@@ -109,7 +109,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
     parser_->body_limit(server_->limits_.body_bytes);
     stream_.expires_after(server_->limits_.patience);
-    read_behind_empty_lines(most_empty_lines);
+    read_behind_empty_lines(max_empty_lines);
   }
 
   void close() {
@@ -129,7 +129,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   /// Number of empty lines ignored before a request line; RFC 9112 section 2.2 asks for at least one.
-  static constexpr int most_empty_lines = 4;
+  static constexpr int max_empty_lines = 4;
 
   /// Reads a request, after skipping up to `most` empty lines.
   void read_behind_empty_lines(int most) {

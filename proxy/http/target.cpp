@@ -45,10 +45,10 @@ bool is_ipv6(std::string_view text) {
 
 /// Returns whether `text` may follow a host: nothing, or a colon and up to five digits of a port.
 bool is_port_part(std::string_view text) {
-  constexpr std::size_t most_digits = 5;
+  constexpr std::size_t max_digits = 5;
   if (text.empty()) return true;
   const std::string_view digits = text.substr(1);
-  return text.front() == ':' && digits.size() <= most_digits && std::all_of(digits.begin(), digits.end(), is_digit);
+  return text.front() == ':' && digits.size() <= max_digits && std::all_of(digits.begin(), digits.end(), is_digit);
 }
 
 std::string lower(std::string_view text) {

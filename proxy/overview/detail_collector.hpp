@@ -16,7 +16,7 @@ class DetailCollector {
   DetailCollector(boost::asio::io_context& context, Overview& overview)
       : overview_(overview), requests_(context, overview) {}
 
-  /// Replies with at most `limit` entries of all shards together, 1 … most_details.
+  /// Replies with at most `limit` entries of all shards together, 1 … max_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
   /// Replies with an object of both lists; those of a shard are from the same snapshot.

@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 
 /// Maximum number of flows, and of bearers, that the live page shows.
-inline constexpr std::uint16_t most_shown = 100;
+inline constexpr std::uint16_t max_shown = 100;
 
 /// A mode beside the rules of the configuration.
 struct ModeOffer {

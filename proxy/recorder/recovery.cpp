@@ -79,10 +79,10 @@ class Source {
 
 /// True if the file's size and format match the header.
 bool makes_sense(const RingHeader& header, std::size_t size) {
-  constexpr std::uint32_t most_shards = 1024;
+  constexpr std::uint32_t max_shards = 1024;
   return header.magic == RingHeader::own_magic && header.version == RingHeader::own_version &&
          header.snap_length <= UINT16_MAX && header.slot_bytes == slot_bytes_for(header.snap_length) &&
-         header.shards >= 1 && header.shards <= most_shards &&
+         header.shards >= 1 && header.shards <= max_shards &&
          size - sizeof header == std::uint64_t{header.shards} * header.slots * header.slot_bytes;
 }
 

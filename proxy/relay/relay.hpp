@@ -18,7 +18,7 @@ namespace sluice::proxy {
 namespace relay {
 
 /// Two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window counts as closed.
-inline constexpr Bytes least_window{2 * 1460 + 256};
+inline constexpr Bytes min_window{2 * 1460 + 256};
 
 /// Returns the bytes received for the host behind `out` that it has not acknowledged.
 [[nodiscard]] inline Bytes held_towards(const Flow& flow, Side out) {

@@ -19,7 +19,7 @@ RelayBufferQuota::RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& 
 
 bool RelayBufferQuota::look(Instant now) {
   if (!budget_.look(now)) return false;
-  default_quota_ = std::clamp(budget_.max_without_demand(Bytes{}), relay::least_window, quota_cap_);
+  default_quota_ = std::clamp(budget_.max_without_demand(Bytes{}), relay::min_window, quota_cap_);
   refuses_flows_ = budget_.used() > config_.limits.refuse_flows_at;
   return true;
 }
@@ -31,7 +31,7 @@ Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes h
   const Bytes own = held + flow.leg(in).endpoint.advertised();
   const Bytes without_demand = budget_.max_without_demand(own);
   const Bytes needed = greater(bounded_need(own, shown, without_demand), lesser(quota_cap_, without_demand));
-  return greater(lesser(needed, budget_.max_quota_of_ue(bearer.load.reserved, own)), relay::least_window);
+  return greater(lesser(needed, budget_.max_quota_of_ue(bearer.load.reserved, own)), relay::min_window);
 }
 
 Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
@@ -46,7 +46,7 @@ inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes withou
 }
 
 Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
-  return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::least_window, default_quota_);
+  return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::min_window, default_quota_);
 }
 
 /// Measures the demand once the direction has carried more than an initial window.
@@ -68,7 +68,7 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   const Duration late = in == Side::core && bearer.rate_control().is_ack_based()
                             ? bearer.ack_controller().law().greatest_late()
                             : Duration{};
-  demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
+  demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.min_rtt() + late, now);
   return demand.bytes();
 }
 
@@ -96,7 +96,7 @@ void RelayBufferQuota::forget(Flow& flow) {
 bool RelayBufferQuota::accepts_payload_though_low(const Flow& flow, Side in, const tcp::Segment& segment) const {
   if (segment.seq > flow.leg(in).endpoint.rcv_nxt()) return false;
   if (!budget_.is_exhausted()) return true;
-  return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < relay::least_window;
+  return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < relay::min_window;
 }
 
 }  // namespace sluice::proxy

@@ -47,7 +47,7 @@ void UndeliveredAckLimit::allow(Flow& flow, Bearer& bearer) const {
                                             static_cast<std::uint32_t>(room.count()));
     exposed = relay::exposed_to(flow, in);
   }
-  flow.share.exposed = std::min(own[0] + own[1], FlowShare::most_exposed) & FlowShare::most_exposed;
+  flow.share.exposed = std::min(own[0] + own[1], FlowShare::max_exposed) & FlowShare::max_exposed;
   bearer.load.change(before, flow.share);
 }
 

@@ -249,8 +249,8 @@ admin::CommandTable Runtime::commands() {
   };
   const auto listed = [this](auto request) {
     return [this, request](const Words& words, const admin::Reply& reply) {
-      const auto limit = words.empty() ? std::optional<std::size_t>(50) : admin::parse_count(words[0], 1, most_details);
-      if (!limit) return reply(Answer::failure("the limit is a whole number, 1 to " + std::to_string(most_details)));
+      const auto limit = words.empty() ? std::optional<std::size_t>(50) : admin::parse_count(words[0], 1, max_details);
+      if (!limit) return reply(Answer::failure("the limit is a whole number, 1 to " + std::to_string(max_details)));
       request(*details_, static_cast<std::uint16_t>(*limit), reply);
     };
   };

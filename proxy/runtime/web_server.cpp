@@ -52,7 +52,7 @@ page::Program WebServer::page_program(bool switch_modes) {
 }
 
 void WebServer::look(const std::function<void(const std::string&)>& take) {
-  program_.details.both(most_shown, most_shown, [this, take](const admin::Answer& details) {
+  program_.details.both(max_shown, max_shown, [this, take](const admin::Answer& details) {
     program_.overview.refresh();
     const bool switch_modes = program_.overview.parts().config->page->switch_modes;
     const std::vector<ModeOffer> modes = switch_modes ? program_.reloader.modes() : std::vector<ModeOffer>();

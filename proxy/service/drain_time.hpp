@@ -19,7 +19,7 @@ class DrainTime {
   /// Time within which the number must decrease to extend the wait.
   static constexpr Duration patience = std::chrono::seconds(1);
   /// Number of missing answers in a row after which shards count as stalled.
-  static constexpr unsigned most_unanswered = 3;
+  static constexpr unsigned max_unanswered = 3;
 
   DrainTime(Duration drain, Instant now) : drain_(drain), end_(now + drain), asked_(now), fell_(now) {}
 

@@ -120,7 +120,7 @@ void LogWriter::Shared::push_loss() {
 
 void LogWriter::Shared::push(std::string_view text) {
   const std::lock_guard lock(mutex);
-  if (waiting_bytes + text.size() > most_waiting) {
+  if (waiting_bytes + text.size() > max_waiting) {
     ++unstated;
     lost.fetch_add(1, std::memory_order_relaxed);
     return;

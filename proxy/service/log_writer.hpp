@@ -19,7 +19,7 @@ class LogWriter {
   /// Returns the line, with its end, that states how many lines were lost.
   using LossLine = std::function<std::string(std::uint64_t lines)>;
   /// Maximum bytes in the queue, 1 MiB: some ten thousand lines.
-  static constexpr std::size_t most_waiting = std::size_t{1} << 20U;
+  static constexpr std::size_t max_waiting = std::size_t{1} << 20U;
 
   /// Writes to a duplicate of `descriptor`. Its flags are not changed, because every process that shares the open
   /// file description has them. If it is closed, every line is lost.

@@ -198,15 +198,15 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                                                 {"rexmit", "retransmissions", 0}}};
   constexpr std::size_t around = 6;  // number of lines that are not rows
   const std::size_t free = rows ? std::max(*rows, around + 2) - around : SIZE_MAX;
-  const std::size_t most_bearers = std::min(free / 2, top["bearers"].size());
-  const std::size_t most_flows = free - most_bearers;
+  const std::size_t max_bearers = std::min(free / 2, top["bearers"].size());
+  const std::size_t max_flows_at_once = free - max_bearers;
   std::array<char, 160> line{};
   std::snprintf(line.data(), line.size(),
                 "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs by connections that are split\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
                 sum(top["flows"], "rate_bps") * mega);
-  return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, most_bearers, "no bearers\n") + "\n" +
-         table(top["flows"], flow_columns, most_flows, "no flows\n");
+  return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, max_bearers, "no bearers\n") + "\n" +
+         table(top["flows"], flow_columns, max_flows_at_once, "no flows\n");
 }
 
 }  // namespace sluice::sluicectl

@@ -17,7 +17,7 @@ flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Pars
 std::uint32_t plausible_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unspecified = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;
-  return mtu >= packet::least_mtu(ip_version) && mtu < error.ip_length ? mtu : 0;
+  return mtu >= packet::min_mtu(ip_version) && mtu < error.ip_length ? mtu : 0;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   const std::uint32_t headers = output.wire_size(0);
   const std::uint32_t payload = mtu > headers ? mtu - headers : 0;
   // If even the smallest segments exceed the MTU, DF is cleared so that routers fragment (RFC 1191 section 3).
-  if (payload < tcp::Endpoint::least_payload) {
+  if (payload < tcp::Endpoint::min_payload) {
     leg.routers_cut = true;
     leg.headers.dont_fragment = false;
   }

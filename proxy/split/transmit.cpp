@@ -78,13 +78,13 @@ void transmit::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer,
 /// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
 /// further ACK would trigger a call.
 void transmit::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
-  constexpr std::uint32_t most_flows = 4;
-  constexpr std::uint32_t most_looked_at = 32;  // when searching for a short flow
+  constexpr std::uint32_t max_flows_at_once = 4;
+  constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow
   const AckController& controller = bearer.ack_controller();
   const bool overlooked = controller.flight() <= Bytes{} && controller.waiting() > 0;
-  const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
+  const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, max_flows_at_once);
   if (controller.short_flows_waiting() > 0)
-    hand_to(context, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
+    hand_to(context, bearer, std::max(count, std::min(bearer.flow_count, max_looked_at)), true, now);
   hand_to(context, bearer, count, false, now);
   context.shard.registry.timers().schedule(bearer, controller.budget_available_at(now));
 }

@@ -38,7 +38,7 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
 
 Duration possible_lateness(control::PeerClock& clock, const control::DelayBasedController& law, Instant now,
                            std::uint32_t ticks, Duration round_trip) {
-  const Duration most = law.most_late(round_trip);
+  const Duration most = law.max_late(round_trip);
   const Duration late = clock.late(now, ticks, law.late(), most);
   if (late > round_trip && round_trip > Duration::zero()) [[unlikely]]
     return begin_again(clock, now, ticks, most);
@@ -78,7 +78,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   share.payload = payload;
   const auto now = static_cast<std::uint32_t>(on_wire(radio, Bytes(payload)).count());
   const std::uint32_t before = share.flight;
-  share.flight = now & most_flight;
+  share.flight = now & max_flight;
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
@@ -108,7 +108,7 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
   const Duration took = endpoint.srtt();
-  const Duration least = endpoint.least_rtt();
+  const Duration least = endpoint.min_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
   const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.

@@ -50,8 +50,8 @@ struct Competitors {
 /// wait for short transfers. Keeps each flow's bytes in flight. Thread: the shard's.
 class BudgetSharing {
  public:
-  /// Reserves address space for `most_flows` flows.
-  explicit BudgetSharing(std::size_t most_flows) : shares_(most_flows) {}
+  /// Reserves address space for `max_flows_at_once` flows.
+  explicit BudgetSharing(std::size_t max_flows_at_once) : shares_(max_flows_at_once) {}
 
   /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
@@ -72,7 +72,7 @@ class BudgetSharing {
 
  private:
   /// Largest value of Share::flight.
-  static constexpr std::uint32_t most_flight = (1U << 30) - 1;
+  static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
   /// Contribution of one flow to its bearer's ACK-based controller.
   struct Share {

@@ -11,7 +11,7 @@
 namespace sluice::proxy {
 
 /// Minimum window in segments, whatever a controller decides. Without an ACK in flight no window would ever open.
-inline constexpr std::int64_t least_window_segments = 2;
+inline constexpr std::int64_t min_window_segments = 2;
 
 /// A connection under a per-flow window controller, in the direction to the UE: its position in the radio queue, and
 /// the controller. The owner decides what a position counts. End to end it is a byte of the stream

@@ -28,7 +28,7 @@ bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
-         Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::least_window;
+         Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
 /// Returns the window for the host behind `in`: no more than the other host accepts, until this one has sent as much. A

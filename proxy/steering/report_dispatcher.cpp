@@ -91,7 +91,7 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
     return;
   }
   while (!reports.empty()) {
-    const std::size_t count = std::min(reports.size(), Registry::most_found_at_once);
+    const std::size_t count = std::min(reports.size(), Registry::max_found_at_once);
     on_batch(reports.first(count), now);
     reports = reports.subspan(count);
   }
@@ -102,7 +102,7 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
-  std::array<BearerId, Registry::most_found_at_once> ids;
+  std::array<BearerId, Registry::max_found_at_once> ids;
   Registry& registry = shard_.registry;
   registry.find_bearers(reports, ids);
   const std::uint32_t changes = registry.bearer_changes();

@@ -9,7 +9,7 @@ namespace sluice::proxy {
 ControlledFlow* SplitFlowControllers::controller_of(Flow& flow, Bearer& bearer) {
   if (flow.controller == no_id) {
     const Leg& radio = flow.leg(Side::radio);
-    const control::LawStart start{radio.endpoint.least_rtt(), segment_on_wire(radio)};
+    const control::LawStart start{radio.endpoint.min_rtt(), segment_on_wire(radio)};
     flow.controller = controllers_.emplace(bearer, registry_.key_of(flow), start);
     if (flow.controller == no_id) return nullptr;  // cannot happen: there is a place for every flow
     controllers_[flow.controller].on_sent(bearer, flight_on_wire(radio));
@@ -21,7 +21,7 @@ void SplitFlowControllers::follow(Flow& flow, Bearer& bearer, Instant now) {
   ControlledFlow* const controlled = controller_of(flow, bearer);
   if (controlled == nullptr) return;
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  controlled->measured(endpoint.least_rtt());
+  controlled->measured(endpoint.min_rtt());
   controlled->on_report(bearer, now);
   const Bytes acked = controlled->sent() - flight_on_wire(flow.leg(Side::radio));
   if (acked <= controlled->acked()) return;
@@ -37,7 +37,7 @@ void SplitFlowControllers::follow(Flow& flow, Bearer& bearer, Instant now) {
 
 Bytes SplitFlowControllers::send_budget(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes flight = flight_on_wire(flow.leg(Side::radio));
-  Bytes window = segment_on_wire(flow.leg(Side::radio)) * least_window_segments;
+  Bytes window = segment_on_wire(flow.leg(Side::radio)) * min_window_segments;
   if (ControlledFlow* const controlled = controller_of(flow, bearer)) {
     window = std::max(window, controlled->window(bearer, controlled->sent() - flight, now));
   }
@@ -52,7 +52,7 @@ void SplitFlowControllers::record_sent(const Flow& flow, const Bearer& bearer, B
 void SplitFlowControllers::begin(Flow& flow, Bearer& bearer, Instant now) {
   ControlledFlow* const controlled = controller_of(flow, bearer);
   if (controlled == nullptr) return;
-  const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
+  const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.min_rtt());
   controlled->seed(bearer, window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue().view(now));
 }
 

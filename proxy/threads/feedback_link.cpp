@@ -27,7 +27,7 @@ constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
 /// Maximum number of suppressing Node-Bs whose sequence numbers are kept.
-constexpr std::size_t most_suppressing = 1024;
+constexpr std::size_t max_suppressing = 1024;
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -97,7 +97,7 @@ void FeedbackLink::on_message(const feedback::Header& header) {
 /// Notifies every shard of a datagram from a Node-B that omits unchanged UEs, because it confirms the state of the
 /// omitted UEs.
 void FeedbackLink::pass_on_omission(const feedback::Header& header) {
-  if (suppressing_.size() >= most_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
+  if (suppressing_.size() >= max_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
   feedback::Continuity& continuity = suppressing_[header.sender];
   continuity.take(header.epoch, header.sequence);
   if (header.refresh == Duration::zero()) return;  // the Node-B omits nothing in this message

@@ -24,14 +24,14 @@
 namespace sluice::proxy {
 
 /// Maximum number of flows or bearers in one snapshot.
-inline constexpr std::uint16_t most_details = 1000;
+inline constexpr std::uint16_t max_details = 1000;
 
 /// Requests lists of flows or bearers in the next snapshot. An id of 0 requests none. Aligned so that every compiler
 /// reads and writes it as one word.
 struct alignas(8) DetailRequest {
   std::uint32_t id = 0;
-  std::uint16_t flows = 0;    ///< maximum number of flows, ≤ most_details
-  std::uint16_t bearers = 0;  ///< maximum number of bearers, ≤ most_details
+  std::uint16_t flows = 0;    ///< maximum number of flows, ≤ max_details
+  std::uint16_t bearers = 0;  ///< maximum number of bearers, ≤ max_details
 };
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
@@ -80,8 +80,8 @@ struct ShardSnapshot {
 struct ShardChannel {
   ShardChannel() {
     snapshots.for_each_slot([](ShardSnapshot& slot) {
-      slot.flows.reserve(most_details);
-      slot.bearers.reserve(most_details);
+      slot.flows.reserve(max_details);
+      slot.bearers.reserve(max_details);
     });
   }
 

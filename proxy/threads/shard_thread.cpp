@@ -30,7 +30,7 @@ constexpr std::uint32_t sampled_flows = 128;
 constexpr std::uint32_t counted_flows = 256;
 
 /// Maximum reports per round, so that packets do not wait long behind them.
-constexpr std::size_t most_reports_at_once = 64;
+constexpr std::size_t max_reports_at_once = 64;
 
 /// Returns a secret from the system's random source, which attackers cannot know. Throws std::system_error.
 flow::HashKey new_secret() {
@@ -55,7 +55,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       shard_(shard, pool, output_, new_secret(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
       carried_(shard.ports),
-      reports_(most_reports_at_once),
+      reports_(max_reports_at_once),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
   ports_.watch_with(policy_);

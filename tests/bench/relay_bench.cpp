@@ -35,7 +35,7 @@ using bench::Onlooker;
 using bench::RelayTraffic;
 using proxy::Side;
 constexpr std::uint32_t packet_buffers = 131'072;
-constexpr std::uint32_t most_shards = 64;
+constexpr std::uint32_t max_shards = 64;
 
 /// Bytes of memory that one idle, split connection takes where its UE has many, everything counted.
 std::size_t memory_of_a_pair() {
@@ -255,7 +255,7 @@ std::uint32_t free_huge_memory() {
 
 bool is_valid(const Size& size) {
   return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.gro_run >= 1 &&
-         size.gro_run <= burst_size && burst_size % size.gro_run == 0 && size.shards >= 1 && size.shards <= most_shards;
+         size.gro_run <= burst_size && burst_size % size.gro_run == 0 && size.shards >= 1 && size.shards <= max_shards;
 }
 
 }  // namespace

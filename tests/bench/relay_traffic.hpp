@@ -19,11 +19,11 @@ using proxy::Side;
 
 /// Slow start, the beginning of a law and cold caches are over by then.
 inline constexpr Duration warm_up = std::chrono::seconds(2);
-inline constexpr int least_warm_up = 500;    ///< rounds
-inline constexpr int most_warm_up = 20'000;  ///< beside two of every connection
+inline constexpr int min_warm_up = 500;     ///< rounds
+inline constexpr int max_warm_up = 20'000;  ///< beside two of every connection
 /// With more connections than this, delayed ACKs would hold more segments than there are buffers. Then the UE
 /// acknowledges each GRO run instead of every second segment.
-inline constexpr std::uint32_t most_unhurried = 10'000;
+inline constexpr std::uint32_t max_unhurried = 10'000;
 inline constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
 inline constexpr Duration delayed_ack = std::chrono::milliseconds(40);
 inline constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that the bytes in flight fit the pool
@@ -78,8 +78,8 @@ class RelayTraffic {
   /// Runs rounds until the state is steady.
   void warm() {
     const auto passes = static_cast<std::int64_t>(2 * connections_.size() * gro_run_ / burst_size);
-    const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
-    for (std::int64_t i = 0; i < std::min(rounds, most_warm_up + passes); ++i) round(false);
+    const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{min_warm_up}});
+    for (std::int64_t i = 0; i < std::min(rounds, max_warm_up + passes); ++i) round(false);
   }
 
   Cycles cycles;
@@ -132,7 +132,7 @@ class RelayTraffic {
 
   /// Lets the hosts process what they have received since the last call.
   void receive_acks() {
-    const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
+    const std::uint32_t every = connections_.size() > max_unhurried ? 1 : 2;
     sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
       connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << window_scale);
     });

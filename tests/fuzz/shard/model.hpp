@@ -70,7 +70,7 @@ class End final : public tcp::Output {
 
   /// Queues `length` bytes of this side's content in one packet.
   void write(std::uint32_t length) {
-    if (!open() || written >= most_written) return;
+    if (!open() || written >= max_written) return;
     packet::Packet packet = parts_.pool->allocate();
     if (!packet) return;
     const auto size = static_cast<std::uint16_t>(std::clamp<std::uint32_t>(length, 1, endpoint.effective_mss()));
@@ -137,7 +137,7 @@ class End final : public tcp::Output {
   bool begun = false;  ///< it has opened, or answered an opening
 
  private:
-  static constexpr std::uint32_t most_written = 200'000;
+  static constexpr std::uint32_t max_written = 200'000;
 
   /// Notes the window that a segment gives.
   void grant(const tcp::Segment& segment) {

@@ -50,7 +50,7 @@ class Draw {
   /// Returns the share of CUBIC's goodput that the controller must reach. A slow link with a varying rate carries few
   /// packets per RTT, which gives few samples. Beside an upload that fills the modem's buffer, ACKs are late by up to
   /// half a second, unevenly.
-  [[nodiscard]] double least_part() const { return uploads_ || (!steady_ && rate_mbps_ < 2.5) ? 0.65 : 0.8; }
+  [[nodiscard]] double min_part() const { return uploads_ || (!steady_ && rate_mbps_ < 2.5) ? 0.65 : 0.8; }
 
  private:
   [[nodiscard]] std::uint64_t number(std::uint64_t least, std::uint64_t most) {
@@ -165,7 +165,7 @@ void examine(std::uint64_t seed, double of_bound = 1) {
     }
     for (int from = to_settle; from + window <= seconds; from += window / 2) {
       EXPECT_GE(megabits_in(results[i], from, draw.uploads()),
-                of_bound * draw.least_part() * megabits_in(results[0], from, draw.uploads()))
+                of_bound * draw.min_part() * megabits_in(results[0], from, draw.uploads()))
           << results[i].key.mode << " from second " << from;
     }
   }

@@ -80,7 +80,7 @@ TEST(Limits, ExpiredTimersRunInBoundedBatches) {
   for (int calls = 0; left > 0 && calls < 100; ++calls) {
     ASSERT_LE(lab.shard.next_deadline(), lab.now);
     lab.shard.advance(lab.now);
-    ASSERT_LE(left - lab.shard.flow_count(), proxy::most_timers_at_once);
+    ASSERT_LE(left - lab.shard.flow_count(), proxy::max_timers_at_once);
     left = lab.shard.flow_count();
   }
   EXPECT_EQ(lab.count(Counter::released_idle), connections);

@@ -88,10 +88,10 @@ class Device final : public proxy::Transmitter, public EventTarget {
   /// Returns the frames that were dropped because no buffer was free.
   [[nodiscard]] std::uint64_t missed() const { return missed_; }
   /// Returns true if it requested calls repeatedly without time passing.
-  [[nodiscard]] bool spun() const { return turns_ >= most_turns; }
+  [[nodiscard]] bool spun() const { return turns_ >= max_turns; }
 
  private:
-  static constexpr int most_turns = 1000;  ///< without time passing
+  static constexpr int max_turns = 1000;  ///< without time passing
 
   void take(Side side, const packet::Packet& frame, Instant now) {
     log_packet("in ", side, frame, now);

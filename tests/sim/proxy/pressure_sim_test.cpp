@@ -104,7 +104,7 @@ class Mix {
       for (std::uint64_t j = 0; j < connections; ++j) {
         ClientConfig client = troubled_client(trouble, when, random_);
         // The servers have buffers of their own for all they write, and these are not to run out.
-        if (client.dribbles && ++dribbling_ > most_dribbling) client.dribbles = false;
+        if (client.dribbles && ++dribbling_ > max_dribbling) client.dribbles = false;
         network_.add_client(ue, client);
       }
     }
@@ -166,7 +166,7 @@ class Mix {
     expect_accounted(network_.device.shard.counters());
   }
 
-  static constexpr int most_dribbling = 2;
+  static constexpr int max_dribbling = 2;
 
   int dribbling_ = 0;
   Random random_;

@@ -24,7 +24,7 @@ struct Path {
   double share;
   milliseconds hold;
   milliseconds jitter;
-  unsigned most_per_thousand;  ///< segments repeated for nothing
+  unsigned max_per_thousand;  ///< segments repeated for nothing
 };
 
 void PrintTo(const Path& path, std::ostream* out) {
@@ -53,7 +53,7 @@ TEST_P(Reordering, IsNotMistakenForLoss) {
     repeated += connection.a().counters().retransmitted;
   }
   RecordProperty("repeated_per_100000", std::to_string(repeated * 100000 / sent));
-  EXPECT_LE(repeated * 1000, sent * GetParam().most_per_thousand) << repeated << " of " << sent;
+  EXPECT_LE(repeated * 1000, sent * GetParam().max_per_thousand) << repeated << " of " << sent;
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -107,7 +107,7 @@ TEST_F(CapturesTest, ACaptureEndsWhenItsClientDisconnects) {
 
 TEST_F(CapturesTest, TheNumberOfCapturesIsBounded) {
   std::vector<std::shared_ptr<admin::ByteStream>> streams;
-  for (std::size_t i = 0; i < most_captures; ++i) streams.push_back(begin());
+  for (std::size_t i = 0; i < max_captures; ++i) streams.push_back(begin());
   const admin::Answer refused = captures.begin({});
   EXPECT_FALSE(refused.ok);
   EXPECT_THAT(refused.value.get<std::string>(), HasSubstr("4 captures run already"));
@@ -122,8 +122,8 @@ TEST_F(CapturesTest, ARecorderSeesFramesWithAndWithoutCaptures) {
   look();
   EXPECT_NE(slots[0].current(), nullptr);
   std::vector<std::shared_ptr<admin::ByteStream>> streams;
-  for (std::size_t i = 0; i < most_captures; ++i) streams.push_back(begin());
-  EXPECT_EQ(captures.running(), most_captures);
+  for (std::size_t i = 0; i < max_captures; ++i) streams.push_back(begin());
+  EXPECT_EQ(captures.running(), max_captures);
   look();
   streams.clear();
   look();

@@ -73,7 +73,7 @@ TEST(CaptureProgram, OnlyProgramsThatEndAndStayInBoundsAreAccepted) {
   EXPECT_FALSE(Program::checked({{BPF_ALU | BPF_LSH | BPF_K, 0, 0, 32}, take})) << "shifts by more than there is";
   EXPECT_TRUE(Program::checked({{BPF_ALU | BPF_RSH | BPF_K, 0, 0, 31}, take}));
   EXPECT_FALSE(Program::checked({{0xffff, 0, 0, 0}, take})) << "no instruction";
-  EXPECT_FALSE(Program::checked(std::vector<bpf_insn>(Program::most_instructions + 1, take)));
+  EXPECT_FALSE(Program::checked(std::vector<bpf_insn>(Program::max_instructions + 1, take)));
 }
 
 /// The memory of the BPF machine lies on the poll thread's stack and is not cleared, so reading it would leak the
@@ -133,7 +133,7 @@ TEST(CaptureProgram, IsWrittenAndParsedUnchanged) {
   EXPECT_TRUE(program->takes(frame, frame.size()));
   for (const char* const malformed : {"0", "zz20000000000000", "002000000000000c0", "+020000000000000"})
     EXPECT_FALSE(Program::parse(malformed)) << malformed;
-  EXPECT_FALSE(Program::parse(std::string(16 * (Program::most_instructions + 1), '0')));
+  EXPECT_FALSE(Program::parse(std::string(16 * (Program::max_instructions + 1), '0')));
 }
 
 TEST(CaptureProgram, ExpressionsAreCompiledByTheClient) {

@@ -375,7 +375,7 @@ TEST(DelayBasedLink, TheSameSeedGivesTheSameRun) {
 
 struct Recorded {
   const char* file;
-  double least_use, most_p95_ms;  ///< bounds with an uplink that never stalls
+  double min_use, max_p95_ms;  ///< bounds with an uplink that never stalls
   double scheduled_least_use,
       scheduled_p95_ms;  ///< with a scheduled one, which no timestamps tell of: much is sent ahead
 };
@@ -403,8 +403,8 @@ TEST_P(RecordedLinks, AreUsedWithoutReports) {
     const auto result = link.run(180'000);
     RecordProperty(scheduled ? "scheduled_use" : "use", std::to_string(result.utilisation));
     RecordProperty(scheduled ? "scheduled_p95" : "p95", std::to_string(result.delay_p95_ms));
-    EXPECT_GE(result.utilisation, scheduled ? GetParam().scheduled_least_use : GetParam().least_use) << scheduled;
-    EXPECT_LE(result.delay_p95_ms, scheduled ? GetParam().scheduled_p95_ms : GetParam().most_p95_ms) << scheduled;
+    EXPECT_GE(result.utilisation, scheduled ? GetParam().scheduled_least_use : GetParam().min_use) << scheduled;
+    EXPECT_LE(result.delay_p95_ms, scheduled ? GetParam().scheduled_p95_ms : GetParam().max_p95_ms) << scheduled;
   }
 }
 

@@ -89,11 +89,11 @@ int examine(std::uint64_t seed) {
     const double way_ms = 2.0 * static_cast<double>(journey.way[at]) + 2.0 * static_cast<double>(journey.uplink_period);
     const double wanted_ms = 0.25 * way_ms + 1.25 * std::max(10.0, 0.35 * way_ms) + 3000 * 8000 / journey.bps[at] +
                              static_cast<double>(journey.tti + journey.uplink_period);
-    double least_queue = 1e12;
+    double min_queue = 1e12;
     for (std::int64_t ms = end - 5'000; ms < end; ++ms) {
-      least_queue = std::min(least_queue, result.queue[static_cast<std::size_t>(ms)]);
+      min_queue = std::min(min_queue, result.queue[static_cast<std::size_t>(ms)]);
     }
-    EXPECT_LE(least_queue * 8000 / journey.bps[at], 4 * wanted_ms) << "ms that stand, seed " << seed << ", stage " << i;
+    EXPECT_LE(min_queue * 8000 / journey.bps[at], 4 * wanted_ms) << "ms that stand, seed " << seed << ", stage " << i;
   }
   return missed;
 }

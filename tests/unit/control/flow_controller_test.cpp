@@ -162,7 +162,7 @@ TEST(FlowControllers, AQueueThatNeverDrainsReducesTheNewWindow) {
   QueueView view = queue();
   view.price = 50ms;
   law.seed(40'000_B, view);
-  view.queue = feedback::most_plausible;
+  view.queue = feedback::max_plausible;
   view.mean_rate = Rate::bytes_per_second(1e-3);
   AckView ack{
       .now = Instant(1s), .ack = 0_B, .newly = 1'000_B, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};

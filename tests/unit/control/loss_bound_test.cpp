@@ -23,13 +23,13 @@ struct Rounds {
   Instant now{100s};
 
   /// One round in which `lost` of `sent` segments are lost. Returns true if it lowered the bound.
-  bool round(int sent, int lost, Duration took = base_delay, Duration least_delay = base_delay) {
+  bool round(int sent, int lost, Duration took = base_delay, Duration min_delay = base_delay) {
     now += took;
     return bound.on_acknowledged({.now = now,
                                   .delivered = (sent - lost) * segment,
                                   .lost = lost * segment,
                                   .in_flight = sent * segment,
-                                  .base_delay = least_delay,
+                                  .base_delay = min_delay,
                                   .beside = beside});
   }
   [[nodiscard]] double at(Duration later = 0s) const { return bound.at(now + later, beside); }

@@ -88,7 +88,7 @@ TEST(QueueLedger, BalancesAtEveryMoment) {
   EXPECT_EQ(counters.recalled_bytes, 50U);
   EXPECT_EQ(counters.arrived_bytes, counters.transmitted_bytes + counters.forwarded_bytes - counters.recalled_bytes);
   EXPECT_EQ(ledger.bytes(), Bytes(0));
-  EXPECT_EQ(counters.most_air, 120U);
+  EXPECT_EQ(counters.max_air, 120U);
 }
 
 }  // namespace

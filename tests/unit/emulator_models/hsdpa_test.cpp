@@ -99,7 +99,7 @@ class PlainHsdpa {
   void measure() {
     double path_loss_db = hsdpa_path_loss_db(parameters_) + shadowing_.db();
     shadowing_.step();
-    if (parameters_.fading) path_loss_db -= 10 * std::log10(std::max(fading_.power(snr_.size()), least_fading_power));
+    if (parameters_.fading) path_loss_db -= 10 * std::log10(std::max(fading_.power(snr_.size()), min_fading_power));
     snr_.push_back(hsdpa_snr_db(parameters_, path_loss_db));
   }
 

@@ -35,7 +35,7 @@ TEST(LinkBudget, EqualsTheSnrOfTheFormula) {
   // 3 dB of shadowing and half the power: about 6 dB less of what is received, own interference included.
   const double gain = 1e-10 * std::pow(10, -0.3) * 0.5;
   EXPECT_NEAR(budget.snr_db(3, 0.5), 10 * std::log10(6.3e3 * gain / (1e3 * gain + 1e-7)), 1e-12);
-  EXPECT_EQ(budget.snr_db(0, 0), budget.snr_db(0, least_fading_power));
+  EXPECT_EQ(budget.snr_db(0, 0), budget.snr_db(0, min_fading_power));
 }
 
 TEST(LinkBudget, TheFastApproximationIsWithinItsTolerance) {

@@ -269,7 +269,7 @@ TEST(UeQueue, OccupancyIsTheBacklogOverTime) {
   queue.push(any_packet(), Bytes(500), at_ms(100));
   serve(queue, 1500, 200);
   const QueueCounters c = queue.counters(at_ms(1000));
-  EXPECT_EQ(c.most_air, 1500U);
+  EXPECT_EQ(c.max_air, 1500U);
   EXPECT_NEAR(c.air_seconds, 0.1 * 1000 + 0.1 * 1500, 1e-9);
 }
 

@@ -200,11 +200,11 @@ TEST(Gmac, ForgedSessionsTakeNoMemoryAndManySessionsVerify) {
     EXPECT_FALSE(gmac.verify(body_of(forged), tag_of(forged)));
   }
   EXPECT_EQ(gmac.kept(), 0U);
-  for (std::uint64_t sender = 1; sender <= GmacSessions::most_kept + 20; ++sender) {
+  for (std::uint64_t sender = 1; sender <= GmacSessions::max_kept + 20; ++sender) {
     const Datagram datagram = one_of(sender, 0xa0);
     ASSERT_TRUE(gmac.verify(body_of(datagram), tag_of(datagram)));
   }
-  EXPECT_EQ(gmac.kept(), GmacSessions::most_kept);
+  EXPECT_EQ(gmac.kept(), GmacSessions::max_kept);
   EXPECT_TRUE(gmac.verify(body_of(first), tag_of(first))) << "long forgotten";
 }
 

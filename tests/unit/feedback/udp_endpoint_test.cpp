@@ -268,20 +268,20 @@ TEST(UdpEndpoint, TheNumberOfSenderAddressesIsBounded) {
   UdpEndpointConfig several = endpoint(loopback(), {net.proxy->local()}, this_machine);
   several.clock = [] { return ReceivedAt{Instant(1h), 0}; };
   SessionConfig roomy = config(Role::node_b, 1001);
-  roomy.max_senders = 2 * UdpEndpoint::most_places;
+  roomy.max_senders = 2 * UdpEndpoint::max_places;
   Session session(roomy);
   UdpEndpoint node_b(net.context, several, session, net.node_b_received);
   node_b.start();
   OneSocket place(net.context, node_b.local());
   const std::uint64_t first = 5000;
-  for (std::uint64_t sender = first; sender <= first + UdpEndpoint::most_places; ++sender) {
+  for (std::uint64_t sender = first; sender <= first + UdpEndpoint::max_places; ++sender) {
     Session(config(Role::proxy, sender)).send_statuses({}, 1s, 0s, false, place);
     net.context.poll();
   }
-  ASSERT_TRUE(run_until(net.context, [&] { return session.counters()[0] == UdpEndpoint::most_places + 1; }));
+  ASSERT_TRUE(run_until(net.context, [&] { return session.counters()[0] == UdpEndpoint::max_places + 1; }));
   node_b.send_reports_to(first, {}, 1s, 5ms);
   EXPECT_EQ(node_b.counters().datagrams_sent, 1U);
-  node_b.send_reports_to(first + UdpEndpoint::most_places, {}, 1s, 5ms);
+  node_b.send_reports_to(first + UdpEndpoint::max_places, {}, 1s, 5ms);
   EXPECT_EQ(node_b.counters().datagrams_sent, 3U) << "to both places";
 }
 

@@ -338,13 +338,13 @@ TEST(LawTrace, TracesABoundedNumberOfControllers) {
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
   using Laws = TracedLaw<NodeBAllowance>;
-  std::vector<NodeBAllowance> laws(LawTrace::most_laws + 5);
+  std::vector<NodeBAllowance> laws(LawTrace::max_laws + 5);
   const auto identify = [] { return LawIdentity<Laws::Origin>{{ue}, {}}; };
   for (NodeBAllowance& law : laws) traced<Laws::OnReport>(&trace, law, identify, AllowanceReport{});
-  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::most_laws);
+  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::max_laws);
   trace.left(&laws.front());
   traced<Laws::OnReport>(&trace, laws.back(), identify, AllowanceReport{});
-  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::most_laws + 3);
+  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::max_laws + 3);
 }
 
 TEST(LawTrace, ReportsATooLongStateOnce) {

@@ -15,7 +15,7 @@ FlowShare share(std::uint32_t backlog, std::uint32_t reserved, std::uint32_t exp
   FlowShare share;
   share.backlog = backlog;
   share.reserved = reserved;
-  share.exposed = exposed & FlowShare::most_exposed;
+  share.exposed = exposed & FlowShare::max_exposed;
   share.moving = moving;
   share.window_closed = window_closed;
   share.short_flow = short_flow;

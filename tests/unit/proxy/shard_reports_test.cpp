@@ -133,7 +133,7 @@ TEST(ShardReports, AmountsOfEachReportAreBounded) {
   }
   many.lab.shard.on_reports(reports, many.lab.now);
   for (const proxy::ReportArrival& report : reports) {
-    EXPECT_EQ(report.bearer.queue, control::feedback::most_plausible);
+    EXPECT_EQ(report.bearer.queue, control::feedback::max_plausible);
     EXPECT_EQ(report.bearer.service_rate, control::feedback::fastest_plausible);
   }
 }

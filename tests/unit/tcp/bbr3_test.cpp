@@ -24,7 +24,7 @@ double gain(const Path& path) {
 
 /// A round-trip time below the least: no probe for it is due for five seconds.
 void refresh(Path& path) {
-  path.acknowledge(path.model.least_rtt() - 1us);
+  path.acknowledge(path.model.min_rtt() - 1us);
 }
 
 TEST(CycleMaximum, IsTheMaximumOfTwoCycles) {
@@ -253,7 +253,7 @@ TEST(Bbr3, ProbesTheMinRttEveryFiveSeconds) {
   EXPECT_GE(path.now - began, 200ms);
   EXPECT_EQ(path.model.mode(), Mode::cruise);
   EXPECT_GE(path.cwnd, product) << "and the window of before is back";
-  EXPECT_EQ(path.model.least_rtt(), rtt) << "that of ten seconds, still";
+  EXPECT_EQ(path.model.min_rtt(), rtt) << "that of ten seconds, still";
 }
 
 TEST(Bbr3, APauseDoesNotStartAProbeOfTheMinRtt) {

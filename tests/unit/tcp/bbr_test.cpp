@@ -121,7 +121,7 @@ TEST(Bbr, ProbesTheMinRttAfterTenSeconds) {
   EXPECT_GE(path.now - began, 200ms);
   EXPECT_LE(path.now - began, 200ms + 4 * rtt);
   EXPECT_GE(path.cwnd, before - 2 * mss) << "and the window of before is back";
-  EXPECT_EQ(path.model.least_rtt(), rtt + 2ms);
+  EXPECT_EQ(path.model.min_rtt(), rtt + 2ms);
 }
 
 TEST(Bbr, ALossCostsOneRoundOfPacketConservation) {

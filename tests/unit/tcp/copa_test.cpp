@@ -123,9 +123,9 @@ TEST(Copa, LossesAloneDoNotReduceTheWindow) {
 
 TEST(Copa, TheMinRttIsThatOfTheLastTenSeconds) {
   Path path = settled();
-  EXPECT_EQ(path.model.least_rtt(), rtt);
+  EXPECT_EQ(path.model.min_rtt(), rtt);
   rounds(path, 110, rtt + 30ms);
-  EXPECT_EQ(path.model.least_rtt(), rtt + 30ms) << "a longer route";
+  EXPECT_EQ(path.model.min_rtt(), rtt + 30ms) << "a longer route";
   EXPECT_EQ(path.model.standing_rtt(), rtt + 30ms);
 }
 

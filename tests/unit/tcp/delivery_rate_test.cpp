@@ -29,8 +29,8 @@ class RateSamples : public testing::Test {
     ++note.transmissions;
   }
   void deliver(std::uint32_t number) { rate.on_delivered(notes.at(number)); }
-  RateSample take(std::int64_t ticks, std::int64_t least_rtt = 1) {
-    return rate.take(at(ticks), Duration(least_rtt << 10));
+  RateSample take(std::int64_t ticks, std::int64_t min_rtt = 1) {
+    return rate.take(at(ticks), Duration(min_rtt << 10));
   }
 
   DeliveryRate rate;

@@ -61,7 +61,7 @@ class Runs {
 };
 
 /// 2 log2(n + 1).
-std::size_t most_depth(std::size_t runs) {
+std::size_t max_depth(std::size_t runs) {
   return 2 * std::bit_width(runs);
 }
 
@@ -83,7 +83,7 @@ TEST(OooTree, AgreesWithAMap) {
       runs.check(static_cast<std::uint32_t>(random.below(5000)));
       if (testing::Test::HasFailure()) return;
     }
-    EXPECT_LE(runs.depth(), most_depth(runs.held.size()));
+    EXPECT_LE(runs.depth(), max_depth(runs.held.size()));
   }
 }
 
@@ -98,10 +98,10 @@ TEST(OooTree, StaysBalancedInAnyOrder) {
     from_both_ends.insert(i % 2 == 0 ? i : 2 * count - i);
   }
   for (const Runs* runs : {&upwards, &downwards, &from_both_ends}) {
-    EXPECT_LE(runs->depth(), most_depth(count));
+    EXPECT_LE(runs->depth(), max_depth(count));
   }
   for (std::uint32_t i = 0; i < count - 30; ++i) upwards.erase(i);
-  EXPECT_LE(upwards.depth(), most_depth(30));
+  EXPECT_LE(upwards.depth(), max_depth(30));
 }
 
 }  // namespace

@@ -105,14 +105,14 @@ TEST(Reassembly, SmallSegmentsShareBuffers) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Random random(seed);
     for (std::size_t i = positions.size() - 1; i > 0; --i) std::swap(positions[i], positions[random.below(i + 1)]);
-    EXPECT_LE(buffers_of_single_bytes(positions), tcp::Reassembly::most_thin + 2 * bytes / 256) << "in any order";
+    EXPECT_LE(buffers_of_single_bytes(positions), tcp::Reassembly::max_thin + 2 * bytes / 256) << "in any order";
   }
 }
 
 TEST(Reassembly, BuffersAreProportionalToBytes) {
   std::vector<std::uint32_t> positions;
   for (std::uint32_t i = 0; i < 20'000; ++i) positions.push_back(1 + 2 * i);
-  EXPECT_EQ(buffers_of_single_bytes(positions), tcp::Reassembly::most_thin) << "a hole behind every byte";
+  EXPECT_EQ(buffers_of_single_bytes(positions), tcp::Reassembly::max_thin) << "a hole behind every byte";
 }
 
 TEST(Reassembly, AFullQueueAcceptsDataThatFitsAHeldBuffer) {

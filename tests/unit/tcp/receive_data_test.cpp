@@ -241,7 +241,7 @@ TEST(ReceiveWindow, AWindowBelowASegmentIsAnnouncedWhenItGrows) {
 }
 
 /// Returns the smallest increase of a window that is announced, in segments, if `open` segments may still be sent.
-std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
+std::uint32_t min_told(std::uint32_t open, tcp::WindowUpdates updates) {
   Script s;
   s.ours.has_window_scale = s.theirs.has_window_scale = true;
   s.ours.window_scale = 8;
@@ -257,15 +257,15 @@ std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
 // A window that controls its peer is announced for each segment or, if allowed, for a quarter more; otherwise two
 // segments justify an update.
 TEST(ReceiveWindow, UpdatesArePromptIfTheWindowControlsThePeer) {
-  EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt_for_its_size), 1);
-  EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt_for_its_size), 2);
-  EXPECT_EQ(least_told(20, tcp::WindowUpdates::prompt_for_its_size), 5);
-  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt_for_its_size), 8);
-  EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt), 1);
-  EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt), 2);
-  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt), 2);
-  EXPECT_EQ(least_told(4, tcp::WindowUpdates::sparing), 2);
-  EXPECT_EQ(least_told(200, tcp::WindowUpdates::sparing), 2);
+  EXPECT_EQ(min_told(4, tcp::WindowUpdates::prompt_for_its_size), 1);
+  EXPECT_EQ(min_told(8, tcp::WindowUpdates::prompt_for_its_size), 2);
+  EXPECT_EQ(min_told(20, tcp::WindowUpdates::prompt_for_its_size), 5);
+  EXPECT_EQ(min_told(200, tcp::WindowUpdates::prompt_for_its_size), 8);
+  EXPECT_EQ(min_told(4, tcp::WindowUpdates::prompt), 1);
+  EXPECT_EQ(min_told(8, tcp::WindowUpdates::prompt), 2);
+  EXPECT_EQ(min_told(200, tcp::WindowUpdates::prompt), 2);
+  EXPECT_EQ(min_told(4, tcp::WindowUpdates::sparing), 2);
+  EXPECT_EQ(min_told(200, tcp::WindowUpdates::sparing), 2);
 }
 
 // Space that its owner lent returns gradually, and the peer learns of it with the next ACK.

@@ -215,7 +215,7 @@ TEST(Scoreboard, SearchesBehindThousandsOfHolesAreBounded) {
   EXPECT_EQ(report(packets - 2), 0U);
   EXPECT_EQ(report(packets - 1), 10U) << "as the answer to a loss probe has it";
   EXPECT_EQ(report(packets - 1), 0U) << "known";
-  EXPECT_EQ(report(tcp::SendQueue::most_steps), 10U);
+  EXPECT_EQ(report(tcp::SendQueue::max_steps), 10U);
   tcp::AckEvent event{.now = now};
   queue.acknowledge(base + (packets - 500) * 10, event);
   EXPECT_EQ(report(packets - 2), 10U) << "within reach now";
