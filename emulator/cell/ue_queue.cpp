@@ -1,6 +1,6 @@
 // Implements UeQueue: the radio queue of one UE, with its buffer limit, drop policy and queue management. Downlink,
 // UplinkRadio and UplinkUe push packets and serve transmission opportunities. The order of packets is in the
-// WaitingLine that make_line() chooses; the packet in transit is kept beside it. Every movement is counted in the
+// RadioQdisc that make_qdisc() chooses; the packet in transit is kept beside it. Every movement is counted in the
 // QueueLedger, so arrived = transmitted + dropped + (forwarded − recalled) + queued holds.
 
 #include "emulator/cell/ue_queue.hpp"
@@ -13,10 +13,10 @@ namespace sluice::emulator {
 namespace {
 
 /// Returns the queue of waiting packets that the configuration describes.
-std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
+std::unique_ptr<RadioQdisc> make_qdisc(const QueueConfig& config) {
   if (config.management == QueueManagement::none) {
-    if (config.order == QueueOrder::fifo) return std::make_unique<FifoLine>(config.drop);
-    return std::make_unique<ShortFlowsFirstLine>();
+    if (config.order == QueueOrder::fifo) return std::make_unique<FifoQdisc>(config.drop);
+    return std::make_unique<ShortFlowsFirstQdisc>();
   }
   if (config.order != QueueOrder::fifo) {
     throw std::invalid_argument("radio queue: active queue management needs the order fifo");
@@ -25,14 +25,14 @@ std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
   codel.max_packet = config.packet;
   switch (config.management) {
     case QueueManagement::codel:
-      return std::make_unique<CodelLine>(config.drop, codel);
+      return std::make_unique<CodelQdisc>(config.drop, codel);
     case QueueManagement::dualpi2: {
       DualPi2Parameters dualpi2 = config.dualpi2;
       dualpi2.max_packet = config.packet;
-      return std::make_unique<DualPi2Line>(dualpi2);
+      return std::make_unique<DualPi2Qdisc>(dualpi2);
     }
     case QueueManagement::abc:
-      return std::make_unique<AbcLine>(config.drop, config.abc);
+      return std::make_unique<AbcQdisc>(config.drop, config.abc);
     case QueueManagement::none:
     case QueueManagement::fq_codel:
       break;
@@ -40,7 +40,7 @@ std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
   FqCodelParameters flows;
   flows.codel = codel;
   flows.quantum = config.packet;
-  return std::make_unique<FqCodelLine>(flows);
+  return std::make_unique<FqCodelQdisc>(flows);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Bytes QueueConfig::buffer() const {
 }
 
 UeQueue::UeQueue(const QueueConfig& config)
-    : config_(config), classes_(config.flows), line_(make_line(config)), ledger_(config.frame) {
+    : config_(config), classes_(config.flows), qdisc_(make_qdisc(config)), ledger_(config.frame) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
     throw std::invalid_argument("radio queue: the frame size must be above 0 where the buffer is counted in frames");
   }
@@ -90,13 +90,13 @@ std::uint64_t UeQueue::used_buffer() const {
     case BufferUnit::bytes:
       return static_cast<std::uint64_t>((bytes() - (head_ ? head_.left() : Bytes(0))).count());
     case BufferUnit::packets:
-      return line_->size();
+      return qdisc_->size();
   }
   return 0;
 }
 
 /// Counts an arriving packet and classifies its flow.
-Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
+QueuedPacket UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
   const Bytes air = config_.on_air(length);
   ledger_.arrived(length, air);
   const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
@@ -107,27 +107,27 @@ Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
 }
 
 /// Counts the removal and the drop of a packet that waited.
-void UeQueue::drop(const Waiting& gone, Instant now) {
+void UeQueue::drop(const QueuedPacket& gone, Instant now) {
   ledger_.left(size_of(gone), Bytes(gone.air), now);
   refuse(gone);
 }
 
 /// Counts the drop of a packet that is not in the queue.
-void UeQueue::refuse(const Waiting& waiting) {
+void UeQueue::refuse(const QueuedPacket& waiting) {
   forget_class(waiting);
   ledger_.dropped(size_of(waiting));
 }
 
 /// Takes the next packet into transit and counts what active queue management dropped and marked for it.
 void UeQueue::pull(Instant now) {
-  head_.begin(line_->next(now, interventions_));
-  for (const Waiting& gone : interventions_.dropped) drop(gone, now);
-  ledger_.intervened(interventions_.dropped.size(), std::exchange(interventions_.marked, 0));
+  head_.begin(qdisc_->next(now, aqm_actions_));
+  for (const QueuedPacket& gone : aqm_actions_.dropped) drop(gone, now);
+  ledger_.intervened(aqm_actions_.dropped.size(), std::exchange(aqm_actions_.marked, 0));
 }
 
 // Bytes sent earlier count as transmitted; only the rest is dropped or forwarded, so that the counters add up.
 UeQueue::Taken UeQueue::take_head(Instant now) {
-  if (!head_) head_.begin(line_->pop(now));
+  if (!head_) head_.begin(qdisc_->pop(now));
   const Bytes unsent = head_.left();
   const Bytes unsent_air = head_.air_left();
   ledger_.left(unsent, unsent_air, now);
@@ -136,13 +136,13 @@ UeQueue::Taken UeQueue::take_head(Instant now) {
   return taken;
 }
 
-Waiting UeQueue::drop_head(Instant now) {
+QueuedPacket UeQueue::drop_head(Instant now) {
   Taken taken = take_head(now);
   ledger_.dropped(taken.unsent);
   return std::move(taken.waiting);
 }
 
-Waiting UeQueue::forward_head(Instant now) {
+QueuedPacket UeQueue::forward_head(Instant now) {
   Taken taken = take_head(now);
   ledger_.forwarded(size_of(taken.waiting), taken.unsent, taken.unsent_air);
   return std::move(taken.waiting);

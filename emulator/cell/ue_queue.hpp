@@ -12,7 +12,7 @@
 #include "dataplane/units/time.hpp"
 #include "emulator/cell/flow_classes.hpp"
 #include "emulator/cell/queue_ledger.hpp"
-#include "emulator/cell/waiting_line.hpp"
+#include "emulator/cell/radio_qdisc.hpp"
 
 namespace sluice::emulator {
 
@@ -80,12 +80,12 @@ class PacketInTransit {
  public:
   [[nodiscard]] explicit operator bool() const { return packet_.has_value(); }
   /// Starts the transmission of `packet`; empty: none is in transit.
-  void begin(std::optional<Waiting> packet) {
+  void begin(std::optional<QueuedPacket> packet) {
     packet_ = std::move(packet);
     sent_ = Bytes(0);
   }
   // The following functions require a packet in transit.
-  [[nodiscard]] const Waiting& packet() const { return *packet_; }
+  [[nodiscard]] const QueuedPacket& packet() const { return *packet_; }
   /// Returns the bytes on the air that are not sent yet.
   [[nodiscard]] Bytes air_left() const { return Bytes(packet_->air) - sent_; }
   /// Returns the IP bytes that are not sent yet.
@@ -97,14 +97,14 @@ class PacketInTransit {
     return before - left();
   }
   /// Removes and returns the packet, which ends its transit.
-  [[nodiscard]] Waiting take() {
-    Waiting gone = std::move(*packet_);
+  [[nodiscard]] QueuedPacket take() {
+    QueuedPacket gone = std::move(*packet_);
     packet_.reset();
     return gone;
   }
 
  private:
-  std::optional<Waiting> packet_;
+  std::optional<QueuedPacket> packet_;
   Bytes sent_;  ///< bytes on the air sent so far
 };
 
@@ -124,9 +124,9 @@ class UeQueue {
   /// `dropped(packet, length)` is called for each packet evicted for it, and for itself if it was dropped.
   template <typename Dropped = NoMatter>
   bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
-    Waiting waiting = arrive(std::move(packet), length, now);
-    while (!has_room(length) && line_->may_evict(waiting)) {
-      const Waiting gone = line_->evict();
+    QueuedPacket waiting = arrive(std::move(packet), length, now);
+    while (!has_room(length) && qdisc_->may_evict(waiting)) {
+      const QueuedPacket gone = qdisc_->evict();
       drop(gone, now);
       dropped(gone.packet, size_of(gone));
     }
@@ -144,7 +144,7 @@ class UeQueue {
   template <typename Depart, typename Dropped = NoMatter>
   Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
     Bytes left = grant;
-    line_->offer(grant, now, now);
+    qdisc_->offer(grant, now, now);
     while (left > Bytes(0) && begin(now, dropped)) {
       left -= transmit(left, now);
       if (head_.air_left() == Bytes(0)) depart(take(now));
@@ -153,17 +153,17 @@ class UeQueue {
     return grant - left;
   }
   /// Reports that the queue was empty between `since` and `now` and the link could have carried `bytes`; ABC uses it.
-  void offer(Bytes bytes, Instant since, Instant now) { line_->offer(bytes, since, now); }
+  void offer(Bytes bytes, Instant since, Instant now) { qdisc_->offer(bytes, since, now); }
   /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
   /// called for each. A packet that the block would only have begun or continued stays. The CLAMP paper does this after
   /// the last attempt.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
-      const Bytes first = head_ ? head_.air_left() : Bytes(line_->front(now).air);
+      const Bytes first = head_ ? head_.air_left() : Bytes(qdisc_->front(now).air);
       if (first > grant) return;
       grant -= first;
-      const Waiting gone = drop_head(now);
+      const QueuedPacket gone = drop_head(now);
       dropped(gone.packet, size_of(gone));
     }
   }
@@ -172,7 +172,7 @@ class UeQueue {
   template <typename Dropped>
   void clear(Instant now, Dropped&& dropped) {
     while (!empty()) {
-      const Waiting gone = drop_head(now);
+      const QueuedPacket gone = drop_head(now);
       dropped(gone.packet, size_of(gone));
     }
   }
@@ -182,7 +182,7 @@ class UeQueue {
   template <typename Taken>
   void hand_on(Instant now, Taken&& taken) {
     while (!empty()) {
-      Waiting gone = forward_head(now);
+      QueuedPacket gone = forward_head(now);
       taken(std::move(gone.packet), Bytes(gone.length));
     }
   }
@@ -210,14 +210,14 @@ class UeQueue {
   /// True if a packet has begun transmission and is not complete.
   [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
   /// True if a packet is in transit, or one that arrived before `now` is queued.
-  [[nodiscard]] bool ready(Instant now) const { return head_ || line_->ready(now); }
+  [[nodiscard]] bool ready(Instant now) const { return head_ || qdisc_->ready(now); }
   /// True if the next packet to be sent is of a short flow; always false in FIFO order.
   [[nodiscard]] bool short_head() const {
     if (config_.order == QueueOrder::fifo) return false;
-    return head_ ? head_.packet().is_short : line_->short_front();
+    return head_ ? head_.packet().is_short : qdisc_->short_front();
   }
   /// Returns the number of packets queued, including the one in transit.
-  [[nodiscard]] std::size_t packets() const { return line_->size() + (head_ ? std::size_t{1} : std::size_t{0}); }
+  [[nodiscard]] std::size_t packets() const { return qdisc_->size() + (head_ ? std::size_t{1} : std::size_t{0}); }
   /// Returns the queued IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return ledger_.bytes(); }
   /// Returns the queued bytes on the air not yet transmitted; padding to whole frames is included.
@@ -235,28 +235,28 @@ class UeQueue {
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
-  Waiting arrive(packet::Packet&& packet, Bytes length, Instant now);
+  QueuedPacket arrive(packet::Packet&& packet, Bytes length, Instant now);
   /// Puts a packet into the queue and counts it.
-  void admit(Waiting&& waiting, Instant now) {
+  void admit(QueuedPacket&& waiting, Instant now) {
     ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
-    line_->push(std::move(waiting));
+    qdisc_->push(std::move(waiting));
   }
-  void refuse(const Waiting& waiting);
-  void drop(const Waiting& gone, Instant now);
+  void refuse(const QueuedPacket& waiting);
+  void drop(const QueuedPacket& gone, Instant now);
   /// Takes out the head packet and counts it as dropped.
-  Waiting drop_head(Instant now);
+  QueuedPacket drop_head(Instant now);
   /// Takes out the head packet and counts it as forwarded.
-  Waiting forward_head(Instant now);
+  QueuedPacket forward_head(Instant now);
   /// A packet taken out of the queue, and its bytes that were not transmitted.
   struct Taken {
-    Waiting waiting;
+    QueuedPacket waiting;
     Bytes unsent;      ///< IP bytes not transmitted
     Bytes unsent_air;  ///< bytes on the air not transmitted
   };
   /// Takes out the packet in transit, or the next one if none is in transit.
   Taken take_head(Instant now);
   /// Updates the flow classes when a packet of a long flow leaves the queue.
-  void forget_class(const Waiting& gone) {
+  void forget_class(const QueuedPacket& gone) {
     if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   }
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< buffer in use, in the limit's unit
@@ -266,10 +266,10 @@ class UeQueue {
   /// Ensures that a packet is in transit by starting the next one if needed. Returns false if there is nothing to send.
   template <typename Dropped>
   bool begin(Instant now, Dropped& dropped) {
-    if (head_ || !line_->ready(now)) return static_cast<bool>(head_);
+    if (head_ || !qdisc_->ready(now)) return static_cast<bool>(head_);
     pull(now);
-    for (const Waiting& gone : interventions_.dropped) dropped(gone.packet, size_of(gone));
-    interventions_.dropped.clear();
+    for (const QueuedPacket& gone : aqm_actions_.dropped) dropped(gone.packet, size_of(gone));
+    aqm_actions_.dropped.clear();
     return static_cast<bool>(head_);
   }
   void pull(Instant now);
@@ -283,7 +283,7 @@ class UeQueue {
   }
   /// Ends the transit of a packet that is completely sent.
   Departed take(Instant now) {
-    Waiting gone = head_.take();
+    QueuedPacket gone = head_.take();
     forget_class(gone);
     ledger_.transmitted_packet();
     return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
@@ -291,9 +291,9 @@ class UeQueue {
 
   QueueConfig config_;
   FlowClasses classes_;
-  std::unique_ptr<WaitingLine> line_;
+  std::unique_ptr<RadioQdisc> qdisc_;
   PacketInTransit head_;
-  Interventions interventions_;  ///< drops and marks of the latest pull()
+  AqmActions aqm_actions_;  ///< drops and marks of the latest pull()
   QueueLedger ledger_;
 };
 
