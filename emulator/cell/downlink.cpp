@@ -1,5 +1,5 @@
 // Implements Downlink: the path of packets from a UE's radio queue over its channel to the UE. Cell pushes packets,
-// Sectors allocates TTIs to it, and HandoverPort empties it when the UE leaves. Every packet ends in exactly one
+// Sectors allocates TTIs to it, and X2Forwarding empties it when the UE leaves. Every packet ends in exactly one
 // counter: delivered, dropped, lost, or forwarded to another Node-B. Without an AirLink a lost block leaves its data in
 // the queue; with one, hybrid ARQ and RLC decide.
 
@@ -56,11 +56,11 @@ void Downlink::reset_link(Instant now) {
   if (air_ != nullptr) air_->reset(now);
 }
 
-void Downlink::part(const Parting& parting, Instant now) {
+void Downlink::part(const HandoverContext& handover_context, Instant now) {
   if (air_ == nullptr) return;
-  parting_ = parting;
+  handover_context_ = handover_context;
   air_->abandon(now);
-  parting_ = {};
+  handover_context_ = {};
 }
 
 void Downlink::flush(DropReason reason, Instant now) {
@@ -166,13 +166,13 @@ void Downlink::arrived(Departed&& departed, Instant now) {
 }
 
 void Downlink::lost(Departed&& departed, Instant now) {
-  if (parting_.onwards != nullptr) {
+  if (handover_context_.onwards != nullptr) {
     queue_.recall(departed.length);
-    parting_.onwards->receive(std::move(departed.packet), now);
+    handover_context_.onwards->receive(std::move(departed.packet), now);
     return;
   }
   queue_.lost(departed.length);
-  drop(departed.packet, departed.length, parting_.reason, now);
+  drop(departed.packet, departed.length, handover_context_.reason, now);
 }
 
 void Downlink::ready_at(Instant when) {

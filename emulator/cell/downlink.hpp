@@ -108,12 +108,12 @@ class Downlink final : private AirLinkUser, private DrxUser {
 
  private:
   /// What happens to packets on the air while the air link is abandoned.
-  struct Parting {
+  struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
     Element* onwards = nullptr;           ///< Node-B that they are forwarded to; null: they are dropped
   };
-  /// Abandons the air link; its packets are forwarded or dropped as `parting` states.
-  void part(const Parting& parting, Instant now);
+  /// Abandons the air link; its packets are forwarded or dropped as `handover_context` states.
+  void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
   /// Transmits from the queue without an air link. Returns the bytes on the air used.
@@ -138,7 +138,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   std::unique_ptr<AirLink> air_;
   Element& towards_ue_;
   CellObserver* observer_ = nullptr;
-  Parting parting_;
+  HandoverContext handover_context_;
   std::uint32_t attempts_;
   std::uint32_t failures_ = 0;  ///< consecutive lost blocks
   double loss_;

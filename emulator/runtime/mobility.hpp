@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "emulator/cell/handover_port.hpp"
+#include "emulator/cell/x2_forwarding.hpp"
 #include "emulator/channel/timeline.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/runtime/path_switch.hpp"
@@ -28,7 +28,7 @@ namespace sluice::emulator {
 /// Node-B as seen by Mobility.
 struct MobilityNodeb {
   Cell* cell = nullptr;
-  HandoverPort* port = nullptr;     ///< set if there are several Node-Bs
+  X2Forwarding* port = nullptr;     ///< set if there are several Node-Bs
   std::vector<Element*> onwards{};  ///< forwarding line to each other Node-B, by its number
 };
 

@@ -10,10 +10,10 @@
 #include "dataplane/packet/pool.hpp"
 #include "emulator/cell/cell.hpp"
 #include "emulator/cell/drx.hpp"
-#include "emulator/cell/handover_port.hpp"
 #include "emulator/cell/scheduled_uplink.hpp"
 #include "emulator/cell/uplink_radio.hpp"
 #include "emulator/cell/wlan_cell.hpp"
+#include "emulator/cell/x2_forwarding.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
 #include "emulator/runtime/advertising_hop.hpp"
@@ -91,7 +91,7 @@ class RadioAccess {
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;
-    std::optional<HandoverPort> port;         ///< set if there are several Node-Bs
+    std::optional<X2Forwarding> port;         ///< set if there are several Node-Bs
     std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to each other
   };
   void make_access_point(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, const Ends& ends);

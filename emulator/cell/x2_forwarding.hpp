@@ -24,7 +24,7 @@ struct HandoverCounters {
 /// the UE goes to sends forwarded packets first; packets of the new path wait there for the end marker.
 ///
 /// All Node-Bs number UEs alike. Frames that are for no UE pass to the cell. Thread: the event loop's.
-class HandoverPort final : public Element, public EventTarget {
+class X2Forwarding final : public Element, public EventTarget {
  public:
   /// Time after the path switch at which a missing end marker counts as lost.
   static constexpr Duration marker_timeout = std::chrono::milliseconds(200);
@@ -32,7 +32,7 @@ class HandoverPort final : public Element, public EventTarget {
   static constexpr std::size_t max_held = 4096;
 
   /// Creates the port of `cell`, whose UEs must be added before. `loop` and `cell` must outlive it.
-  HandoverPort(EventLoop& loop, Cell& cell);
+  X2Forwarding(EventLoop& loop, Cell& cell);
 
   /// Receives a packet or an end marker from the core.
   void receive(packet::Packet packet, Instant now) override;
@@ -52,17 +52,17 @@ class HandoverPort final : public Element, public EventTarget {
 
   [[nodiscard]] const HandoverCounters& counters() const { return counters_; }
   /// Returns the number of packets of a UE that wait for the end marker.
-  [[nodiscard]] std::size_t held(UeIndex ue) const { return passages_[ue].held.size(); }
+  [[nodiscard]] std::size_t held(UeIndex ue) const { return forwardings_[ue].held.size(); }
 
  private:
   /// Receives forwarded packets from other Node-Bs on behalf of the port.
   class Neighbours final : public Element {
    public:
-    explicit Neighbours(HandoverPort& port) : port_(port) {}
-    void receive(packet::Packet packet, Instant now) override { port_.from_neighbour(std::move(packet), now); }
+    explicit Neighbours(X2Forwarding& port) : port_(port) {}
+    void receive(packet::Packet packet, Instant now) override { port_.on_forwarded(std::move(packet), now); }
 
    private:
-    HandoverPort& port_;
+    X2Forwarding& port_;
   };
   /// A packet that waits for the end marker.
   struct Held {
@@ -70,7 +70,7 @@ class HandoverPort final : public Element, public EventTarget {
     Bytes length;  ///< IP bytes
   };
   /// Forwarding state of one UE.
-  struct Passage {
+  struct UeForwarding {
     bool left = false;           ///< true if the UE is at another Node-B or on its way there
     bool draining = false;       ///< true until the end marker of the old path to this Node-B arrives
     bool holding = false;        ///< true while packets of the new path wait for those of the old Node-B
@@ -79,7 +79,7 @@ class HandoverPort final : public Element, public EventTarget {
     std::uint32_t came_by = 0;   ///< number of the handover of the latest arrival
     Ring<Held> held;
   };
-  void from_neighbour(packet::Packet packet, Instant now);
+  void on_forwarded(packet::Packet packet, Instant now);
   /// Forwards or drops a packet for a UE that has left.
   void follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Keeps a packet of the new path until the end marker arrives; drops it if too many wait.
@@ -92,7 +92,7 @@ class HandoverPort final : public Element, public EventTarget {
   EventLoop& loop_;
   Cell& cell_;
   Neighbours neighbours_{*this};
-  std::vector<Passage> passages_;  ///< forwarding states by UE
+  std::vector<UeForwarding> forwardings_;  ///< forwarding states by UE
   HandoverCounters counters_;
 };
 

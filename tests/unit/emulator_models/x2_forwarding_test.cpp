@@ -1,5 +1,5 @@
 // Tests of handover between Node-Bs with X2 data forwarding: order, losses and end markers.
-#include "emulator/cell/handover_port.hpp"
+#include "emulator/cell/x2_forwarding.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,20 +61,20 @@ struct NodeB {
   }
   DropCounter drops;
   Cell cell;
-  std::optional<HandoverPort> port;
+  std::optional<X2Forwarding> port;
 };
 
 /// Two Node-Bs with a line each way. The UE begins with `a`.
-class HandoverPorts : public testing::Test {
+class X2ForwardingTest : public testing::Test {
  protected:
-  void send(HandoverPort& port, int packets) {
+  void send(X2Forwarding& port, int packets) {
     for (int i = 0; i < packets; ++i) {
       auto bytes = frame_bytes(ue_, packet_length);
       bytes.back() = ++sent_;
       port.receive(packet_of(bytes), loop_.now());
     }
   }
-  void send_marker(HandoverPort& port, std::uint32_t handover) {
+  void send_marker(X2Forwarding& port, std::uint32_t handover) {
     port.receive(make_end_marker(sluice::test::pool(), {0, handover}), loop_.now());
   }
   /// Numbers of the packets that reached the UE, in their order.
@@ -115,7 +115,7 @@ class HandoverPorts : public testing::Test {
   DelayLine b_to_a_{loop_, {line_delay, {}, {}}, a_.port->neighbours()};
 };
 
-TEST_F(HandoverPorts, ForwardedPacketsPrecedeNewerOnesInOrder) {
+TEST_F(X2ForwardingTest, ForwardedPacketsPrecedeNewerOnesInOrder) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -143,7 +143,7 @@ TEST_F(HandoverPorts, ForwardedPacketsPrecedeNewerOnesInOrder) {
   EXPECT_TRUE(b_.drops.drops.empty());
 }
 
-TEST_F(HandoverPorts, ForwardedPacketsAreNeitherDroppedNorCountedTwice) {
+TEST_F(X2ForwardingTest, ForwardedPacketsAreNeitherDroppedNorCountedTwice) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -167,7 +167,7 @@ TEST_F(HandoverPorts, ForwardedPacketsAreNeitherDroppedNorCountedTwice) {
   EXPECT_EQ(counters(a_).delivered_bytes + counters(b_).delivered_bytes, all);
 }
 
-TEST_F(HandoverPorts, WithoutForwardingQueuedAndLatePacketsAreDropped) {
+TEST_F(X2ForwardingTest, WithoutForwardingQueuedAndLatePacketsAreDropped) {
   loop_.run_until(at_ms(4.5));
   send(*a_.port, 12);
   loop_.run_until(at_ms(10));
@@ -188,7 +188,7 @@ TEST_F(HandoverPorts, WithoutForwardingQueuedAndLatePacketsAreDropped) {
   EXPECT_EQ(counters(a_).forwarded_packets, 0U);
 }
 
-TEST_F(HandoverPorts, ALostEndMarkerTimesOut) {
+TEST_F(X2ForwardingTest, ALostEndMarkerTimesOut) {
   loop_.run_until(at_ms(10));
   hand_over(a_, b_, 1, &a_to_b_);
   loop_.run_until(at_ms(20));
@@ -196,7 +196,7 @@ TEST_F(HandoverPorts, ALostEndMarkerTimesOut) {
   a_.port->path_switched(0, 1, loop_.now());
   b_.port->path_switched(0, 1, loop_.now());
   send(*b_.port, 2);
-  loop_.run_until(loop_.now() + HandoverPort::marker_timeout - milliseconds(1));
+  loop_.run_until(loop_.now() + X2Forwarding::marker_timeout - milliseconds(1));
   EXPECT_TRUE(received().empty());
   loop_.run_until(loop_.now() + milliseconds(5));
   EXPECT_EQ(received(), numbers(1, 2));
@@ -204,7 +204,7 @@ TEST_F(HandoverPorts, ALostEndMarkerTimesOut) {
   EXPECT_EQ(a_.port->counters().timeouts, 0U);
 }
 
-TEST_F(HandoverPorts, AForeignEndMarkerReleasesNothing) {
+TEST_F(X2ForwardingTest, AForeignEndMarkerReleasesNothing) {
   loop_.run_until(at_ms(10));
   hand_over(a_, b_, 1, &a_to_b_);
   send(*b_.port, 1);
@@ -226,7 +226,7 @@ TEST(HandoverBack, FollowsTheUeBack) {
   DelayLine a_to_b(loop, {line_delay, {}, {}}, b.port->neighbours());
   DelayLine b_to_a(loop, {line_delay, {}, {}}, a.port->neighbours());
   std::uint8_t number = 0;
-  const auto send = [&](HandoverPort& port, int packets) {
+  const auto send = [&](X2Forwarding& port, int packets) {
     for (int i = 0; i < packets; ++i) {
       auto bytes = frame_bytes(ue, packet_length);
       bytes.back() = ++number;
