@@ -22,7 +22,7 @@ UplinkUe::UplinkUe(UeIndex ue, UplinkUeConfig config, const UplinkRequests& requ
       air_(loop, air, static_cast<AirLinkUser&>(*this)),
       drx_(config.drx),
       ahead_(requests.distance + 1),
-      told_(air.harq.processes) {
+      reported_bsr_(air.harq.processes) {
   if (channel_ == nullptr) throw std::invalid_argument("uplink: a UE without a channel");
 }
 
@@ -46,20 +46,20 @@ void UplinkUe::begin(std::uint64_t tti) {
 std::optional<BufferStatus> UplinkUe::repeat(std::uint64_t tti, Instant now) {
   const std::uint32_t units = air_.waiting(tti)->units;
   if (!transmit(tti, Bytes(), units, now)) return std::nullopt;
-  return told_[tti % told_.size()];
+  return reported_bsr_[tti % reported_bsr_.size()];
 }
 
 std::optional<BufferStatus> UplinkUe::send(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now) {
   pending_ = false;
   retry_at_ = not_set;
-  if (repeats_at_ <= tti) repeats_at_ = not_set;
+  if (rlc_retx_at_ <= tti) rlc_retx_at_ = not_set;
   if (!has_data(now)) {
     if (!queue_.empty()) pending_ = true;  // true if the packet arrived in this instant
     return BufferStatus{tti, Bytes()};
   }
   const bool received = transmit(tti, size, units, now);
   const BufferStatus status{tti, queue_.air_bytes() + air_.repeats(now)};
-  told_[tti % told_.size()] = status;
+  reported_bsr_[tti % reported_bsr_.size()] = status;
   if (status.left > Bytes(0)) retry_at_ = tti + requests_.retry;
   if (!received) return std::nullopt;
   return status;
@@ -72,7 +72,7 @@ bool UplinkUe::transmit(std::uint64_t tti, Bytes size, std::uint32_t units, Inst
 }
 
 bool UplinkUe::request(std::uint64_t tti, Instant now) {
-  for (std::uint64_t* const due : {&retry_at_, &repeats_at_}) {
+  for (std::uint64_t* const due : {&retry_at_, &rlc_retx_at_}) {
     if (tti < *due) continue;
     pending_ = true;
     *due = not_set;
@@ -92,7 +92,7 @@ std::uint64_t UplinkUe::opportunity(std::uint64_t from) const {
 
 std::uint64_t UplinkUe::next_useful(std::uint64_t from) const {
   std::uint64_t next = air_.next_retransmission(from);
-  next = std::min({next, std::max(from, retry_at_), std::max(from, repeats_at_)});
+  next = std::min({next, std::max(from, retry_at_), std::max(from, rlc_retx_at_)});
   if (pending_) next = std::min(next, opportunity(from));
   return next;
 }
@@ -120,10 +120,10 @@ void UplinkUe::lost(Departed&& departed, Instant now) {
 }
 
 void UplinkUe::ready_at(Instant when) {
-  if (when <= asked_for_) return;
-  asked_for_ = when;
-  repeats_at_ = std::max(clock_.first_from(when), clock_.next());
-  clock_.wake_at(repeats_at_);
+  if (when <= sr_trigger_time_) return;
+  sr_trigger_time_ = when;
+  rlc_retx_at_ = std::max(clock_.first_from(when), clock_.next());
+  clock_.wake_at(rlc_retx_at_);
 }
 
 void UplinkUe::drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {

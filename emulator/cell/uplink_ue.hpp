@@ -112,13 +112,13 @@ class UplinkUe final : private AirLinkUser {
   AirLink air_;
   Drx* drx_;
   CellObserver* observer_ = nullptr;
-  std::vector<LinkGrant> ahead_;        ///< what upcoming TTIs carry, by TTI modulo the size
-  std::uint64_t known_ = 0;             ///< first TTI not yet in ahead_
-  std::vector<BufferStatus> told_;      ///< buffer status reports of blocks in hybrid ARQ, by process
-  bool pending_ = false;                ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
-  std::uint64_t retry_at_ = not_set;    ///< TTI in which it requests again (retxBSR-Timer)
-  std::uint64_t repeats_at_ = not_set;  ///< TTI from which on an RLC retransmission waits and needs a request
-  Instant asked_for_{};                 ///< ready time of the newest RLC retransmission that set repeats_at_
+  std::vector<LinkGrant> ahead_;            ///< what upcoming TTIs carry, by TTI modulo the size
+  std::uint64_t known_ = 0;                 ///< first TTI not yet in ahead_
+  std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
+  bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
+  std::uint64_t retry_at_ = not_set;        ///< TTI in which it requests again (retxBSR-Timer)
+  std::uint64_t rlc_retx_at_ = not_set;     ///< TTI from which on an RLC retransmission waits and needs a request
+  Instant sr_trigger_time_{};               ///< ready time of the newest RLC retransmission that set rlc_retx_at_
 };
 
 }  // namespace sluice::emulator
