@@ -1,5 +1,5 @@
 // Generalized Window Advertising (Gerla et al., ETT 2002, section 5): number of active flows and advertised window.
-// GwaLaw and the emulator's Reporter and AdvertisingHop call gwa_window(); RadioQueue counts the flows of a queue.
+// GwaLaw and the emulator's Reporter and GwaRouter call gwa_window(); RadioQueue counts the flows of a queue.
 // Invariant: N is at least one and at least the flows observed within Δ, so advertised windows fit the buffer.
 
 #include "control/gwa.hpp"

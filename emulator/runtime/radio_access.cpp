@@ -78,7 +78,7 @@ RadioAccess::Site::Site(EventLoop& loop, const Scenario& scenario, std::uint64_t
       up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core, StepWay::up),
       uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up, StepWay::up) {
   const std::optional<QueueSpec>& queue = scenario.proxy_nodeb.queue;
-  if (queue && queue->advertise) advertising.emplace(down, scenario.proxy_nodeb);
+  if (queue && queue->advertise) gwa_router.emplace(down, scenario.proxy_nodeb);
 }
 
 RadioAccess::RadioAccess(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,

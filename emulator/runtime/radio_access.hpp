@@ -16,7 +16,7 @@
 #include "emulator/cell/x2_forwarding.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
-#include "emulator/runtime/advertising_hop.hpp"
+#include "emulator/runtime/gwa_router.hpp"
 #include "emulator/runtime/hop.hpp"
 #include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/mobility.hpp"
@@ -61,8 +61,8 @@ class RadioAccess {
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return *sites_[nodeb]->cell; }
   /// Returns the advertising router in front of a Node-B, or null if it does not advertise.
   [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) {
-    auto& advertising = sites_[nodeb]->advertising;
-    return advertising ? &*advertising : nullptr;
+    auto& gwa_router = sites_[nodeb]->gwa_router;
+    return gwa_router ? &*gwa_router : nullptr;
   }
   /// Returns the whole radio for measurements: the access point, the only cell, or all Node-Bs as one.
   [[nodiscard]] RadioCell& radio();
@@ -87,7 +87,7 @@ class RadioAccess {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
-    std::optional<AdvertisingHop> advertising;  ///< set if the router of `down` advertises
+    std::optional<GwaRouter> gwa_router;  ///< set if the router of `down` advertises
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;

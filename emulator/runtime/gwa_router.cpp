@@ -1,10 +1,10 @@
-#include "emulator/runtime/advertising_hop.hpp"
+#include "emulator/runtime/gwa_router.hpp"
 
 #include "control/gwa.hpp"
 
 namespace sluice::emulator {
 
-Bytes AdvertisingHop::window(double flows, Instant now) {
+Bytes GwaRouter::window(double flows, Instant now) {
   if (in_flight_.empty() || in_flight_.back().at < now) in_flight_.push({now, hop_.queued().value_or(Bytes(0))});
   while (!in_flight_.empty() && in_flight_.front().at + delay_ <= now) arrived_ = in_flight_.pop().queued;
   control::GwaParameters parameters;

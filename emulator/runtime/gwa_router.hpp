@@ -8,10 +8,10 @@ namespace sluice::emulator {
 
 /// Router that advertises the GWA-FCFS window (B − q)/N of a hop's queue. The window reaches the far end of the hop one
 /// delay later.
-class AdvertisingHop final : public UpstreamRouter {
+class GwaRouter final : public UpstreamRouter {
  public:
   /// Observes `hop`, whose specification is `spec`. The hop outlives it and has a queue and a limited buffer.
-  AdvertisingHop(const Hop& hop, const HopSpec& spec) : hop_(hop), buffer_(spec.buffer), delay_(spec.delay) {}
+  GwaRouter(const Hop& hop, const HopSpec& spec) : hop_(hop), buffer_(spec.buffer), delay_(spec.delay) {}
 
   [[nodiscard]] Bytes window(double flows, Instant now) override;
 
