@@ -1,5 +1,5 @@
 // Copies received and sent frames of a shard to its taps, with the decision about each. The shard's thread calls it
-// through FrameWatch and the transmitter of proxy/threads. Invariant: no allocation per frame, because buffers are
+// through PacketObserver and the transmitter of proxy/threads. Invariant: no allocation per frame, because buffers are
 // reserved at construction. A received frame is written once its decision counter has changed.
 #include "proxy/capture/shard_taps.hpp"
 
@@ -64,7 +64,7 @@ void ShardTaps::settle() {
   current_.reset();
 }
 
-void ShardTaps::dealt_with() {
+void ShardTaps::on_done() {
   settle();
   current_.reset();
 }

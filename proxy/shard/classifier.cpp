@@ -118,24 +118,25 @@ void Classifier::prefetch_end_to_end() const {
   }
 }
 
-void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
+void Classifier::receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer) {
   shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
   while (!burst.empty()) {
     const std::size_t count = std::min(burst.size(), ParsedBurst::most);
-    receive_chunk_watched(in, burst.first(count), now, watch);
+    receive_chunk_observed(in, burst.first(count), now, observer);
     burst = burst.subspan(count);
   }
 }
 
 /// Does the work of receive_chunk() and notifies the observer. A separate function, because a test for an observer in
 /// receive_chunk() would cost every frame.
-void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
+void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now,
+                                        PacketObserver& observer) {
   look_up(in, burst);
   for (std::size_t i = 0; i < burst.size(); ++i) {
     RxPacket rx{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
-    watch.received(rx, shard_.counters);
+    observer.received(rx, shard_.counters);
     handle(rx, find(i));
-    watch.dealt_with();
+    observer.on_done();
     burst[i].reset();
   }
   parts_.flows.serve_pending(now);

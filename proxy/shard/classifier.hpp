@@ -8,7 +8,7 @@
 #include "proxy/handback/handback_router.hpp"
 #include "proxy/opening/handshake_tracker.hpp"
 #include "proxy/shard/forwarder.hpp"
-#include "proxy/shard/frame_watch.hpp"
+#include "proxy/shard/packet_observer.hpp"
 #include "proxy/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -31,14 +31,14 @@ class Classifier {
   /// Processes all packets of the burst; `burst` holds only empty handles on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// Processes a burst like receive(), and notifies `watch` before and after each frame.
-  [[gnu::cold, gnu::noinline]] void receive_watched(Side in, std::span<packet::Packet> burst, Instant now,
-                                                    FrameWatch& watch);
+  [[gnu::cold, gnu::noinline]] void receive_observed(Side in, std::span<packet::Packet> burst, Instant now,
+                                                     PacketObserver& observer);
 
  private:
   void receive_one(Side in, packet::Packet& packet, Instant now);
   [[gnu::noinline]] void receive_many(Side in, std::span<packet::Packet> burst, Instant now);
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
-  void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
+  void receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   [[gnu::flatten, gnu::noinline]] void look_up_one(Side in, const packet::Packet& packet);
   template <typename Key>

@@ -118,9 +118,9 @@ void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   parts_->queue.flush(now);
 }
 
-void Shard::receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
+void Shard::receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer) {
   parts_->relief.look(now);
-  parts_->classifier.receive_watched(in, burst, now, watch);
+  parts_->classifier.receive_observed(in, burst, now, observer);
   parts_->queue.flush(now);
 }
 

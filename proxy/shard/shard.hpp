@@ -28,7 +28,7 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-class FrameWatch;
+class PacketObserver;
 
 /// Part of the proxy that one poll thread runs: flows, bearers and timers. The shard reads no clock and accesses no
 /// device, so the same object runs under DPDK and in the virtual-time network. Thread: one.
@@ -56,7 +56,7 @@ class Shard {
   /// every resulting packet.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// Processes a burst like receive(), and notifies `watch` of each frame.
-  void receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
+  void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
   /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due
   /// at once, it does a part of the work, and next_deadline() returns a time that has passed.
   void advance(Instant now);

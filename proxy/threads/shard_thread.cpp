@@ -146,7 +146,7 @@ bool ShardThread::take_packets(Side side, Instant now) {
   if (count == 0) return false;
   const std::span burst = std::span(burst_).first(count);
   if (output_.taps != nullptr) [[unlikely]] {
-    shard_.receive_watched(side, burst, now, *output_.taps);
+    shard_.receive_observed(side, burst, now, *output_.taps);
     output_.taps->end_burst();
   } else {
     shard_.receive(side, burst, now);

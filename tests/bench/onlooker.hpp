@@ -38,7 +38,7 @@ class Onlooker final : public proxy::Transmitter {
   }
   void receive(proxy::Shard& shard, proxy::Side in, std::span<packet::Packet> burst, Instant now) {
     if (!taps_) return shard.receive(in, burst, now);
-    shard.receive_watched(in, burst, now, *taps_);
+    shard.receive_observed(in, burst, now, *taps_);
     taps_->end_burst();
   }
   /// Frames that found no room so far.

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "proxy/shard/frame_watch.hpp"
+#include "proxy/shard/packet_observer.hpp"
 #include "tests/sim/tcp/random.hpp"
 #include "tests/support/proxy_lab.hpp"
 
@@ -20,10 +20,10 @@ using tcp::Flags;
 using Frame = std::vector<std::uint8_t>;
 
 /// Looks at every frame and thinks nothing of it.
-class Onlooker final : public proxy::FrameWatch {
+class Onlooker final : public proxy::PacketObserver {
  public:
   void received(const proxy::RxPacket& /*rx*/, const proxy::Counters& /*counters*/) override {}
-  void dealt_with() override {}
+  void on_done() override {}
 };
 
 /// What the stream of a server has at a place.
@@ -246,7 +246,7 @@ class Twins {
     std::vector<Packet> packets = packets_of(frames);
     together_.shard.receive(in, packets, together_.now);
     packets = packets_of(frames);
-    apart_.shard.receive_watched(in, packets, apart_.now, onlooker_);
+    apart_.shard.receive_observed(in, packets, apart_.now, onlooker_);
     compare();
   }
   static std::vector<Packet> packets_of(const std::vector<Frame>& frames) {

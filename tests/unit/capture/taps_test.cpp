@@ -72,7 +72,7 @@ class CapturedShard : public testing::Test, private proxy::Transmitter {
   }
   void put(Side in, packet::Packet packet) { put_burst(in, {&packet, 1}); }
   void put_burst(Side in, std::span<packet::Packet> burst) {
-    shard_.receive_watched(in, burst, now_, *watch_);
+    shard_.receive_observed(in, burst, now_, *watch_);
     watch_->end_burst();
   }
   packet::Packet from_ue(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {

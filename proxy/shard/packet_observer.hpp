@@ -6,15 +6,15 @@
 namespace sluice::proxy {
 
 /// Observer of received frames and of their settings, such as a capture. Thread: the shard's.
-class FrameWatch {
+class PacketObserver {
  public:
   /// Called before a frame is processed, which changes or consumes it. `counters` then count its outcome.
   virtual void received(const RxPacket& rx, const Counters& counters) = 0;
   /// Called after the frame of the last received() has been processed.
-  virtual void dealt_with() = 0;
+  virtual void on_done() = 0;
 
  protected:
-  ~FrameWatch() = default;
+  ~PacketObserver() = default;
 };
 
 }  // namespace sluice::proxy
