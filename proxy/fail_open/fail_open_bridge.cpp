@@ -1,4 +1,4 @@
-// Kernel bridge that forwards frames while the proxy does not run. WireKeeper creates it, shuts it while the proxy
+// Kernel bridge that forwards frames while the proxy does not run. FailOpenMonitor creates it, shuts it while the proxy
 // works and calls maintain() once a second. Invariant: either the process or the bridge forwards frames, so that a
 // crash leaves an open bridge and no loop forms.
 #include "proxy/fail_open/fail_open_bridge.hpp"
@@ -25,8 +25,8 @@ constexpr int max_bridges = 1000;
 }  // namespace
 
 FailOpenBridge::FailOpenBridge(Interfaces interfaces) try
-    : interfaces_(std::move(interfaces)), gate_(find_or_make().index, interfaces_) {
-  gate_.isolate_host();
+    : interfaces_(std::move(interfaces)), filter_(find_or_make().index, interfaces_) {
+  filter_.isolate_host();
   put_together();
 } catch (const std::runtime_error& problem) {
   throw std::runtime_error(std::string("fail_open: ") + problem.what());
@@ -95,7 +95,7 @@ std::string FailOpenBridge::maintain() {
   try {
     if (is_whole()) return {};
     // A recreated interface is blocked before it joins the bridge.
-    if (gate_.is_shut()) gate_.shut_again();
+    if (filter_.is_shut()) filter_.shut_again();
     static_cast<void>(links_.make(name_));
     put_together();
     ++repairs_;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proxy/fail_open/bridge_gate.hpp"
+#include "proxy/fail_open/bridge_filter.hpp"
 #include "proxy/fail_open/bridge_links.hpp"
 
 namespace sluice::proxy {
@@ -14,7 +14,7 @@ namespace sluice::proxy {
 /// ends, in whatever way, the bridge is open. Needs CAP_NET_ADMIN. Thread: one.
 class FailOpenBridge {
  public:
-  using Interfaces = BridgeGate::Interfaces;
+  using Interfaces = BridgeFilter::Interfaces;
 
   /// Creates the bridge, named sluice0 or with the next free number, or reuses the one that already joins the
   /// interfaces. The bridge is open until shut(). Throws std::runtime_error with the reason and the remedy.
@@ -22,9 +22,9 @@ class FailOpenBridge {
 
   /// Stops the bridge from forwarding. Frames that come in from now on belong to the process only; earlier ones also
   /// passed the bridge. Throws std::runtime_error.
-  void shut() { gate_.shut(); }
+  void shut() { filter_.shut(); }
   /// Lets the bridge forward every frame; the process must no longer forward any.
-  void open() { gate_.open(); }
+  void open() { filter_.open(); }
 
   /// Checks that both interfaces are in the bridge, and adds those that were removed or recreated. Returns a text for
   /// the log, or nothing. Called about once a second.
@@ -53,7 +53,7 @@ class FailOpenBridge {
   Interfaces interfaces_;
   BridgeLinks links_;
   std::string name_;
-  BridgeGate gate_;
+  BridgeFilter filter_;
   std::string problem_;
   std::uint64_t repairs_ = 0;
 };

@@ -71,7 +71,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     feedback_.get(),
                                     &shard_watch_,
                                     {&links_[0], &links_[1]},
-                                    wire_keeper_ ? &wire_keeper_->bridge() : nullptr,
+                                    fail_open_monitor_ ? &fail_open_monitor_->bridge() : nullptr,
                                     dpdk::now(),
                                     [this](std::vector<NamedCounter>& out) { add_program_counters(out); }});
   details_.emplace(context_, *overview_);
@@ -144,14 +144,14 @@ void Runtime::prepare_to_fail_open() {
   const auto interface = [](const PortSettings& port) {
     return dpdk::device_argument(port.device, "iface").value_or("");
   };
-  wire_keeper_.emplace(context_,
-                       FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)},
-                       [this] { return last_turn_of_all_shards(); });
+  fail_open_monitor_.emplace(context_,
+                             FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)},
+                             [this] { return last_turn_of_all_shards(); });
 }
 
 void Runtime::take_over() {
-  if (!wire_keeper_) return;
-  wire_keeper_->take_over();
+  if (!fail_open_monitor_) return;
+  fail_open_monitor_->take_over();
   for (const auto& port : ports_) port->drop_received();
 }
 
@@ -344,14 +344,14 @@ bool Runtime::run() {
   }
   await_signal();
   watch_counters();
-  if (wire_keeper_) wire_keeper_->watch();
+  if (fail_open_monitor_) fail_open_monitor_->watch();
   service_.start();
   if (config_.logging.statistics_period > Duration::zero()) log_statistics();
   spdlog::info("sluice {}: mode {}, {} shard(s), running", version, to_string(config_.shard.mode),
                config_.shards.count);
   context_.run();
   for (const auto& shard : shards_) shard->stop();
-  if (wire_keeper_) wire_keeper_->give_back();
+  if (fail_open_monitor_) fail_open_monitor_->give_back();
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
   overview_->refresh();
@@ -424,7 +424,7 @@ void Runtime::watch_counters() {
   watch_shards();
   watch_reports();
   watch_links();
-  if (wire_keeper_) wire_keeper_->maintain();
+  if (fail_open_monitor_) fail_open_monitor_->maintain();
   captures_->tidy();
   traces_->tidy();
   watch_timer_.expires_after(counter_watch_period);

@@ -19,13 +19,13 @@
 #include "proxy/overview/detail_collector.hpp"
 #include "proxy/overview/overview.hpp"
 #include "proxy/recorder/ring_file.hpp"
+#include "proxy/runtime/fail_open_monitor.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/reloader.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
 #include "proxy/runtime/web_server.hpp"
-#include "proxy/runtime/wire_keeper.hpp"
 #include "proxy/service/service.hpp"
 #include "proxy/threads/feedback_link.hpp"
 #include "proxy/threads/shard_thread.hpp"
@@ -101,7 +101,7 @@ class Runtime {
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::RssSteering steering_;
-  std::optional<WireKeeper> wire_keeper_;  ///< set if a kernel bridge takes over when the program ends
+  std::optional<FailOpenMonitor> fail_open_monitor_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::optional<capture::RingFile> last_frames_;  ///< declared before the shards, which write to it
   std::optional<capture::Captures> captures_;     ///< declared before the shards, which use its taps

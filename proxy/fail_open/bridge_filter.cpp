@@ -1,4 +1,4 @@
-#include "proxy/fail_open/bridge_gate.hpp"
+#include "proxy/fail_open/bridge_filter.hpp"
 
 #include <fmt/format.h>
 #include <nftables/libnftables.h>
@@ -14,14 +14,14 @@ constexpr int before_others = -500;
 
 }  // namespace
 
-BridgeGate::BridgeGate(unsigned number, Interfaces interfaces)
+BridgeFilter::BridgeFilter(unsigned number, Interfaces interfaces)
     : table_(fmt::format("sluice_{}", number)), interfaces_(std::move(interfaces)) {}
 
-void BridgeGate::Free::operator()(nft_ctx* rules) const {
+void BridgeFilter::Free::operator()(nft_ctx* rules) const {
   nft_ctx_free(rules);
 }
 
-BridgeGate::Rules BridgeGate::begin() {
+BridgeFilter::Rules BridgeFilter::begin() {
   Rules rules(nft_ctx_new(NFT_CTX_DEFAULT));
   // Messages are captured for our exceptions instead of written to the terminal.
   if (!rules || nft_ctx_buffer_output(rules.get()) != 0 || nft_ctx_buffer_error(rules.get()) != 0)
@@ -29,14 +29,14 @@ BridgeGate::Rules BridgeGate::begin() {
   return rules;
 }
 
-void BridgeGate::run(nft_ctx& rules, const std::string& commands) {
+void BridgeFilter::run(nft_ctx& rules, const std::string& commands) {
   const bool done = nft_run_cmd_from_buffer(&rules, commands.c_str()) == 0;
   const std::string said = nft_ctx_get_error_buffer(&rules);
   nft_ctx_get_output_buffer(&rules);
   if (!done) throw std::runtime_error("nftables: " + said.substr(0, said.find('\n')));
 }
 
-void BridgeGate::isolate_host() const {
+void BridgeFilter::isolate_host() const {
   run(*begin(), fmt::format(R"(add table bridge {0}
 delete table bridge {0}
 table bridge {0} {{
@@ -47,14 +47,14 @@ table bridge {0} {{
                             table_, interfaces_[0], interfaces_[1]));
 }
 
-std::string BridgeGate::closed_table() const {
+std::string BridgeFilter::closed_table() const {
   return fmt::format(R"(create table netdev {0} {{ flags owner; }}
 add chain netdev {0} closed {{ type filter hook ingress devices = {{ "{1}", "{2}" }} priority {3}; policy drop; }}
 )",
                      table_, interfaces_[0], interfaces_[1], before_others);
 }
 
-void BridgeGate::shut() {
+void BridgeFilter::shut() {
   Rules rules = begin();
   try {
     run(*rules, closed_table());
@@ -67,12 +67,12 @@ void BridgeGate::shut() {
   rules_ = std::move(rules);
 }
 
-void BridgeGate::shut_again() {
+void BridgeFilter::shut_again() {
   run(*rules_,
       fmt::format("add table netdev {0} {{ flags owner; }}\ndelete table netdev {0}\n", table_) + closed_table());
 }
 
-void BridgeGate::open() {
+void BridgeFilter::open() {
   rules_.reset();
 }
 

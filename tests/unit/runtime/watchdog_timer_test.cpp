@@ -1,4 +1,4 @@
-#include "proxy/fail_open/hang_timer.hpp"
+#include "proxy/fail_open/watchdog_timer.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,28 +14,28 @@ void do_nothing_for_ever() {
   for (;;) pause();
 }
 
-TEST(HangTimer, EndsAProcessThatDoesNotRearmIt) {
+TEST(WatchdogTimer, EndsAProcessThatDoesNotRearmIt) {
   const auto hang = [] {
-    HangTimer timer;
-    timer.put_off(10ms);
+    WatchdogTimer timer;
+    timer.rearm(10ms);
     do_nothing_for_ever();
   };
   EXPECT_EXIT(hang(), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST(HangTimer, EndsAStoppedProcess) {
+TEST(WatchdogTimer, EndsAStoppedProcess) {
   const auto stop = [] {
-    HangTimer timer;
-    timer.put_off(10ms);
+    WatchdogTimer timer;
+    timer.rearm(10ms);
     raise(SIGSTOP);
   };
   EXPECT_EXIT(stop(), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST(HangTimer, ADeadlineInThePastFires) {
+TEST(WatchdogTimer, ADeadlineInThePastFires) {
   const auto late = [] {
-    HangTimer timer;
-    timer.put_off(-1s);
+    WatchdogTimer timer;
+    timer.rearm(-1s);
     do_nothing_for_ever();
   };
   EXPECT_EXIT(late(), testing::KilledBySignal(SIGKILL), "");

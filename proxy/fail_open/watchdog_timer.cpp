@@ -1,4 +1,4 @@
-#include "proxy/fail_open/hang_timer.hpp"
+#include "proxy/fail_open/watchdog_timer.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-HangTimer::HangTimer() {
+WatchdogTimer::WatchdogTimer() {
   sigevent what{};
   what.sigev_notify = SIGEV_SIGNAL;
   what.sigev_signo = SIGKILL;
@@ -15,19 +15,19 @@ HangTimer::HangTimer() {
     throw std::system_error(errno, std::generic_category(), "a timer that ends the process when it hangs");
 }
 
-HangTimer::~HangTimer() {
+WatchdogTimer::~WatchdogTimer() {
   timer_delete(timer_);
 }
 
-void HangTimer::put_off(Duration left) {
+void WatchdogTimer::rearm(Duration left) {
   set(std::max(left, Duration(1)));
 }
 
-void HangTimer::disarm() {
+void WatchdogTimer::disarm() {
   set(Duration::zero());
 }
 
-void HangTimer::set(Duration left) {
+void WatchdogTimer::set(Duration left) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   itimerspec when{};
   when.it_value.tv_sec = seconds.count();

@@ -6,22 +6,22 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/fail_open/fail_open_bridge.hpp"
-#include "proxy/fail_open/hang_timer.hpp"
+#include "proxy/fail_open/watchdog_timer.hpp"
 
 namespace sluice::proxy {
 
 /// Keeps frames flowing when this program cannot forward them. A kernel bridge takes over, and a program that hangs
 /// is killed. If the program ends in any way before give_back(), the kernel opens the bridge. Thread: the control
 /// thread.
-class WireKeeper {
+class FailOpenMonitor {
  public:
   /// Time without progress after which the program is killed.
   static constexpr Duration longest_hang = std::chrono::seconds(3);
 
   /// `heard` returns the last sign of life of the poll thread that has been silent longest. The bridge forwards
   /// frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
-  WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-             std::function<Instant()> last_turn);
+  FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
+                  std::function<Instant()> last_turn);
 
   /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
   /// Throws std::runtime_error.
@@ -37,7 +37,7 @@ class WireKeeper {
 
  private:
   FailOpenBridge bridge_;
-  HangTimer hang_timer_;
+  WatchdogTimer watchdog_;
   boost::asio::steady_timer timer_;
   std::function<Instant()> last_turn_;
 };

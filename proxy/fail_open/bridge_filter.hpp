@@ -11,12 +11,12 @@ namespace sluice::proxy {
 /// Blocks a bridge while the process lives. While it is shut, an nftables table drops every frame that comes in on
 /// the bridge's interfaces, after packet sockets have received it. The process owns the table (`flags owner`), so the
 /// kernel removes it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
-class BridgeGate {
+class BridgeFilter {
  public:
   using Interfaces = std::array<std::string, 2>;
 
   /// `number` distinguishes the tables from those of other bridges in this network namespace.
-  BridgeGate(unsigned number, Interfaces interfaces);
+  BridgeFilter(unsigned number, Interfaces interfaces);
 
   /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The table stays after
   /// the process. Throws std::runtime_error.

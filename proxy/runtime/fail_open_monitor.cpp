@@ -1,4 +1,4 @@
-#include "proxy/runtime/wire_keeper.hpp"
+#include "proxy/runtime/fail_open_monitor.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -13,34 +13,34 @@ constexpr auto watch_period = std::chrono::milliseconds(250);
 
 }  // namespace
 
-WireKeeper::WireKeeper(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-                       std::function<Instant()> last_turn)
+FailOpenMonitor::FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
+                                 std::function<Instant()> last_turn)
     : bridge_(std::move(interfaces)), timer_(context), last_turn_(std::move(last_turn)) {
   spdlog::info("fail_open: the bridge {} carries the frames when this program does not", bridge_.name());
   const std::string warning = FailOpenBridge::warning();
   if (!warning.empty()) spdlog::warn("fail_open: {}", warning);
 }
 
-void WireKeeper::take_over() {
+void FailOpenMonitor::take_over() {
   bridge_.shut();
-  hang_timer_.put_off(longest_hang);
+  watchdog_.rearm(longest_hang);
 }
 
-void WireKeeper::watch() {
-  hang_timer_.put_off(last_turn_() + longest_hang - dpdk::now());
+void FailOpenMonitor::watch() {
+  watchdog_.rearm(last_turn_() + longest_hang - dpdk::now());
   timer_.expires_after(watch_period);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch();
   });
 }
 
-void WireKeeper::maintain() {
+void FailOpenMonitor::maintain() {
   const std::string line = bridge_.maintain();
   if (!line.empty()) spdlog::warn("{}", line);
 }
 
-void WireKeeper::give_back() {
-  hang_timer_.disarm();
+void FailOpenMonitor::give_back() {
+  watchdog_.disarm();
   bridge_.open();
 }
 
