@@ -1,5 +1,5 @@
 // Starts and runs the proxy: DPDK, ports, shards, feedback, admin socket and HTTP. main.cpp creates the object and
-// calls run(), whose thread is the control thread. Invariant: the control thread never blocks a poll thread; orders,
+// calls run(), whose thread is the control thread. Invariant: the control thread never blocks a poll thread; commands,
 // policies and snapshots cross through ShardChannel.
 #include "proxy/runtime/runtime.hpp"
 
@@ -78,11 +78,11 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   const auto wake = [this] {
     for (const auto& shard : shards_) shard->wake();
   };
-  orders_.emplace(context_, *overview_, wake);
+  commands_.emplace(context_, *overview_, wake);
   captures_.emplace(capture_program("sluice " + std::string(version),
                                     {config_.ports.radio.device, config_.ports.core.device}, channels_, wake));
   traces_.emplace(trace_program("sluice " + std::string(version), channels_, wake));
-  stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
+  stop_.emplace(context_, *commands_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
   start_web();
   open_state();
@@ -318,23 +318,23 @@ void Runtime::release(const std::vector<std::string>& words, const admin::Reply&
   const auto ue = named_ue(words);
   if (!ue) return reply(admin::Answer::failure(name_a_ue));
   spdlog::info("handing the connections of {} back to plain forwarding", words[0]);
-  orders_->release(*ue, reply);
+  commands_->release(*ue, reply);
 }
 
 void Runtime::split_again(const std::vector<std::string>& words, const admin::Reply& reply) {
   const auto ue = named_ue(words);
   if (!ue) return reply(admin::Answer::failure(name_a_ue));
   spdlog::info("connections of {} that were handed back are split again", words[0]);
-  orders_->split_again(*ue, reply);
+  commands_->split_again(*ue, reply);
 }
 
 void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& reply) {
   const std::string word = words.empty() ? "on" : words[0];
-  if (word == "status") return orders_->look(reply);
+  if (word == "status") return commands_->look(reply);
   if (word != "on" && word != "off") return reply(admin::Answer::failure("drain, drain off or drain status"));
   spdlog::info("{}", word == "on" ? "draining: no connection is split any more, those that are go back"
                                   : "not draining any more: new connections are split");
-  orders_->drain(word == "on", reply);
+  commands_->drain(word == "on", reply);
 }
 
 bool Runtime::run() {

@@ -22,7 +22,7 @@
 #include "proxy/runtime/fail_open_monitor.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/reloader.hpp"
-#include "proxy/runtime/shard_orders.hpp"
+#include "proxy/runtime/shard_commands.hpp"
 #include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
 #include "proxy/runtime/web_server.hpp"
@@ -119,7 +119,7 @@ class Runtime {
   /// All policies since the start, because a connection may still refer to earlier ones.
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
-  std::optional<ShardOrders> orders_;
+  std::optional<ShardCommands> commands_;
   std::optional<StopSequence> stop_;
   Service service_;
   CounterWatch watch_;

@@ -34,9 +34,9 @@ std::string blocked_by(const admin::Answer& answer) {
 
 }  // namespace
 
-StopSequence::StopSequence(boost::asio::io_context& context, ShardOrders& orders, Overview& overview, Duration drain,
-                           std::function<void()> done)
-    : orders_(orders), overview_(overview), drain_(drain), done_(std::move(done)), timer_(context) {}
+StopSequence::StopSequence(boost::asio::io_context& context, ShardCommands& commands, Overview& overview,
+                           Duration drain, std::function<void()> done)
+    : commands_(commands), overview_(overview), drain_(drain), done_(std::move(done)), timer_(context) {}
 
 void StopSequence::begin(const std::string& why) {
   if (!begun_) {
@@ -61,11 +61,11 @@ void StopSequence::begin_hurried(const std::string& why) {
 void StopSequence::drain() {
   handed_back_before_ = overview_.count(Counter::released_drain);
   time_.emplace(hurried_ ? Duration::zero() : drain_, dpdk::now());
-  orders_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
+  commands_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
 }
 
 void StopSequence::look() {
-  orders_.look([this](const admin::Answer& answer) { consider(answer); });
+  commands_.look([this](const admin::Answer& answer) { consider(answer); });
 }
 
 void StopSequence::consider(const admin::Answer& answer) {
@@ -97,7 +97,7 @@ void StopSequence::state_and_end(const admin::Answer& answer) {
 }
 
 void StopSequence::end_connections() {
-  orders_.abort_all([this](const admin::Answer& answer) {
+  commands_.abort_all([this](const admin::Answer& answer) {
     complete_ = answer.ok;
     if (!complete_) spdlog::error("some connections may end without a word: {}", answer.value.get<std::string>());
     linger();

@@ -9,7 +9,7 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/overview/overview.hpp"
-#include "proxy/runtime/shard_orders.hpp"
+#include "proxy/runtime/shard_commands.hpp"
 #include "proxy/service/drain_time.hpp"
 
 namespace sluice::proxy {
@@ -23,7 +23,7 @@ class StopSequence {
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
   /// `drain` is the time for connections to be handed back, see DrainTime. `done` is called once, at the end.
-  StopSequence(boost::asio::io_context& context, ShardOrders& orders, Overview& overview, Duration drain,
+  StopSequence(boost::asio::io_context& context, ShardCommands& commands, Overview& overview, Duration drain,
                std::function<void()> done);
 
   /// Begins to stop. A second call ends the wait, and connections that are still split are reset at once.
@@ -46,7 +46,7 @@ class StopSequence {
   void finish();
   void after(Duration delay, void (StopSequence::*next)());
 
-  ShardOrders& orders_;
+  ShardCommands& commands_;
   Overview& overview_;
   Duration drain_;
   std::function<void()> done_;

@@ -36,7 +36,7 @@ struct alignas(8) DetailRequest {
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
 /// Command of an operator to a shard. An id of 0 means none.
-struct ShardOrder {
+struct ShardCommand {
   enum class Kind : std::uint8_t {
     look,            ///< only counts what is still split, and why
     release_ue,      ///< hands the connections of one UE back
@@ -66,7 +66,7 @@ struct ShardSnapshot {
   CensusCounts census;                 ///< flows and bearers by state; a few snapshots old if there are many
   Times times;                         ///< time histograms of both groups, see GroupTimes
   Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
-  std::uint32_t order = 0;             ///< id of the last completed order; `staying` dates from then
+  std::uint32_t command = 0;           ///< id of the last completed order; `staying` dates from then
   bool order_found = false;            ///< the last order that named a UE met a connection of it here
   bool draining = false;
   StayingFlows staying;
@@ -93,7 +93,7 @@ struct ShardChannel {
   /// Bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   /// Operator commands from the control thread to the shard.
-  boost::lockfree::spsc_queue<ShardOrder, boost::lockfree::capacity<16>> orders;
+  boost::lockfree::spsc_queue<ShardCommand, boost::lockfree::capacity<16>> commands;
   /// Snapshots from the shard to the control thread.
   TripleBuffer<ShardSnapshot> snapshots;
   /// Lists that the control thread requests in the next snapshot.

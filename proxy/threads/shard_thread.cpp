@@ -125,14 +125,14 @@ void ShardThread::poll() {
     output_.taps = channel_.taps.current();
     take_trace(now);
     const bool reported = take_reports(now);
-    const bool ordered = take_orders(now);
+    const bool commanded = process_commands(now);
     const bool from_radio = take_packets(Side::radio, now);
     const bool from_core = take_packets(Side::core, now);
     shard_.advance(now);
     if (config_.status_period) collect_statuses(now, reported);
     publish_when_due(now);
     const bool helped = ports_.helped();
-    policy_.rest(due || reported || ordered || from_radio || from_core || helped, now, next_deadline());
+    policy_.rest(due || reported || commanded || from_radio || from_core || helped, now, next_deadline());
   }
 }
 
@@ -190,35 +190,35 @@ bool ShardThread::take_reports(Instant now) {
   return taken > 0;
 }
 
-bool ShardThread::take_orders(Instant now) {
-  ShardOrder order;
-  if (!channel_.orders.pop(order)) return false;
-  switch (order.kind) {
-    case ShardOrder::Kind::look:
+bool ShardThread::process_commands(Instant now) {
+  ShardCommand command;
+  if (!channel_.commands.pop(command)) return false;
+  switch (command.kind) {
+    case ShardCommand::Kind::look:
       break;
-    case ShardOrder::Kind::release_ue:
-      order_found_ = shard_.knows(order.ue);
-      shard_.release(order.ue, now);
+    case ShardCommand::Kind::release_ue:
+      order_found_ = shard_.knows(command.ue);
+      shard_.release(command.ue, now);
       break;
-    case ShardOrder::Kind::release_all:
+    case ShardCommand::Kind::release_all:
       shard_.release({}, now);
       break;
-    case ShardOrder::Kind::split_again_ue:
-      order_found_ = shard_.knows(order.ue);
-      shard_.split_again(order.ue);
+    case ShardCommand::Kind::split_again_ue:
+      order_found_ = shard_.knows(command.ue);
+      shard_.split_again(command.ue);
       break;
-    case ShardOrder::Kind::split_again_all:
+    case ShardCommand::Kind::split_again_all:
       shard_.split_again({});
       break;
-    case ShardOrder::Kind::abort_all:
+    case ShardCommand::Kind::abort_all:
       shard_.abort_all();
       break;
-    case ShardOrder::Kind::drain:
-    case ShardOrder::Kind::resume:
-      shard_.drain(order.kind == ShardOrder::Kind::drain);
+    case ShardCommand::Kind::drain:
+    case ShardCommand::Kind::resume:
+      shard_.drain(command.kind == ShardCommand::Kind::drain);
       break;
   }
-  order_taken_ = order.id;
+  command_taken_ = command.id;
   return true;
 }
 
@@ -239,10 +239,10 @@ void ShardThread::collect_statuses(Instant now, bool answer) {
 void ShardThread::publish_when_due(Instant now) {
   const DetailRequest wanted = channel_.details_wanted.load(std::memory_order_relaxed);
   const bool details_due = wanted.id != 0 && wanted.id != details_published_;
-  const bool order_done = order_taken_ != order_published_ && !shard_.sweeping();
+  const bool order_done = command_taken_ != command_published_ && !shard_.sweeping();
   if (order_done) {
     staying_ = shard_.staying();
-    order_published_ = order_taken_;
+    command_published_ = command_taken_;
   }
   if (now >= next_publication_) {
     shard_.sample_exposure(sampled_flows);
@@ -267,7 +267,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.census = shard_.census();
   snapshot.times = shard_.times_taken();
   snapshot.exposure = shard_.exposure();
-  snapshot.order = order_published_;
+  snapshot.command = command_published_;
   snapshot.order_found = order_found_;
   snapshot.draining = shard_.draining();
   snapshot.staying = staying_;

@@ -76,7 +76,7 @@ class ShardThread {
   void take_ports(Instant now);
   void take_trace(Instant now);
   bool take_reports(Instant now);
-  bool take_orders(Instant now);
+  bool process_commands(Instant now);
   /// Queues statuses for the control thread when the period is over, or at once if `answer` or requested.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
@@ -100,9 +100,10 @@ class ShardThread {
   bool tell_all_ = false;  ///< some statuses of the last round were lost
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
-  std::uint32_t order_taken_ = 0;  ///< id of the last order; its result is published once the shard has completed it
-  bool order_found_ = false;       ///< the last one that named a UE met a connection of it
-  std::uint32_t order_published_ = 0;  ///< id of the last order whose result was published
+  std::uint32_t command_taken_ =
+      0;                      ///< id of the last command; its result is published once the shard has completed it
+  bool order_found_ = false;  ///< the last one that named a UE met a connection of it
+  std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;
   std::thread thread_;

@@ -13,10 +13,10 @@ namespace sluice::proxy {
 
 /// Sends operator commands to all shards and replies when every shard has completed them, one command after the
 /// other. Thread: the control thread.
-class ShardOrders {
+class ShardCommands {
  public:
   /// `wake` makes every poll thread check its channel soon.
-  ShardOrders(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
+  ShardCommands(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
       : overview_(overview), wake_(std::move(wake)), requests_(context, overview) {}
 
   /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
@@ -31,10 +31,10 @@ class ShardOrders {
   void look(admin::Reply reply);
 
  private:
-  void add(ShardOrder order, admin::Reply reply);
-  /// The summary, or a failure where no shard has a connection of the UE that the order names.
-  [[nodiscard]] admin::Answer outcome(const ShardOrder& order) const;
-  void post(const ShardOrder& order);
+  void add(ShardCommand command, admin::Reply reply);
+  /// The summary, or a failure where no shard has a connection of the UE that the command names.
+  [[nodiscard]] admin::Answer outcome(const ShardCommand& command) const;
+  void post(const ShardCommand& command);
   [[nodiscard]] admin::Answer summary() const;
 
   Overview& overview_;
