@@ -21,9 +21,9 @@ Json described(const BearerInfo& bearer) {
 
 /// Returns the entries of all shards as a list of at most `limit`.
 template <typename Info>
-Json listed(const Overview& overview, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
+Json listed(const StatusSource& status_source, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
   Json list = Json::array();
-  for (const ShardChannel* channel : overview.channels()) {
+  for (const ShardChannel* channel : status_source.channels()) {
     for (const Info& info : channel->snapshots.front().*infos) {
       if (list.size() >= limit) return list;
       list.push_back(described(info));
@@ -55,14 +55,14 @@ void DetailCollector::add(DetailRequest request, admin::Reply reply) {
 }
 
 void DetailCollector::post(const DetailRequest& request) {
-  for (ShardChannel* channel : overview_.channels()) {
+  for (ShardChannel* channel : status_source_.channels()) {
     channel->details_wanted.store(request, std::memory_order_relaxed);
   }
 }
 
 Answer DetailCollector::collect(const DetailRequest& request) const {
-  Json flows = listed(overview_, &ShardSnapshot::flows, request.flows);
-  Json bearers = listed(overview_, &ShardSnapshot::bearers, request.bearers);
+  Json flows = listed(status_source_, &ShardSnapshot::flows, request.flows);
+  Json bearers = listed(status_source_, &ShardSnapshot::bearers, request.bearers);
   if (request.bearers == 0) return Answer::success(std::move(flows));
   if (request.flows == 0) return Answer::success(std::move(bearers));
   return Answer::success({{"flows", std::move(flows)}, {"bearers", std::move(bearers)}});

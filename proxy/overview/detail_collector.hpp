@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "proxy/admin/command.hpp"
-#include "proxy/overview/overview.hpp"
 #include "proxy/overview/shard_requests.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
@@ -13,8 +13,8 @@ namespace sluice::proxy {
 /// answered. Requests are processed one after the other. Thread: the control thread.
 class DetailCollector {
  public:
-  DetailCollector(boost::asio::io_context& context, Overview& overview)
-      : overview_(overview), requests_(context, overview) {}
+  DetailCollector(boost::asio::io_context& context, StatusSource& status_source)
+      : status_source_(status_source), requests_(context, status_source) {}
 
   /// Replies with at most `limit` entries of all shards together, 1 … max_details.
   void flows(std::uint16_t limit, admin::Reply reply);
@@ -27,7 +27,7 @@ class DetailCollector {
   void post(const DetailRequest& request);
   [[nodiscard]] admin::Answer collect(const DetailRequest& request) const;
 
-  Overview& overview_;
+  StatusSource& status_source_;
   ShardRequests requests_;
 };
 

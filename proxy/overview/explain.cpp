@@ -18,15 +18,15 @@ namespace {
 using admin::Answer;
 using admin::Json;
 
-void add_counters(const Overview& overview, std::vector<Explanation>& out) {
-  for (const NamedCounter& counter : overview.counters())
+void add_counters(const StatusSource& status_source, std::vector<Explanation>& out) {
+  for (const NamedCounter& counter : status_source.counters())
     out.push_back({counter.name, "counter", std::string(counter.text)});
 }
 
 /// Families as the page of metrics writes them: "# HELP NAME TEXT".
-void add_metrics(const Overview& overview, std::vector<Explanation>& out) {
+void add_metrics(const StatusSource& status_source, std::vector<Explanation>& out) {
   constexpr std::string_view prefix = "# HELP ";
-  std::istringstream page(write_metrics(overview, {true, {}, dpdk::now()}, metrics::Format::text));
+  std::istringstream page(write_metrics(status_source, {true, {}, dpdk::now()}, metrics::Format::text));
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with(prefix)) continue;
     const std::size_t end = line.find(' ', prefix.size());
@@ -71,10 +71,10 @@ bool is_short_for(const std::string& word, const Explanation& of) {
 
 }  // namespace
 
-std::vector<Explanation> explanations(const Overview& overview) {
+std::vector<Explanation> explanations(const StatusSource& status_source) {
   std::vector<Explanation> all;
-  add_counters(overview, all);
-  add_metrics(overview, all);
+  add_counters(status_source, all);
+  add_metrics(status_source, all);
   add_reasons(all);
   for (const ModeText& mode : mode_table) all.push_back({std::string(mode.key), "mode", std::string(mode.text)});
   add_keys(all);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proxy/admin/command.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
@@ -17,7 +17,7 @@ struct Explanation {
 };
 
 /// Every word that a table of the program has a text for. Nothing is written here but the kinds.
-[[nodiscard]] std::vector<Explanation> explanations(const Overview& overview);
+[[nodiscard]] std::vector<Explanation> explanations(const StatusSource& status_source);
 
 /// Finds a word among them: whole, without its prefix ("flows_split", "idle"), or the last part of a key ("law").
 /// Returns a list, because a word can be of several kinds; a failure names the nearest known word.

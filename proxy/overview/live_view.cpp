@@ -19,13 +19,13 @@ Json policies(const Config& config) {
   return list;
 }
 
-Json ports(const Overview& overview) {
+Json ports(const StatusSource& status_source) {
   Json object = Json::object();
   for (std::size_t side = 0; side < 2; ++side) {
-    const dpdk::Port& port = *overview.parts().ports.at(side);
+    const dpdk::Port& port = *status_source.parts().ports.at(side);
     const dpdk::PortCounters counters = port.counters();
     object[side == 0 ? "radio" : "core"] = {{"device", port.name()},
-                                            {"link", to_string(overview.parts().links.at(side)->link())},
+                                            {"link", to_string(status_source.parts().links.at(side)->link())},
                                             {"received", counters.received},
                                             {"received_bytes", counters.received_bytes},
                                             {"transmitted", counters.transmitted},
@@ -35,8 +35,8 @@ Json ports(const Overview& overview) {
   return object;
 }
 
-Json shards(const Overview& overview, const LiveContext& context) {
-  Json list = overview.shards();
+Json shards(const StatusSource& status_source, const LiveContext& context) {
+  Json list = status_source.shards();
   for (std::size_t i = 0; i < list.size() && i < context.processor_times.size(); ++i) {
     const std::optional<Duration>& time = context.processor_times[i];
     list[i]["processor_s"] = time ? Json(to_seconds(*time)) : Json();
@@ -73,17 +73,17 @@ Json to_json(const std::vector<ModeOffer>& modes) {
   return list;
 }
 
-Json live_view(const Overview& overview, const LiveContext& context, const admin::Answer& details) {
-  const Config& config = *overview.parts().config;
+Json live_view(const StatusSource& status_source, const LiveContext& context, const admin::Answer& details) {
+  const Config& config = *status_source.parts().config;
   Json view = {{"program", "sluice"},
                {"time_s", to_seconds(context.now.time_since_epoch())},
-               {"status", overview.status()},
+               {"status", status_source.status()},
                {"modes", to_json(context.modes)},
                {"policies", policies(config)},
-               {"ports", ports(overview)},
-               {"shards", shards(overview, context)},
-               {"packets", packets(overview.totals())},
-               {"groups", overview.groups()}};
+               {"ports", ports(status_source)},
+               {"shards", shards(status_source, context)},
+               {"packets", packets(status_source.totals())},
+               {"groups", status_source.groups()}};
   if (details.ok) {
     view["flows"] = details.value.at("flows");
     view["bearers"] = details.value.at("bearers");

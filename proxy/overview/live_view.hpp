@@ -5,7 +5,7 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/admin/command.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
@@ -20,7 +20,7 @@ struct ModeOffer {
 /// Every mode with its text, and whether the configuration allows it: the answer to `sluicectl modes`.
 [[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
 
-/// Values for the live page that Overview does not have.
+/// Values for the live page that StatusSource does not have.
 struct LiveContext {
   std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
   std::vector<ModeOffer> modes;                          ///< that the page may switch to, or why not; empty: none
@@ -30,6 +30,7 @@ struct LiveContext {
 /// Returns the JSON object for the live page, from the newest snapshots. `details` is the result of
 /// DetailCollector::both(); if it failed, the object contains the error. Counters are cumulative, and the page
 /// computes the rates. Thread: the control thread.
-[[nodiscard]] admin::Json live_view(const Overview& overview, const LiveContext& context, const admin::Answer& details);
+[[nodiscard]] admin::Json live_view(const StatusSource& status_source, const LiveContext& context,
+                                    const admin::Answer& details);
 
 }  // namespace sluice::proxy

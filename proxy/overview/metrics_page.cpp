@@ -38,8 +38,8 @@ std::string config_hash(const Config& config) {
   return hash;
 }
 
-void add_program(Exposition& page, const Overview& overview, const MetricsContext& context) {
-  const Overview::Parts& parts = overview.parts();
+void add_program(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
+  const StatusSource::Parts& parts = status_source.parts();
   page.family("sluice_build", Kind::info, "the program");
   page.sample({{"version", version}}, std::uint64_t{1});
   page.family("sluice_config", Kind::info, "the configuration in force, by a hash that leaves secrets out");
@@ -49,40 +49,40 @@ void add_program(Exposition& page, const Overview& overview, const MetricsContex
   page.family("sluice_uptime_seconds", Kind::gauge, "since the start");
   page.sample({}, to_seconds(context.now - parts.started));
   add_gauge(page, "sluice_draining", "whether connections are handed back and none is split",
-            overview.draining() ? 1 : 0);
+            status_source.draining() ? 1 : 0);
   add_gauge(page, "sluice_packet_buffers", "packet buffers that there are", parts.pool->capacity());
   add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers that are in use", parts.pool->in_use());
 }
 
-void add_connections(Exposition& page, const Overview& overview) {
-  const CensusCounts census = overview.census();
+void add_connections(Exposition& page, const StatusSource& status_source) {
+  const CensusCounts census = status_source.census();
   page.family("sluice_connections", Kind::gauge,
               "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
               "whole and is tracked; released: handed back and tracked");
   page.sample({{"state", "handshake"}}, std::uint64_t{census.handshakes});
   page.sample({{"state", "split"}}, std::uint64_t{census.split});
   page.sample({{"state", "handing_back"}}, std::uint64_t{census.handing_back});
-  page.sample({{"state", "end_to_end"}}, overview.end_to_end_count());
-  page.sample({{"state", "released"}}, overview.released_count());
+  page.sample({{"state", "end_to_end"}}, status_source.end_to_end_count());
+  page.sample({{"state", "released"}}, status_source.released_count());
   page.family("sluice_bearers", Kind::gauge,
               "bearers, the connections of a UE under one policy; governed: a law steers them now");
   page.sample({{"governed", "yes"}}, std::uint64_t{census.governed});
   page.sample({{"governed", "no"}}, std::uint64_t{census.ungoverned});
 }
 
-void add_ports(Exposition& page, const Overview& overview) {
+void add_ports(Exposition& page, const StatusSource& status_source) {
   page.family("sluice_port_link_up", Kind::gauge, "whether the port's link is up");
   for (std::size_t side = 0; side < port_names.size(); ++side) {
-    const bool up = overview.parts().links.at(side)->link() == dpdk::Link::up;
+    const bool up = status_source.parts().links.at(side)->link() == dpdk::Link::up;
     page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
   }
-  const FailOpenBridge* const bridge = overview.parts().bridge;
+  const FailOpenBridge* const bridge = status_source.parts().bridge;
   if (bridge == nullptr) return;
   add_gauge(page, "sluice_fail_open_ready", "whether the bridge would carry the frames if the program ended now",
             bridge->problem().empty() ? 1 : 0);
 }
 
-void add_shards(Exposition& page, const Overview& overview, const MetricsContext& context) {
+void add_shards(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
   page.family("sluice_shard_cpu_seconds", Kind::counter,
               "processor time of the poll thread; its rate is the shard's utilisation where shards.poll is adaptive");
   for (std::size_t i = 0; i < context.processor_times.size(); ++i) {
@@ -91,38 +91,39 @@ void add_shards(Exposition& page, const Overview& overview, const MetricsContext
   }
   page.family("sluice_shard_snapshot_age_seconds", Kind::gauge,
               "since the poll thread last published; it does ten times a second unless it is late");
-  for (std::size_t i = 0; i < overview.channels().size(); ++i) {
-    page.sample({{"shard", std::to_string(i)}}, to_seconds(context.now - overview.channels()[i]->snapshots.front().at));
+  for (std::size_t i = 0; i < status_source.channels().size(); ++i) {
+    page.sample({{"shard", std::to_string(i)}},
+                to_seconds(context.now - status_source.channels()[i]->snapshots.front().at));
   }
   add_gauge(page, "sluice_shards_standing_still", "poll threads that have published nothing for a second",
-            overview.standing_count());
+            status_source.standing_count());
 }
 
 /// Writes a counter of the treated UEs and of the control group.
 template <typename Value>
-void add_of_groups(Exposition& page, const Overview& overview, std::string_view name, std::string_view help,
+void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name, std::string_view help,
                    Value GroupTotals::*value) {
   page.family(name, Kind::counter, help);
   for (std::size_t i = 0; i < group_names.size(); ++i) {
-    page.sample({{"group", group_names.at(i)}}, overview.group(i).*value);
+    page.sample({{"group", group_names.at(i)}}, status_source.group(i).*value);
   }
 }
 
-void add_groups(Exposition& page, const Overview& overview) {
-  add_of_groups(page, overview, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
+void add_groups(Exposition& page, const StatusSource& status_source) {
+  add_of_groups(page, status_source, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
                 &GroupTotals::reports);
-  add_of_groups(page, overview, "sluice_group_queue_samples",
+  add_of_groups(page, status_source, "sluice_group_queue_samples",
                 "samples of the UEs' radio queues: reports; and by acknowledgements bearers that have something in "
                 "flight, looked "
                 "at ten times a second, of more than 256 of a shard 256 in turn",
                 &GroupTotals::samples);
-  add_of_groups(page, overview, "sluice_group_transmitted_bytes",
+  add_of_groups(page, status_source, "sluice_group_transmitted_bytes",
                 "bytes that left the radio queues, by reports; by acknowledgements, what was sent and is not in flight",
                 &GroupTotals::transmitted);
-  add_of_groups(page, overview, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
+  add_of_groups(page, status_source, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
                 &GroupTotals::dropped);
   add_of_groups(
-      page, overview, "sluice_group_queue_delay_seconds",
+      page, status_source, "sluice_group_queue_delay_seconds",
       "sum over the samples of queue / mean rate: over sluice_group_queue_samples_total it is the mean queueing delay",
       &GroupTotals::queue_delay_s);
 }
@@ -143,8 +144,8 @@ class Cumulated {
   std::uint64_t count_ = 0;
 };
 
-void add_exposure(Exposition& page, const Overview& overview) {
-  const Histogram exposed = overview.exposed();
+void add_exposure(Exposition& page, const StatusSource& status_source) {
+  const Histogram exposed = status_source.exposed();
   Cumulated cumulated(exposed);
   std::vector<metrics::Bucket> buckets;
   for (unsigned bits = 10; bits <= 28; bits += 2) {
@@ -169,7 +170,7 @@ std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
   return buckets;
 }
 
-void add_times(Exposition& page, const Overview& overview) {
+void add_times(Exposition& page, const StatusSource& status_source) {
   struct Row {
     std::string_view name;
     std::string_view help;
@@ -188,7 +189,7 @@ void add_times(Exposition& page, const Overview& overview) {
           "from the split of a connection to the last word of its hosts, where no reset or timeout ended it",
           &GroupTimes::flow_completion},
   };
-  const std::array groups{overview.times(0), overview.times(1)};
+  const std::array groups{status_source.times(0), status_source.times(1)};
   for (const Row& row : rows) {
     page.family(row.name, Kind::histogram, row.help);
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -199,13 +200,13 @@ void add_times(Exposition& page, const Overview& overview) {
   }
 }
 
-void add_counters(Exposition& page, const Overview& overview) {
+void add_counters(Exposition& page, const StatusSource& status_source) {
   struct Family {
     std::string_view help;
     std::vector<std::pair<metrics::MetricName, std::uint64_t>> samples;
   };
   std::map<std::string, Family> families;
-  for (const NamedCounter& counter : overview.counters()) {
+  for (const NamedCounter& counter : status_source.counters()) {
     metrics::MetricName name = metrics::metric_name(counter.name);
     Family& family = families[name.family];
     const std::string_view shared = metrics::family_help(name.family);
@@ -224,16 +225,16 @@ void add_counters(Exposition& page, const Overview& overview) {
 
 }  // namespace
 
-std::string write_metrics(const Overview& overview, const MetricsContext& context, metrics::Format format) {
+std::string write_metrics(const StatusSource& status_source, const MetricsContext& context, metrics::Format format) {
   Exposition page(format);
-  add_program(page, overview, context);
-  add_connections(page, overview);
-  add_ports(page, overview);
-  add_shards(page, overview, context);
-  add_groups(page, overview);
-  add_times(page, overview);
-  add_exposure(page, overview);
-  add_counters(page, overview);
+  add_program(page, status_source, context);
+  add_connections(page, status_source);
+  add_ports(page, status_source);
+  add_shards(page, status_source, context);
+  add_groups(page, status_source);
+  add_times(page, status_source);
+  add_exposure(page, status_source);
+  add_counters(page, status_source);
   return std::move(page).finish();
 }
 

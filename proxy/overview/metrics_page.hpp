@@ -6,11 +6,11 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/metrics/exposition.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
-/// Values for the metrics page that Overview does not have.
+/// Values for the metrics page that StatusSource does not have.
 struct MetricsContext {
   bool last_reload_successful = true;
   std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
@@ -19,7 +19,7 @@ struct MetricsContext {
 
 /// Returns the page of metrics from the newest snapshots. Every counter of `sluicectl counters` is on it, and no
 /// label names a UE. Thread: the control thread.
-[[nodiscard]] std::string write_metrics(const Overview& overview, const MetricsContext& context,
+[[nodiscard]] std::string write_metrics(const StatusSource& status_source, const MetricsContext& context,
                                         metrics::Format format);
 
 }  // namespace sluice::proxy

@@ -35,11 +35,11 @@ void ShardRequests::wait() {
 }
 
 void ShardRequests::check() {
-  overview_.refresh();
+  status_source_.refresh();
   const auto has_answered = [this](const ShardChannel* channel) {
     return requests_.front().answered(channel->snapshots.front()) == id_;
   };
-  const auto& channels = overview_.channels();
+  const auto& channels = status_source_.channels();
   if (std::all_of(channels.begin(), channels.end(), has_answered)) return finish(requests_.front().collect());
   if (Clock::now() < deadline_) return wait();
   finish(admin::Answer::failure("a shard does not answer; is its processor taken by something else?"));

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "proxy/admin/command.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
@@ -28,7 +28,8 @@ struct ShardRequest {
 /// are processed one after the other. Thread: the control thread.
 class ShardRequests {
  public:
-  ShardRequests(boost::asio::io_context& context, Overview& overview) : overview_(overview), timer_(context) {}
+  ShardRequests(boost::asio::io_context& context, StatusSource& status_source)
+      : status_source_(status_source), timer_(context) {}
 
   void add(ShardRequest request);
 
@@ -38,7 +39,7 @@ class ShardRequests {
   void check();
   void finish(const admin::Answer& answer);
 
-  Overview& overview_;
+  StatusSource& status_source_;
   boost::asio::steady_timer timer_;
   std::deque<ShardRequest> requests_;  ///< queue of requests; the first is being processed
   std::uint32_t id_ = 0;               ///< id of the request that is being processed

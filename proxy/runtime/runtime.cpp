@@ -63,26 +63,26 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   start_feedback();
   std::vector<ShardChannel*> channels;
   for (const auto& channel : channels_) channels.push_back(channel.get());
-  overview_.emplace(Overview::Parts{&config_,
-                                    std::move(channels),
-                                    {ports_[0].get(), ports_[1].get()},
-                                    &steering_,
-                                    &pool_,
-                                    feedback_.get(),
-                                    &shard_watch_,
-                                    {&links_[0], &links_[1]},
-                                    fail_open_monitor_ ? &fail_open_monitor_->bridge() : nullptr,
-                                    dpdk::now(),
-                                    [this](std::vector<NamedCounter>& out) { add_program_counters(out); }});
-  details_.emplace(context_, *overview_);
+  status_source_.emplace(StatusSource::Parts{&config_,
+                                             std::move(channels),
+                                             {ports_[0].get(), ports_[1].get()},
+                                             &steering_,
+                                             &pool_,
+                                             feedback_.get(),
+                                             &shard_watch_,
+                                             {&links_[0], &links_[1]},
+                                             fail_open_monitor_ ? &fail_open_monitor_->bridge() : nullptr,
+                                             dpdk::now(),
+                                             [this](std::vector<NamedCounter>& out) { add_program_counters(out); }});
+  details_.emplace(context_, *status_source_);
   const auto wake = [this] {
     for (const auto& shard : shards_) shard->wake();
   };
-  commands_.emplace(context_, *overview_, wake);
+  commands_.emplace(context_, *status_source_, wake);
   captures_.emplace(capture_program("sluice " + std::string(version),
                                     {config_.ports.radio.device, config_.ports.core.device}, channels_, wake));
   traces_.emplace(trace_program("sluice " + std::string(version), channels_, wake));
-  stop_.emplace(context_, *commands_, *overview_, config_.stop.drain, [this] { context_.stop(); });
+  stop_.emplace(context_, *commands_, *status_source_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
   start_web();
   open_state();
@@ -234,8 +234,9 @@ void Runtime::start_web() {
     for (const auto& shard : shards_) times.push_back(shard->processor_time());
     return times;
   };
-  web_.emplace(context_, config_,
-               WebServer::Program{*overview_, *details_, reloader_, processor_times, [this] { return healthy(); }});
+  web_.emplace(context_, config_, WebServer::Program{*status_source_, *details_, reloader_, processor_times, [this] {
+                                                       return healthy();
+                                                     }});
 }
 
 admin::CommandTable Runtime::commands() {
@@ -243,8 +244,8 @@ admin::CommandTable Runtime::commands() {
   using Words = std::vector<std::string>;
   const auto now = [this](auto answer) {
     return [this, answer](const Words&, const admin::Reply& reply) {
-      overview_->refresh();
-      reply(Answer::success(answer(*overview_)));
+      status_source_->refresh();
+      reply(Answer::success(answer(*status_source_)));
     };
   };
   const auto listed = [this](auto request) {
@@ -255,39 +256,39 @@ admin::CommandTable Runtime::commands() {
     };
   };
   return admin::CommandTable(admin::proxy_commands({
-      {"status", now([this](Overview& o) {
+      {"status", now([this](StatusSource& o) {
          admin::Json status = o.status();
          status["captures"] = captures_->running();
          status["traces"] = traces_->running() ? 1 : 0;
          return status;
        })},
       {"counters", [this](const Words& words, const admin::Reply& reply) {
-         overview_->refresh();
-         reply(words.empty() ? Answer::success(overview_->counters_by_name()) : overview_->counter(words[0]));
+         status_source_->refresh();
+         reply(words.empty() ? Answer::success(status_source_->counters_by_name()) : status_source_->counter(words[0]));
        }},
       {"explain", [this](const Words& words, const admin::Reply& reply) {
          if (words.empty()) return reply(Answer::failure("name a word, such as a counter or a reason"));
-         overview_->refresh();
-         reply(explain(explanations(*overview_), words[0]));
+         status_source_->refresh();
+         reply(explain(explanations(*status_source_), words[0]));
        }},
       {"bearers", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
-      {"exposure", now([](Overview& o) { return o.exposure(); })},
+      {"exposure", now([](StatusSource& o) { return o.exposure(); })},
       {"release", [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
       {"split-again", [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},
       {"drain", [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
-      {"ports", now([](Overview& o) { return o.ports(); })},
+      {"ports", now([](StatusSource& o) { return o.ports(); })},
       {"capture", [this](const Words& words, const admin::Reply& reply) { reply(captures_->begin(words)); }},
       {"trace", [this](const Words& words, const admin::Reply& reply) { reply(traces_->begin(words)); }},
-      {"shards", now([](Overview& o) { return o.shards(); })},
-      {"config", now([this](Overview&) { return admin::Json(print_config(config_)); })},
+      {"shards", now([](StatusSource& o) { return o.shards(); })},
+      {"config", now([this](StatusSource&) { return admin::Json(print_config(config_)); })},
       {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
       {"modes", [this](const Words&, const admin::Reply& reply) { reply(Answer::success(to_json(reloader_.modes()))); }},
       {"reload", [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
       {"confirm", [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"revert", [this](const Words&, const admin::Reply& reply) { reply(reloader_.revert()); }},
-      {"groups", now([](Overview& o) { return o.groups(); })},
-      {"version", now([](Overview&) { return admin::Json(std::string(version)); })},
+      {"groups", now([](StatusSource& o) { return o.groups(); })},
+      {"version", now([](StatusSource&) { return admin::Json(std::string(version)); })},
       {"stop", [this](const Words&, const admin::Reply& reply) {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
@@ -354,8 +355,8 @@ bool Runtime::run() {
   if (fail_open_monitor_) fail_open_monitor_->give_back();
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
-  overview_->refresh();
-  spdlog::info("stopped; {}", overview_->statistics_line());
+  status_source_->refresh();
+  spdlog::info("stopped; {}", status_source_->statistics_line());
   return !failed_;
 }
 
@@ -395,7 +396,7 @@ void Runtime::reload_by_signal() {
 }
 
 bool Runtime::healthy() {
-  overview_->refresh();
+  status_source_->refresh();
   for (std::size_t shard = 0; shard < channels_.size(); ++shard) {
     if (channels_[shard]->snapshots.front().at == Instant{}) return false;
     if (shard_watch_.standing(shard, dpdk::now()) > Duration::zero()) return false;
@@ -404,8 +405,9 @@ bool Runtime::healthy() {
 }
 
 std::string Runtime::summary() {
-  return fmt::format("mode {}, {} connection(s) of {} UE(s){}", to_string(config_.shard.mode), overview_->flow_count(),
-                     overview_->bearer_count(), healthy() ? "" : ", a shard stands still");
+  return fmt::format("mode {}, {} connection(s) of {} UE(s){}", to_string(config_.shard.mode),
+                     status_source_->flow_count(), status_source_->bearer_count(),
+                     healthy() ? "" : ", a shard stands still");
 }
 
 void Runtime::activate(const Policies& policies) {
@@ -417,10 +419,10 @@ void Runtime::activate(const Policies& policies) {
 }
 
 void Runtime::watch_counters() {
-  overview_->refresh();
+  status_source_->refresh();
   if (state_) state_->keep_alive(dpdk::now());
   watch_files();
-  for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
+  for (const std::string& warning : watch_.look(status_source_->counters(), dpdk::now())) spdlog::warn("{}", warning);
   watch_shards();
   watch_reports();
   watch_links();
@@ -473,7 +475,7 @@ void Runtime::watch_shards() {
 void Runtime::watch_reports() {
   if (!feedback_) return;
   const control::feedback::FailureCounters& failures = feedback_->failures();
-  const Config& config = *overview_->parts().config;
+  const Config& config = *status_source_->parts().config;
   const bool needed = config.shard.needs_reports() || config.policies_need_reports();
   switch (report_watch_.look(needed, failures.front(), dpdk::now())) {
     case ReportWatch::Event::none:
@@ -534,11 +536,11 @@ void Runtime::follow_mtu(Side side) {
 }
 
 Instant Runtime::last_turn_of_all_shards() {
-  overview_->refresh();
+  status_source_->refresh();
   Instant oldest = never;
   for (const auto& channel : channels_) {
     const Instant published = channel->snapshots.front().at;
-    oldest = std::min(oldest, published == Instant{} ? overview_->parts().started : published);
+    oldest = std::min(oldest, published == Instant{} ? status_source_->parts().started : published);
   }
   return oldest;
 }
@@ -548,8 +550,8 @@ void Runtime::log_statistics() {
       std::chrono::duration_cast<boost::asio::steady_timer::duration>(config_.logging.statistics_period));
   statistics_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    overview_->refresh();
-    spdlog::info("{}", overview_->statistics_line());
+    status_source_->refresh();
+    spdlog::info("{}", status_source_->statistics_line());
     service_.changed();
     log_statistics();
   });

@@ -17,7 +17,7 @@
 #include "proxy/capture/captures.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/overview/detail_collector.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 #include "proxy/recorder/ring_file.hpp"
 #include "proxy/runtime/fail_open_monitor.hpp"
 #include "proxy/runtime/logging.hpp"
@@ -114,7 +114,7 @@ class Runtime {
   std::array<LinkWatch, 2> links_;              ///< indexed by Side
   std::array<std::string, 2> link_problems_{};  ///< why a recreated interface cannot be bound, indexed by Side
   std::unique_ptr<FeedbackLink> feedback_;
-  std::optional<Overview> overview_;
+  std::optional<StatusSource> status_source_;
   std::optional<DetailCollector> details_;
   /// All policies since the start, because a connection may still refer to earlier ones.
   std::vector<std::unique_ptr<const Policies>> policies_;

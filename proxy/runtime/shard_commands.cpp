@@ -47,14 +47,14 @@ void ShardCommands::add(ShardCommand command, admin::Reply reply) {
 
 void ShardCommands::post(const ShardCommand& command) {
   // Only one command is pending and the ring holds several, so push() fails only if a shard has stopped answering.
-  for (ShardChannel* channel : overview_.channels()) channel->commands.push(command);
+  for (ShardChannel* channel : status_source_.channels()) channel->commands.push(command);
   wake_();
 }
 
 Answer ShardCommands::outcome(const ShardCommand& command) const {
   using Kind = ShardCommand::Kind;
   const bool names_ue = command.kind == Kind::release_ue || command.kind == Kind::split_again_ue;
-  const auto& channels = overview_.channels();
+  const auto& channels = status_source_.channels();
   const bool is_known = std::any_of(channels.begin(), channels.end(),
                                     [](const ShardChannel* channel) { return channel->snapshots.front().order_found; });
   if (names_ue && !is_known)
@@ -65,7 +65,7 @@ Answer ShardCommands::outcome(const ShardCommand& command) const {
 Answer ShardCommands::summary() const {
   StayingFlows sum;
   bool draining = false;
-  for (const ShardChannel* channel : overview_.channels()) {
+  for (const ShardChannel* channel : status_source_.channels()) {
     const ShardSnapshot& shard = channel->snapshots.front();
     draining = draining || shard.draining;
     sum.total += shard.staying.total;

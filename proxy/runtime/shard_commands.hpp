@@ -6,8 +6,8 @@
 
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/admin/command.hpp"
-#include "proxy/overview/overview.hpp"
 #include "proxy/overview/shard_requests.hpp"
+#include "proxy/overview/status_source.hpp"
 
 namespace sluice::proxy {
 
@@ -16,8 +16,8 @@ namespace sluice::proxy {
 class ShardCommands {
  public:
   /// `wake` makes every poll thread check its channel soon.
-  ShardCommands(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
-      : overview_(overview), wake_(std::move(wake)), requests_(context, overview) {}
+  ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
+      : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
 
   /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
@@ -37,7 +37,7 @@ class ShardCommands {
   void post(const ShardCommand& command);
   [[nodiscard]] admin::Answer summary() const;
 
-  Overview& overview_;
+  StatusSource& status_source_;
   std::function<void()> wake_;
   ShardRequests requests_;
 };

@@ -34,9 +34,9 @@ std::string blocked_by(const admin::Answer& answer) {
 
 }  // namespace
 
-StopSequence::StopSequence(boost::asio::io_context& context, ShardCommands& commands, Overview& overview,
+StopSequence::StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source,
                            Duration drain, std::function<void()> done)
-    : commands_(commands), overview_(overview), drain_(drain), done_(std::move(done)), timer_(context) {}
+    : commands_(commands), status_source_(status_source), drain_(drain), done_(std::move(done)), timer_(context) {}
 
 void StopSequence::begin(const std::string& why) {
   if (!begun_) {
@@ -59,7 +59,7 @@ void StopSequence::begin_hurried(const std::string& why) {
 }
 
 void StopSequence::drain() {
-  handed_back_before_ = overview_.count(Counter::released_drain);
+  handed_back_before_ = status_source_.count(Counter::released_drain);
   time_.emplace(hurried_ ? Duration::zero() : drain_, dpdk::now());
   commands_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
 }
@@ -110,10 +110,10 @@ void StopSequence::linger() {
 }
 
 void StopSequence::finish() {
-  overview_.refresh();
+  status_source_.refresh();
   spdlog::info("{} connection(s) went back to their hosts, {} were reset on both sides",
-               overview_.count(Counter::released_drain) - handed_back_before_,
-               overview_.count(Counter::flows_reset_by_stop));
+               status_source_.count(Counter::released_drain) - handed_back_before_,
+               status_source_.count(Counter::flows_reset_by_stop));
   done_();
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dataplane/units/time.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 #include "proxy/runtime/shard_commands.hpp"
 #include "proxy/service/drain_time.hpp"
 
@@ -23,7 +23,7 @@ class StopSequence {
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
   /// `drain` is the time for connections to be handed back, see DrainTime. `done` is called once, at the end.
-  StopSequence(boost::asio::io_context& context, ShardCommands& commands, Overview& overview, Duration drain,
+  StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
                std::function<void()> done);
 
   /// Begins to stop. A second call ends the wait, and connections that are still split are reset at once.
@@ -47,7 +47,7 @@ class StopSequence {
   void after(Duration delay, void (StopSequence::*next)());
 
   ShardCommands& commands_;
-  Overview& overview_;
+  StatusSource& status_source_;
   Duration drain_;
   std::function<void()> done_;
   boost::asio::steady_timer timer_;

@@ -40,8 +40,8 @@ http::HttpServer::Reply WebServer::answer(const http::Request& request) {
 }
 
 std::string WebServer::metrics_page(metrics::Format format) const {
-  program_.overview.refresh();
-  return write_metrics(program_.overview,
+  program_.status_source.refresh();
+  return write_metrics(program_.status_source,
                        {program_.reloader.last_reload_successful(), program_.processor_times(), dpdk::now()}, format);
 }
 
@@ -53,10 +53,11 @@ page::Program WebServer::page_program(bool switch_modes) {
 
 void WebServer::look(const std::function<void(const std::string&)>& take) {
   program_.details.both(max_shown, max_shown, [this, take](const admin::Answer& details) {
-    program_.overview.refresh();
-    const bool switch_modes = program_.overview.parts().config->page->switch_modes;
+    program_.status_source.refresh();
+    const bool switch_modes = program_.status_source.parts().config->page->switch_modes;
     const std::vector<ModeOffer> modes = switch_modes ? program_.reloader.modes() : std::vector<ModeOffer>();
-    const admin::Json view = live_view(program_.overview, {program_.processor_times(), modes, dpdk::now()}, details);
+    const admin::Json view =
+        live_view(program_.status_source, {program_.processor_times(), modes, dpdk::now()}, details);
     take(view.dump(-1, ' ', false, admin::Json::error_handler_t::replace));
   });
 }

@@ -11,7 +11,7 @@
 #include "proxy/http/http_server.hpp"
 #include "proxy/metrics/exposition.hpp"
 #include "proxy/overview/detail_collector.hpp"
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 #include "proxy/page/live_page.hpp"
 #include "proxy/runtime/reloader.hpp"
 
@@ -22,7 +22,7 @@ class WebServer {
  public:
   /// Objects that answer requests. They outlive the server.
   struct Program {
-    Overview& overview;
+    StatusSource& status_source;
     DetailCollector& details;
     Reloader& reloader;
     /// Returns the processor time of each shard's thread.

@@ -48,17 +48,17 @@ class Responder {
 class Collector : public testing::Test {
  protected:
   Collector()
-      : overview_({nullptr,
-                   {channels_[0].get(), channels_[1].get()},
-                   {},
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   {},
-                   nullptr,
-                   Instant{}}),
-        collector_(context_, overview_) {}
+      : status_source_({nullptr,
+                        {channels_[0].get(), channels_[1].get()},
+                        {},
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        {},
+                        nullptr,
+                        Instant{}}),
+        collector_(context_, status_source_) {}
 
   admin::Answer run() {
     while (!answer_) context_.run_one();
@@ -72,7 +72,7 @@ class Collector : public testing::Test {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::array<std::unique_ptr<ShardChannel>, 2> channels_{std::make_unique<ShardChannel>(),
                                                          std::make_unique<ShardChannel>()};
-  Overview overview_;
+  StatusSource status_source_;
   DetailCollector collector_;
   std::optional<admin::Answer> answer_;
 };

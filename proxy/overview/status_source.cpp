@@ -1,7 +1,7 @@
 // Gathers the state of the running program from the shards' snapshots, the ports and feedback, for admin commands,
 // metrics, the live page and the log. Invariant: it only reads what poll threads have published, so no query delays a
 // packet.
-#include "proxy/overview/overview.hpp"
+#include "proxy/overview/status_source.hpp"
 
 #include <fmt/format.h>
 
@@ -59,28 +59,28 @@ double mbps(std::uint64_t bytes, double seconds) {
 
 }  // namespace
 
-void Overview::refresh() {
+void StatusSource::refresh() {
   for (ShardChannel* channel : parts_.channels) channel->snapshots.fetch();
 }
 
-Counters Overview::totals() const {
+Counters StatusSource::totals() const {
   Counters sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().counters;
   return sum;
 }
 
-std::uint64_t Overview::flow_count() const {
+std::uint64_t StatusSource::flow_count() const {
   std::uint64_t sum = 0;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_count;
   return sum;
 }
 
-bool Overview::draining() const {
+bool StatusSource::draining() const {
   return std::any_of(parts_.channels.begin(), parts_.channels.end(),
                      [](const ShardChannel* channel) { return channel->snapshots.front().draining; });
 }
 
-std::uint64_t Overview::standing_count() const {
+std::uint64_t StatusSource::standing_count() const {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
     if (parts_.watch->standing(i, dpdk::now()) > Duration::zero()) ++count;
@@ -88,19 +88,19 @@ std::uint64_t Overview::standing_count() const {
   return count;
 }
 
-std::uint64_t Overview::bearer_count() const {
+std::uint64_t StatusSource::bearer_count() const {
   std::uint64_t sum = 0;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().bearer_count;
   return sum;
 }
 
-std::uint64_t Overview::released_count() const {
+std::uint64_t StatusSource::released_count() const {
   std::uint64_t sum = 0;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().released_count;
   return sum;
 }
 
-void Overview::add_shard_counters(std::vector<NamedCounter>& out) const {
+void StatusSource::add_shard_counters(std::vector<NamedCounter>& out) const {
   const Counters sum = totals();
   for (std::size_t i = 0; i < counter_count; ++i) {
     const auto& [name, text] = counter_text(i);
@@ -108,7 +108,7 @@ void Overview::add_shard_counters(std::vector<NamedCounter>& out) const {
   }
 }
 
-void Overview::add_port_counters(std::vector<NamedCounter>& out) const {
+void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     const dpdk::PortCounters counters = parts_.ports.at(side)->counters();
     const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
@@ -135,7 +135,7 @@ void Overview::add_port_counters(std::vector<NamedCounter>& out) const {
   out.push_back({"steering.dropped", "frames dropped because a shard fell behind", dropped, true});
 }
 
-void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
+void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
   if (parts_.feedback == nullptr) return;
   namespace feedback = control::feedback;
   const feedback::FailureCounters& failures = parts_.feedback->failures();
@@ -168,7 +168,7 @@ void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
       {"feedback.statuses_lost", "statuses put off because the control thread fell behind", statuses_lost, true});
 }
 
-std::vector<NamedCounter> Overview::counters() const {
+std::vector<NamedCounter> StatusSource::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
   out.push_back({"shards.stalls", "times that a poll thread came to stand still for a second or more",
@@ -183,13 +183,13 @@ std::vector<NamedCounter> Overview::counters() const {
   return out;
 }
 
-Json Overview::counters_by_name() const {
+Json StatusSource::counters_by_name() const {
   Json object = Json::object();
   for (const NamedCounter& counter : counters()) object[counter.name] = counter.value;
   return object;
 }
 
-admin::Answer Overview::counter(const std::string& name) const {
+admin::Answer StatusSource::counter(const std::string& name) const {
   const std::string own = name.substr(name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0);
   const std::vector<NamedCounter> all = counters();
   for (const NamedCounter& counter : all) {
@@ -206,7 +206,7 @@ admin::Answer Overview::counter(const std::string& name) const {
   return admin::unknown_word("counter", own, admin::suggestion(own, known, "counters lists all"));
 }
 
-Json Overview::fail_open() const {
+Json StatusSource::fail_open() const {
   if (parts_.bridge == nullptr) return "none";
   const std::string& problem = parts_.bridge->problem();
   Json object = {{"bridge", parts_.bridge->name()}, {"ready", problem.empty()}};
@@ -214,7 +214,7 @@ Json Overview::fail_open() const {
   return object;
 }
 
-Json Overview::status() const {
+Json StatusSource::status() const {
   const Config& config = *parts_.config;
   Json status = {{"version", version},
                  {"mode", to_string(config.shard.mode)},
@@ -244,7 +244,7 @@ Json Overview::status() const {
   return status;
 }
 
-Json Overview::ports() const {
+Json StatusSource::ports() const {
   Json object = Json::object();
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     const dpdk::Port& port = *parts_.ports.at(side);
@@ -264,7 +264,7 @@ Json Overview::ports() const {
   return object;
 }
 
-Json Overview::shards() const {
+Json StatusSource::shards() const {
   Json list = Json::array();
   for (unsigned i = 0; i < parts_.channels.size(); ++i) {
     const ShardSnapshot& shard = parts_.channels[i]->snapshots.front();
@@ -287,37 +287,37 @@ Json Overview::shards() const {
   return list;
 }
 
-GroupTotals Overview::group(std::size_t index) const {
+GroupTotals StatusSource::group(std::size_t index) const {
   GroupTotals sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(index);
   return sum;
 }
 
-GroupTimes Overview::times(std::size_t index) const {
+GroupTimes StatusSource::times(std::size_t index) const {
   GroupTimes sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().times.at(index);
   return sum;
 }
 
-CensusCounts Overview::census() const {
+CensusCounts StatusSource::census() const {
   CensusCounts sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().census;
   return sum;
 }
 
-std::uint64_t Overview::end_to_end_count() const {
+std::uint64_t StatusSource::end_to_end_count() const {
   std::uint64_t sum = 0;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().end_to_end_count;
   return sum;
 }
 
-Histogram Overview::exposed() const {
+Histogram StatusSource::exposed() const {
   Histogram sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
   return sum;
 }
 
-Json Overview::groups() const {
+Json StatusSource::groups() const {
   constexpr std::array names = {"treated", "control group"};
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -339,7 +339,7 @@ Json Overview::groups() const {
   return list;
 }
 
-Json Overview::exposure() const {
+Json StatusSource::exposure() const {
   const Histogram sum = exposed();
   Json object = {{"samples", sum.count()}};
   for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
@@ -352,7 +352,7 @@ Json Overview::exposure() const {
   return object;
 }
 
-std::string Overview::statistics_line() {
+std::string StatusSource::statistics_line() {
   const Instant now = dpdk::now();
   const double seconds = to_seconds(now - last_line_);
   std::string line = fmt::format("flows={} bearers={} packet_buffers={}/{}", flow_count(), bearer_count(),

@@ -22,7 +22,7 @@ namespace sluice::proxy {
 
 /// State of the running program as the control thread sees it, from the shards' snapshots, the ports and feedback.
 /// All referenced objects outlive it. Thread: the control thread.
-class Overview {
+class StatusSource {
  public:
   struct Parts {
     const Config* config;
@@ -38,7 +38,7 @@ class Overview {
     /// Appends counters of the process that neither shards nor ports have.
     std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
   };
-  explicit Overview(Parts parts) : parts_(std::move(parts)) {}
+  explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
 
   /// Fetches the newest snapshot of every shard.
   void refresh();
