@@ -55,19 +55,19 @@ void add_program(Exposition& page, const StatusSource& status_source, const Metr
 }
 
 void add_connections(Exposition& page, const StatusSource& status_source) {
-  const CensusCounts census = status_source.census();
+  const FlowStateCounts flow_states = status_source.flow_state_counts();
   page.family("sluice_connections", Kind::gauge,
               "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
               "whole and is tracked; released: handed back and tracked");
-  page.sample({{"state", "handshake"}}, std::uint64_t{census.handshakes});
-  page.sample({{"state", "split"}}, std::uint64_t{census.split});
-  page.sample({{"state", "handing_back"}}, std::uint64_t{census.handing_back});
+  page.sample({{"state", "handshake"}}, std::uint64_t{flow_states.handshakes});
+  page.sample({{"state", "split"}}, std::uint64_t{flow_states.split});
+  page.sample({{"state", "handing_back"}}, std::uint64_t{flow_states.handing_back});
   page.sample({{"state", "end_to_end"}}, status_source.end_to_end_count());
   page.sample({{"state", "released"}}, status_source.released_count());
   page.family("sluice_bearers", Kind::gauge,
               "bearers, the connections of a UE under one policy; governed: a law steers them now");
-  page.sample({{"governed", "yes"}}, std::uint64_t{census.governed});
-  page.sample({{"governed", "no"}}, std::uint64_t{census.ungoverned});
+  page.sample({{"governed", "yes"}}, std::uint64_t{flow_states.governed});
+  page.sample({{"governed", "no"}}, std::uint64_t{flow_states.ungoverned});
 }
 
 void add_ports(Exposition& page, const StatusSource& status_source) {

@@ -299,9 +299,9 @@ GroupTimes StatusSource::times(std::size_t index) const {
   return sum;
 }
 
-CensusCounts StatusSource::census() const {
-  CensusCounts sum;
-  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().census;
+FlowStateCounts StatusSource::flow_state_counts() const {
+  FlowStateCounts sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_states;
   return sum;
 }
 

@@ -73,7 +73,7 @@ class StatusSource {
   /// Returns the time histograms of the treated UEs (index 0) or of the control group (1).
   [[nodiscard]] GroupTimes times(std::size_t index) const;
   /// Returns the numbers of connections and bearers by state.
-  [[nodiscard]] CensusCounts census() const;
+  [[nodiscard]] FlowStateCounts flow_state_counts() const;
   [[nodiscard]] std::uint64_t end_to_end_count() const;
   /// Returns the histogram of acknowledged but undelivered bytes, from samples.
   [[nodiscard]] Histogram exposed() const;

@@ -91,7 +91,7 @@ struct Shard::Parts {
   std::optional<CrashedConnections> crashed_connections;  ///< set while connections of an earlier run must be reset
   Classifier classifier;
   ExposureSample exposure;
-  Census census{times};
+  FlowStats flow_stats{times};
 };
 
 Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
@@ -159,7 +159,7 @@ void Shard::apply(const Policies& policies, Instant now) {
 
 GroupStatistics Shard::groups() const {
   GroupStatistics sum = parts_->bearers.groups();
-  for (std::size_t i = 0; i < sum.size(); ++i) sum.at(i) += parts_->census.queues().at(i);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum.at(i) += parts_->flow_stats.queues().at(i);
   return sum;
 }
 
@@ -215,12 +215,12 @@ void Shard::sample_exposure(std::uint32_t most) {
   parts_->exposure.take(parts_->registry.flows(), most);
 }
 
-void Shard::take_census(std::uint32_t most, Instant now) {
-  parts_->census.look(parts_->registry, most, now);
+void Shard::sample_flow_stats(std::uint32_t most, Instant now) {
+  parts_->flow_stats.look(parts_->registry, most, now);
 }
 
-const CensusCounts& Shard::census() const {
-  return parts_->census.counts();
+const FlowStateCounts& Shard::flow_state_counts() const {
+  return parts_->flow_stats.counts();
 }
 
 const Times& Shard::times_taken() const {

@@ -11,8 +11,8 @@
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/flows/census.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/flows/flow_stats.hpp"
 #include "proxy/flows/times.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/counters.hpp"
@@ -110,9 +110,10 @@ class Shard {
   void sample_exposure(std::uint32_t most);
   /// Returns the histogram of the bytes that sample_exposure() has added.
   [[nodiscard]] const Histogram& exposure() const;
-  /// Samples up to `most` flows and bearers for census() and times_taken(), and continues there with the next call.
-  void take_census(std::uint32_t most, Instant now);
-  [[nodiscard]] const CensusCounts& census() const;
+  /// Samples up to `most` flows and bearers for flow_state_counts() and times_taken(), and continues there with the
+  /// next call.
+  void sample_flow_stats(std::uint32_t most, Instant now);
+  [[nodiscard]] const FlowStateCounts& flow_state_counts() const;
   [[nodiscard]] const Times& times_taken() const;
   /// Returns how many of flow_count() connections stay end to end.
   [[nodiscard]] std::uint32_t end_to_end_count() const;

@@ -11,7 +11,7 @@
 #include "dataplane/packet/link_limit.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/capture/tap_slot.hpp"
-#include "proxy/flows/census.hpp"
+#include "proxy/flows/flow_stats.hpp"
 #include "proxy/flows/times.hpp"
 #include "proxy/policy/policy.hpp"
 #include "proxy/shard/counters.hpp"
@@ -63,7 +63,7 @@ struct ShardSnapshot {
   std::uint64_t sleeps = 0;            ///< number of times the poll thread slept
   std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
   std::uint32_t end_to_end_count = 0;  ///< connections of flow_count that stay end to end
-  CensusCounts census;                 ///< flows and bearers by state; a few snapshots old if there are many
+  FlowStateCounts flow_states;         ///< flows and bearers by state; a few snapshots old if there are many
   Times times;                         ///< time histograms of both groups, see GroupTimes
   Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
   std::uint32_t command = 0;           ///< id of the last completed order; `staying` dates from then

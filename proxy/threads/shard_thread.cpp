@@ -246,7 +246,7 @@ void ShardThread::publish_when_due(Instant now) {
   }
   if (now >= next_publication_) {
     shard_.sample_exposure(sampled_flows);
-    shard_.take_census(counted_flows, now);
+    shard_.sample_flow_stats(counted_flows, now);
   }
   if (now >= next_publication_ || details_due || order_done) publish(now, wanted);
 }
@@ -264,7 +264,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.sleeps = policy_.sleeps();
   snapshot.statuses_lost = statuses_lost_;
   snapshot.end_to_end_count = shard_.end_to_end_count();
-  snapshot.census = shard_.census();
+  snapshot.flow_states = shard_.flow_state_counts();
   snapshot.times = shard_.times_taken();
   snapshot.exposure = shard_.exposure();
   snapshot.command = command_published_;

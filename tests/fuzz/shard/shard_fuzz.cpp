@@ -348,7 +348,7 @@ class Run {
     std::vector<control::feedback::BearerStatus> statuses;
     lab_.shard.collect_status(statuses, (input_.byte() & 1) != 0);
     lab_.shard.sample_exposure(8);
-    lab_.shard.take_census(8, lab_.now);
+    lab_.shard.sample_flow_stats(8, lab_.now);
     const StayingFlows staying = lab_.shard.staying();
     require(staying.total <= lab_.shard.flow_count());
   }

@@ -42,10 +42,10 @@ TEST_P(GroupTimesTest, RttsAreSampledWhileDataIsInFlight) {
   hosts.send_syn_ack();
   lab.pass_time(40ms);
   hosts.ue(Flags::ack_bit, 0, 0);
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   EXPECT_EQ(own().rtt.counts().count(), 0U) << "nothing is in flight";
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   EXPECT_EQ(own().rtt.counts().count(), 1U);
   EXPECT_NEAR(median(own().rtt), 40'000, 5'000);
   EXPECT_EQ(median(own().relay_sojourn), 0U) << "nothing waits here";
@@ -59,7 +59,7 @@ TEST_P(GroupTimesTest, SojournTimesFollowFromTheQueueAndItsRate) {
   hosts.ue(Flags::ack_bit, 0, 0);
   // The first window has room for half of them: the others wait for a round trip.
   for (std::uint32_t i = 0; i < 28; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'x'));
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   EXPECT_NEAR(median(own().relay_sojourn), 40'000, 5'000);
   EXPECT_EQ(other().relay_sojourn.counts().count(), 0U);
 }
@@ -96,7 +96,7 @@ TEST_P(GroupTimesTest, TheFeedbackAgeIsTakenWhenTheNextReportArrives) {
   EXPECT_EQ(other().feedback_age.counts().count(), 0U);
 }
 
-TEST(Census, CountsStatesAfterAWholePass) {
+TEST(FlowStats, CountsStatesAfterAWholePass) {
   ProxyLab lab(shard_config());
   std::vector<std::unique_ptr<ScriptedHosts>> all;
   for (std::uint16_t port = 40000; port < 40003; ++port) {
@@ -108,30 +108,30 @@ TEST(Census, CountsStatesAfterAWholePass) {
   all.back()->ue_to_server.src_port = 40003;
   all.back()->send_syn();
   all.back()->send_syn_ack();
-  lab.shard.take_census(3, lab.now);
-  EXPECT_EQ(lab.shard.census().split, 0U) << "not all were seen";
-  lab.shard.take_census(3, lab.now);
-  EXPECT_EQ(lab.shard.census().split, 3U);
-  EXPECT_EQ(lab.shard.census().handshakes, 1U);
-  EXPECT_EQ(lab.shard.census().ungoverned, 1U);
-  EXPECT_EQ(lab.shard.census().governed, 0U);
+  lab.shard.sample_flow_stats(3, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().split, 0U) << "not all were seen";
+  lab.shard.sample_flow_stats(3, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().split, 3U);
+  EXPECT_EQ(lab.shard.flow_state_counts().handshakes, 1U);
+  EXPECT_EQ(lab.shard.flow_state_counts().ungoverned, 1U);
+  EXPECT_EQ(lab.shard.flow_state_counts().governed, 0U);
 }
 
-TEST(Census, SamplesTheQueuesThatAcknowledgementsKnow) {
+TEST(FlowStats, SamplesTheQueuesThatAcknowledgementsKnow) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::ControllerLocation::acks;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
   hosts.open();
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   EXPECT_EQ(lab.shard.groups()[0].samples, 0U) << "nothing is in flight";
   for (std::uint32_t i = 0; i < 60; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   lab.pass_time(20ms);
   hosts.ue(Flags::ack_bit, 0, 10'000);
   lab.pass_time(20ms);
   hosts.ue(Flags::ack_bit, 0, 20'000);
-  lab.shard.take_census(100, lab.now);
+  lab.shard.sample_flow_stats(100, lab.now);
   const proxy::GroupTotals totals = lab.shard.groups()[0];
   EXPECT_EQ(totals.samples, 2U);
   EXPECT_EQ(totals.reports, 0U);
@@ -165,14 +165,14 @@ TEST(RadioQueue, AFreshReportComesBeforeAcknowledgementsAndNothingIsKnownWithout
   EXPECT_EQ(radio_queue_of(bearer, now + 1s).source, nullptr) << "the report is too old";
 }
 
-TEST(Census, CountsBearersThatAControllerGoverns) {
+TEST(FlowStats, CountsBearersThatAControllerGoverns) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::ControllerLocation::acks;
   ProxyLab lab(config);
   ScriptedHosts(lab).open();
-  lab.shard.take_census(100, lab.now);
-  EXPECT_EQ(lab.shard.census().governed, 1U);
-  EXPECT_EQ(lab.shard.census().ungoverned, 0U);
+  lab.shard.sample_flow_stats(100, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().governed, 1U);
+  EXPECT_EQ(lab.shard.flow_state_counts().ungoverned, 0U);
 }
 
 TEST(TimeHistogram, BoundsTimesThatAreTooLong) {

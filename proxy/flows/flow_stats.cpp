@@ -1,12 +1,12 @@
 // Counts connections by state and bearers by controller, a part of them in each call, for metrics and `sluicectl
 // groups`. Shard calls look() ten times a second. Each call visits a bounded number of flows and bearers.
-#include "proxy/flows/census.hpp"
+#include "proxy/flows/flow_stats.hpp"
 
 #include <utility>
 
 namespace sluice::proxy {
 
-CensusCounts& CensusCounts::operator+=(const CensusCounts& other) {
+FlowStateCounts& FlowStateCounts::operator+=(const FlowStateCounts& other) {
   handshakes += other.handshakes;
   split += other.split;
   handing_back += other.handing_back;
@@ -15,12 +15,12 @@ CensusCounts& CensusCounts::operator+=(const CensusCounts& other) {
   return *this;
 }
 
-void Census::look(Registry& registry, std::uint32_t most, Instant now) {
+void FlowStats::look(Registry& registry, std::uint32_t most, Instant now) {
   look_at_flows(registry, most);
   look_at_bearers(registry, most, now);
 }
 
-void Census::look_at_flows(Registry& registry, std::uint32_t most) {
+void FlowStats::look_at_flows(Registry& registry, std::uint32_t most) {
   const flow::Slab<Flow>& flows = registry.flows();
   for (std::uint32_t i = 0; i < most && next_flow_ < flows.reach(); ++i, ++next_flow_) {
     if (flows.contains(next_flow_)) count(registry, flows[next_flow_]);
@@ -32,7 +32,7 @@ void Census::look_at_flows(Registry& registry, std::uint32_t most) {
   counts_.handing_back = std::exchange(round_.handing_back, 0);
 }
 
-void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now) {
+void FlowStats::look_at_bearers(Registry& registry, std::uint32_t most, Instant now) {
   flow::Slab<Bearer>& bearers = registry.bearers();
   for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
     if (!bearers.contains(next_bearer_)) continue;
@@ -46,7 +46,7 @@ void Census::look_at_bearers(Registry& registry, std::uint32_t most, Instant now
   counts_.ungoverned = std::exchange(round_.ungoverned, 0);
 }
 
-void Census::sample_queue(Bearer& bearer, Instant now) {
+void FlowStats::sample_queue(Bearer& bearer, Instant now) {
   const ReportState* const reported = bearer.report_state();
   if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
   if (std::as_const(bearer).ack_controller().flight() <= Bytes{}) return;
@@ -61,7 +61,7 @@ void Census::sample_queue(Bearer& bearer, Instant now) {
   group.transmitted += static_cast<std::uint64_t>(clock.take_arrived(Bytes(sent)).count());
 }
 
-void Census::count(Registry& registry, const Flow& flow) {
+void FlowStats::count(Registry& registry, const Flow& flow) {
   if (!flow.terminated()) {
     ++round_.handshakes;
     return;
@@ -72,7 +72,7 @@ void Census::count(Registry& registry, const Flow& flow) {
 
 /// Records the smoothed RTT, and the queueing time estimated from it: unsent bytes leave at the rate of one flight per
 /// round trip.
-void Census::take_times(const Flow& flow, bool ordinary) {
+void FlowStats::take_times(const Flow& flow, bool ordinary) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const Bytes in_flight = radio.in_flight();
   if (in_flight <= Bytes{} || radio.srtt() <= Duration::zero()) return;

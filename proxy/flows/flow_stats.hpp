@@ -9,25 +9,25 @@
 namespace sluice::proxy {
 
 /// Numbers of flows and UE bearers by state.
-struct CensusCounts {
+struct FlowStateCounts {
   std::uint32_t handshakes = 0;    ///< connections in the handshake whose SYN-ACK was seen
   std::uint32_t split = 0;         ///< split connections
   std::uint32_t handing_back = 0;  ///< split connections whose handback to the hosts is in progress
   std::uint32_t governed = 0;      ///< UE bearers steered by a controller
   std::uint32_t ungoverned = 0;    ///< UE bearers under ordinary congestion control
 
-  CensusCounts& operator+=(const CensusCounts& other);
+  FlowStateCounts& operator+=(const FlowStateCounts& other);
 };
 
 /// Incremental scan over all flows and bearers that counts their states and samples round-trip and queueing times. The
 /// counts are those of the last complete scan. Thread: the shard's.
-class Census {
+class FlowStats {
  public:
-  explicit Census(Times& times) : times_(times) {}
+  explicit FlowStats(Times& times) : times_(times) {}
 
   /// Scans the next `most` flows and as many bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
-  [[nodiscard]] const CensusCounts& counts() const { return counts_; }
+  [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
   /// Samples of the radio queues of bearers that acknowledgements steer and of which no report is fresh.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
@@ -42,8 +42,8 @@ class Census {
 
   Times& times_;
   GroupStatistics queues_{};
-  CensusCounts counts_;
-  CensusCounts round_;  ///< counts of the scan in progress
+  FlowStateCounts counts_;
+  FlowStateCounts round_;  ///< counts of the scan in progress
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };
