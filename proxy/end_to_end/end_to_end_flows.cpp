@@ -25,8 +25,9 @@ EndToEndFlows::EndToEndFlows(const ShardConfig& config, const Parts& parts, Inst
       wheel_(config.limits.max_flows, origin) {}
 
 EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
-  const AgeRing::Entry begun = half_open_.begin([&] { return enter(first.key, policy, now); },
-                                                [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  const EvictionQueue::Entry begun =
+      half_open_.begin([&] { return enter(first.key, policy, now); },
+                       [&](const EvictionQueue::Entry& oldest) { displace(oldest, now); });
   if (begun.id == none) return none;
   EndToEndFlow& flow = flows_[begun.id];
   flow.ticket = begun.ticket;
@@ -56,7 +57,7 @@ EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, In
   return id;
 }
 
-void EndToEndFlows::displace(const AgeRing::Entry& oldest, Instant now) {
+void EndToEndFlows::displace(const EvictionQueue::Entry& oldest, Instant now) {
   if (oldest.id == none || !flows_.contains(oldest.id)) return;
   const EndToEndFlow& flow = flows_[oldest.id];
   if (!flow.half_open() || flow.ticket != oldest.ticket) return;

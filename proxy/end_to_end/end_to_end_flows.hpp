@@ -124,7 +124,7 @@ class EndToEndFlows {
   /// Allocates a connection and its table entry; `none` if a table is full.
   EndToEndId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
-  void displace(const AgeRing::Entry& oldest, Instant now);
+  void displace(const EvictionQueue::Entry& oldest, Instant now);
   /// Processes a SYN, SYN-ACK or RST.
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,

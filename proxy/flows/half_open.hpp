@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "proxy/flows/age_ring.hpp"
+#include "proxy/flows/eviction_queue.hpp"
 
 namespace sluice::proxy {
 
@@ -18,9 +18,9 @@ class HalfOpen {
   /// displaced. `displace(entry)` removes that handshake unless its id was reused or it is complete. Returns id and
   /// serial number; the id is no_id if tables are full of connections.
   template <typename Open, typename Displace>
-  AgeRing::Entry begin(Open&& open, Displace&& displace) {
+  EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
     constexpr int attempts = 4;  // entries of completed handshakes free no place
-    AgeRing::Entry newest{open(), 0};
+    EvictionQueue::Entry newest{open(), 0};
     for (int i = 0; i < attempts && newest.id == no_id; ++i) {
       displace(ages_.pop());
       newest.id = open();
@@ -32,7 +32,7 @@ class HalfOpen {
   }
 
  private:
-  AgeRing ages_;
+  EvictionQueue ages_;
   std::uint32_t last_ticket_ = 0;
 };
 

@@ -104,7 +104,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
 }
 
 /// Evicts the entry. Returns false if that connection was split again or has ended already.
-bool Released::forget(const AgeRing::Entry& oldest) {
+bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);
   return true;

@@ -8,7 +8,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/end_to_end/tracked_connection.hpp"
-#include "proxy/flows/age_ring.hpp"
+#include "proxy/flows/eviction_queue.hpp"
 #include "proxy/flows/flow_journal.hpp"
 #include "proxy/shard/info.hpp"
 
@@ -79,11 +79,11 @@ class Released {
   /// Allocates an entry for the key, or returns `none`. Increments `forgotten` for each connection evicted for it.
   [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
   /// Evicts a connection unless its id was reused. Returns true if one was evicted.
-  [[nodiscard]] bool forget(const AgeRing::Entry& oldest);
+  [[nodiscard]] bool forget(const EvictionQueue::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
-  AgeRing ages_;
+  EvictionQueue ages_;
   Instant gap_begin_{};  ///< when an earlier run was last known to be alive
   std::uint32_t last_ticket_ = 0;
 };

@@ -242,12 +242,13 @@ FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant
     if (!shard_.registry.has_room()) flows_.make_room(now);
     return shard_.registry.open(first.key, first.tag, policy, now);
   };
-  const AgeRing::Entry begun = half_open_.begin(open_one, [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  const EvictionQueue::Entry begun =
+      half_open_.begin(open_one, [&](const EvictionQueue::Entry& oldest) { displace(oldest, now); });
   if (begun.id != no_id) shard_.registry.flow(begun.id).handshake.ticket = begun.ticket;
   return begun.id;
 }
 
-void HandshakeTracker::displace(const AgeRing::Entry& oldest, Instant now) {
+void HandshakeTracker::displace(const EvictionQueue::Entry& oldest, Instant now) {
   if (oldest.id == no_id || !shard_.registry.flows().contains(oldest.id)) return;
   const Flow& flow = shard_.registry.flow(oldest.id);
   if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;

@@ -65,7 +65,7 @@ class HandshakeTracker {
   /// Allocates a flow for a handshake, displacing the oldest handshakes if necessary.
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
-  void displace(const AgeRing::Entry& oldest, Instant now);
+  void displace(const EvictionQueue::Entry& oldest, Instant now);
   /// Removes all state of a connection that is not split.
   void forget(const flow::FlowKey& key, Instant now);
   /// Advances the handshake by a segment with a good checksum.

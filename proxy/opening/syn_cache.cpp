@@ -78,7 +78,7 @@ void SynCache::forget(const FirstSyn& noted) {
 }
 
 /// Evicts the entry. Returns false if that SYN was answered already.
-bool SynCache::forget(const AgeRing::Entry& oldest) {
+bool SynCache::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);
   return true;

@@ -7,7 +7,7 @@
 #include "dataplane/packet/build.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/flows/age_ring.hpp"
+#include "proxy/flows/eviction_queue.hpp"
 #include "proxy/shard/side.hpp"
 
 namespace sluice::proxy {
@@ -77,14 +77,14 @@ class SynCache {
     std::uint32_t ticket;
   };
   /// Evicts the entry unless its place was reused. Returns true if one was evicted.
-  bool forget(const AgeRing::Entry& oldest);
+  bool forget(const EvictionQueue::Entry& oldest);
   void forget(std::uint32_t id);
 
   DuplicateSyn which_;
   Duration patience_;
   flow::Slab<Entry> entries_;
   flow::FlowTable table_;
-  AgeRing ages_;
+  EvictionQueue ages_;
   std::uint32_t last_ticket_ = 0;
 };
 

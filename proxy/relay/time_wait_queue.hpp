@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "proxy/flows/age_ring.hpp"
+#include "proxy/flows/eviction_queue.hpp"
 #include "proxy/flows/registry.hpp"
 #include "proxy/relay/relay.hpp"
 
@@ -38,13 +38,13 @@ class TimeWaitQueue {
 
  private:
   /// Returns the entry's flow if it still is the same connection in TIME-WAIT, else no_id.
-  static FlowId still_in_time_wait(const AgeRing::Entry& entry, Registry& registry) {
+  static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);
     return flow.in_time_wait && flow.handshake.ticket == entry.ticket ? entry.id : no_id;
   }
 
-  AgeRing ages_;
+  EvictionQueue ages_;
   std::uint32_t last_ticket_ = 0;
 };
 

@@ -10,10 +10,10 @@ namespace sluice::proxy {
 /// FIFO of evictable objects in the order of their creation. When it is full, the oldest one is evicted. A SYN flood
 /// thus occupies a fixed part of the flow table and evicts no established connection. Memory is allocated at
 /// construction. An entry of an object that has ended stays until it becomes the oldest.
-class AgeRing {
+class EvictionQueue {
  public:
   /// Allocates `capacity` entries, at least one.
-  explicit AgeRing(std::uint32_t capacity) : entries_(capacity) {}
+  explicit EvictionQueue(std::uint32_t capacity) : entries_(capacity) {}
 
   /// One evictable object.
   struct Entry {
