@@ -15,8 +15,8 @@
 #include "proxy/bearer/short_flow_timer.hpp"
 #include "proxy/bearer/ue_send_history.hpp"
 #include "proxy/flows/bearer_load.hpp"
+#include "proxy/flows/circular_list_hook.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/flows/ring_member.hpp"
 #include "proxy/policy/policy.hpp"
 #include "proxy/shard/report_arrival.hpp"
 
@@ -31,7 +31,7 @@ namespace sluice::proxy {
 /// The object is small because there is one for each UE. Pools hold the state of reports, of the ACK-based controller,
 /// of the queue view and of bytes in flight. Each part is created on first use. Until then the bearer behaves as if the
 /// part were default-constructed. Thread: its shard's.
-class Bearer : public RingMember<Bearer> {
+class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {

@@ -12,7 +12,7 @@
 #include "proxy/bearer/report_sequencer.hpp"
 #include "proxy/bearer/send_grant.hpp"
 #include "proxy/bearer/short_flow_timer.hpp"
-#include "proxy/flows/ring_member.hpp"
+#include "proxy/flows/circular_list_hook.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using control::feedback::RadioState;
 
-struct Bead : RingMember<Bead> {};
+struct Bead : CircularListHook<Bead> {};
 
 std::size_t ring_size(const Bead& entry) {
   std::size_t size = 1;
@@ -28,7 +28,7 @@ std::size_t ring_size(const Bead& entry) {
   return size;
 }
 
-TEST(RingMember, JoiningAndLeavingKeepsTheOtherMembers) {
+TEST(CircularListHook, JoiningAndLeavingKeepsTheOtherMembers) {
   Bead a;
   Bead b;
   Bead c;
@@ -45,7 +45,7 @@ TEST(RingMember, JoiningAndLeavingKeepsTheOtherMembers) {
   EXPECT_EQ(ring_size(a), 1U);
 }
 
-TEST(RingMember, VisitsEveryOtherMemberOnce) {
+TEST(CircularListHook, VisitsEveryOtherMemberOnce) {
   Bead a;
   std::vector<const Bead*> seen;
   const auto see = [&seen](const Bead& other) { seen.push_back(&other); };

@@ -7,10 +7,10 @@ namespace sluice::proxy {
 /// Base class of objects linked in a circular list of their kind T; a single object is a list of one. The owner must
 /// call leave_ring() before destroying a member. Thread: its owner's.
 template <typename T>
-class RingMember {
+class CircularListHook {
  public:
-  RingMember(const RingMember&) = delete;
-  RingMember& operator=(const RingMember&) = delete;
+  CircularListHook(const CircularListHook&) = delete;
+  CircularListHook& operator=(const CircularListHook&) = delete;
 
   /// Returns the next member; the object itself if it is alone.
   [[nodiscard]] T& sibling() { return static_cast<T&>(*next_); }
@@ -25,20 +25,20 @@ class RingMember {
     for (const T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
   }
   /// Joins the list of `other`. Requires that the object is alone.
-  void join_ring(T& other) { next_ = std::exchange(static_cast<RingMember&>(other).next_, this); }
+  void join_ring(T& other) { next_ = std::exchange(static_cast<CircularListHook&>(other).next_, this); }
   /// Leaves the list; the other members stay linked.
   void leave_ring() {
-    RingMember* before = this;
+    CircularListHook* before = this;
     while (before->next_ != this) before = before->next_;
     before->next_ = std::exchange(next_, this);
   }
 
  protected:
-  RingMember() = default;
-  ~RingMember() = default;
+  CircularListHook() = default;
+  ~CircularListHook() = default;
 
  private:
-  RingMember* next_ = this;
+  CircularListHook* next_ = this;
 };
 
 }  // namespace sluice::proxy
