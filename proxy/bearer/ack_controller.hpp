@@ -47,11 +47,11 @@ class AckController {
   /// Updates the number of waiting short flows for one whose state changes from `before` to `now`.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// End-to-end connections whose servers are limited by the bearer's window.
-  struct Passing {
+  struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
     std::uint32_t short_flows = 0;  ///< how many of `waiting` are short flows
   };
-  Passing passing;
+  EndToEndFlowCount end_to_end;
   /// Adds cross traffic: IP bytes sent to the UE outside of the window.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.

@@ -18,7 +18,7 @@ bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
 }  // namespace
 
 EndToEndAckControl::Watched::Watched(Instant now, const EndToEndFlow& flow)
-    : passing(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), last_rx(now) {}
+    : estimator(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), last_rx(now) {}
 
 Bytes EndToEndAckControl::Watched::on_wire(Bytes amount) const {
   return Bytes(amount.count() * packet / payload);
@@ -53,8 +53,8 @@ void EndToEndAckControl::forget(EndToEndFlow& flow, Bearer& bearer) {
 
 void EndToEndAckControl::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
   controller.add_flight(flight - watched.counted);
-  controller.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
-  controller.passing.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
+  controller.end_to_end.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
+  controller.end_to_end.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
   watched.counted = flight;
   watched.waits = waits;
   watched.short_flow = short_flow;
@@ -63,8 +63,8 @@ void EndToEndAckControl::count(Watched& watched, AckController& controller, Byte
 void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
                                  Instant now) {
   Watched& watched = flows_[flow.ack_control];
-  if (end <= watched.passing.sent()) {
-    watched.passing.on_repetition();
+  if (end <= watched.estimator.sent()) {
+    watched.estimator.on_repetition();
     return;
   }
   const std::uint16_t payload = data.segment.payload_len;
@@ -75,20 +75,21 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   AckController& controller = bearer.ack_controller();
   controller.resume(now);
   if (watched.counted <= Bytes{}) watched.last_rx = now;
-  watched.passing.on_data(now, end);
-  count(watched, controller, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.short_flow);
+  watched.estimator.on_data(now, end);
+  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), watched.waits, watched.short_flow);
 }
 
 /// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
 /// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
-control::PassingFlow::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
-                                                         const tcp::Segment& segment, Bytes ack, Instant now) {
+control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
+                                                                   const tcp::Segment& segment, Bytes ack,
+                                                                   Instant now) {
   const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
   watched.offered = segment.window;
-  if (ack > watched.passing.acked()) return watched.passing.on_ack(now, ack);
+  if (ack > watched.estimator.acked()) return watched.estimator.on_ack(now, ack);
   const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
-  const bool out_of_order = ack == watched.passing.acked() && (sacks ? segment.sack_count > 0 : repeats);
-  return out_of_order ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Acked{};
+  const bool out_of_order = ack == watched.estimator.acked() && (sacks ? segment.sack_count > 0 : repeats);
+  return out_of_order ? watched.estimator.on_duplicate(Bytes(flow.segment)) : control::EndToEndFlowEstimator::Acked{};
 }
 
 bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
@@ -96,9 +97,10 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   Watched& watched = flows_[flow.ack_control];
   AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
-  const control::PassingFlow::Acked acked = read_ack(watched, flow, segment, ack, now);
-  const bool waits = watched.passing.held_back();
-  count(watched, controller, watched.on_wire(watched.passing.in_flight()), waits, waits && is_short_flow(flow, bearer));
+  const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
+  const bool waits = watched.estimator.held_back();
+  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
+        waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;
   control::Acknowledged news = news_of(bearer, now);
   news.delivered = watched.on_wire(acked.delivered);
@@ -106,7 +108,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   if (segment.has_timestamps) {
     news.late = watched.late(now, segment.ts_value, controller.law(), news.round_trip);
   }
-  news.further = watched.passing.further();
+  news.further = watched.estimator.further();
   controller.on_ack(news);
   return waits && watched.counted <= Bytes{};
 }
@@ -118,23 +120,23 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   Competitors competitors = competitors_for(bearer);
   competitors.all += watched.waits ? 0U : 1U;
   competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
-  const Bytes whole = law.window() + law.ahead(watched.passing.further());
+  const Bytes whole = law.window() + law.ahead(watched.estimator.further());
   return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 
 void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
   Watched& watched = flows_[flow.ack_control];
-  watched.passing.on_window(now, edge, Bytes(watched.payload));
+  watched.estimator.on_window(now, edge, Bytes(watched.payload));
 }
 
 Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
   const Watched& watched = flows_[flow.ack_control];
   if (watched.counted > Bytes{}) return watched.last_rx + silence;
-  return watched.waits ? watched.last_rx + watched.passing.prompt() : never;
+  return watched.waits ? watched.last_rx + watched.estimator.prompt() : never;
 }
 
 void EndToEndAckControl::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
-  flows_[flow.ack_control].passing.on_silence();
+  flows_[flow.ack_control].estimator.on_silence();
   count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/passing_flow.hpp"
+#include "control/end_to_end_flow_estimator.hpp"
 #include "control/peer_clock.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
@@ -61,7 +61,7 @@ class EndToEndAckControl {
     [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                 Duration round_trip);
 
-    control::PassingFlow passing;
+    control::EndToEndFlowEstimator estimator;
     control::PeerClock clock;
     Instant last_rx;  ///< time of the UE's newest segment
     Bytes counted;    ///< IP bytes that the controller counts as in flight
@@ -70,15 +70,15 @@ class EndToEndAckControl {
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the newest ACK
     bool timed = false;         ///< newest_ts holds a timestamp
-    bool waits = false;         ///< counted in AckController::passing as waiting
-    bool short_flow = false;    ///< counted in AckController::passing as a short flow
+    bool waits = false;         ///< counted in AckController::end_to_end as waiting
+    bool short_flow = false;    ///< counted in AckController::end_to_end as a short flow
   };
 
   /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
   /// Returns what a segment of the UE acknowledges for the first time.
-  static control::PassingFlow::Acked read_ack(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
-                                              Bytes ack, Instant now);
+  static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
+                                                        const tcp::Segment& segment, Bytes ack, Instant now);
 
   flow::Slab<Watched> flows_;
 };

@@ -115,7 +115,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.unsent = bearer.load.backlog;
     if (bearer.rate_control().uses_ack_feedback()) {
       const AckController& controller = std::as_const(bearer).ack_controller();
-      info.waiting = controller.waiting() + controller.passing.waiting;
+      info.waiting = controller.waiting() + controller.end_to_end.waiting;
       info.in_flight = controller.flight();
       info.queue_by_acks = controller.law().queued(controller.flight());
     }

@@ -55,8 +55,8 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bo
 
 Competitors competitors_for(const Bearer& bearer) {
   const AckController& controller = bearer.ack_controller();
-  return {bearer.load.backlogged_flows + controller.passing.waiting,
-          controller.short_flows_waiting() + controller.passing.short_flows};
+  return {bearer.load.backlogged_flows + controller.end_to_end.waiting,
+          controller.short_flows_waiting() + controller.end_to_end.short_flows};
 }
 
 control::Acknowledged news_of(const Bearer& bearer, Instant now) {

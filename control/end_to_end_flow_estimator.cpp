@@ -3,7 +3,7 @@
 // EndToEndAckControl owns one per flow and calls it for each packet. Invariant: constant space; if more than 32 marks
 // are needed, every other one is dropped.
 
-#include "control/passing_flow.hpp"
+#include "control/end_to_end_flow_estimator.hpp"
 
 #include <algorithm>
 
@@ -31,12 +31,12 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) {
 
 }  // namespace
 
-PassingFlow::PassingFlow(Instant now, const Start& start, Duration further)
+EndToEndFlowEstimator::EndToEndFlowEstimator(Instant now, const Start& start, Duration further)
     : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), further_(further_memory) {
   if (further > Duration::zero()) further_.add(now, further);
 }
 
-void PassingFlow::on_data(Instant now, Bytes end) {
+void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   if (end <= sent_) return;
   const std::uint32_t at = low_bits(now);
   if (sent_ <= acked_) {
@@ -53,7 +53,7 @@ void PassingFlow::on_data(Instant now, Bytes end) {
 
 /// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
 /// so that marks are evenly spaced.
-void PassingFlow::mark(const Mark& newest) {
+void EndToEndFlowEstimator::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {
     const Mark& oldest = marks_[0];
@@ -70,18 +70,18 @@ void PassingFlow::mark(const Mark& newest) {
 }
 
 /// Removes every other mark, but not the oldest and the newest.
-void PassingFlow::thin_out() {
+void EndToEndFlowEstimator::thin_out() {
   std::uint8_t kept = 1;
   for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
   if (used_ % 2 == 0) marks_[kept++] = marks_[used_ - 1U];
   used_ = kept;
 }
 
-void PassingFlow::on_repetition() {
+void EndToEndFlowEstimator::on_repetition() {
   retransmitted_ = sent_;
 }
 
-PassingFlow::Acked PassingFlow::on_ack(Instant now, Bytes ack) {
+EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_ack(Instant now, Bytes ack) {
   Acked acked_now;
   if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
   // Data that passed on another path, or before this flow was observed, does not count as in flight.
@@ -96,7 +96,7 @@ PassingFlow::Acked PassingFlow::on_ack(Instant now, Bytes ack) {
   return acked_now;
 }
 
-PassingFlow::Acked PassingFlow::on_duplicate(Bytes segment) {
+EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) {
   // The missing segment itself has not arrived.
   const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
   beyond_ += delivered;
@@ -105,7 +105,7 @@ PassingFlow::Acked PassingFlow::on_duplicate(Bytes segment) {
 
 /// Returns the RTT of the acknowledged position, an upper bound because the minimum is used later. Removes the marks
 /// before it.
-Duration PassingFlow::take_trip(std::uint32_t now, std::uint32_t ack) {
+Duration EndToEndFlowEstimator::take_trip(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
   if (next == used_ || next == 0) return Duration::zero();
@@ -121,7 +121,7 @@ Duration PassingFlow::take_trip(std::uint32_t now, std::uint32_t ack) {
   return known ? std::chrono::microseconds(trip) : Duration::zero();
 }
 
-void PassingFlow::on_window(Instant now, Bytes edge, Bytes segment) {
+void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   if (edge <= edge_) return;
   const Bytes whole_segments = segment * ((edge - sent_).count() / segment.count());
   if (edge_ >= Bytes{} && !waiting_ && sent_ + whole_segments > edge_) {
@@ -133,7 +133,7 @@ void PassingFlow::on_window(Instant now, Bytes edge, Bytes segment) {
 }
 
 /// Updates whether the window limits the sender: a window was used after `took`, or has not been used for this long.
-void PassingFlow::judge(Instant now, Duration took) {
+void EndToEndFlowEstimator::judge(Instant now, Duration took) {
   if (took <= prompt()) {
     held_back_ = true;
     prompt_at_ = now;
@@ -142,7 +142,7 @@ void PassingFlow::judge(Instant now, Duration took) {
   }
 }
 
-Duration PassingFlow::prompt() const {
+Duration EndToEndFlowEstimator::prompt() const {
   return further() + further() / 2 + hesitation;
 }
 

@@ -1,6 +1,6 @@
 // Tests of the estimator for end-to-end flows: bytes in flight, RTT and window limitation, from the segments that pass
 // the proxy.
-#include "control/passing_flow.hpp"
+#include "control/end_to_end_flow_estimator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ constexpr Duration radio = 20ms;
 
 class EndToEndEstimatorTest : public testing::Test {
  protected:
-  PassingFlow flow{Instant{}, {}, core};
+  EndToEndFlowEstimator flow{Instant{}, {}, core};
   Bytes passed;
 
   void data(Instant at, std::int64_t segments = 1) {
@@ -167,10 +167,10 @@ TEST_F(EndToEndEstimatorTest, AWindowIncreaseBelowASegmentGetsNoResponse) {
 }
 
 TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
-  PassingFlow running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
+  EndToEndFlowEstimator running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
   EXPECT_EQ(running.in_flight(), Bytes(4000));
   EXPECT_EQ(running.further(), Duration::zero());
-  const PassingFlow::Acked acked_now = running.on_ack(Instant(2s), Bytes(14'000));
+  const EndToEndFlowEstimator::Acked acked_now = running.on_ack(Instant(2s), Bytes(14'000));
   EXPECT_EQ(acked_now.delivered, Bytes(4000));
   EXPECT_EQ(acked_now.round_trip, Duration::zero());
   running.on_data(Instant(3s), Bytes(15'000));
@@ -181,10 +181,10 @@ TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
 TEST_F(EndToEndEstimatorTest, WrappedSequenceNumbersChangeNothing) {
   const Bytes first((std::int64_t{1} << 32) - 1500);
   const Instant when(std::chrono::microseconds((std::int64_t{1} << 32) - 5000));
-  PassingFlow running(when, {first, first}, Duration::zero());
+  EndToEndFlowEstimator running(when, {first, first}, Duration::zero());
   for (int i = 1; i <= 4; ++i) running.on_data(when + 3ms * (i - 1), first + segment * i);
   for (int i = 1; i <= 4; ++i) {
-    const PassingFlow::Acked acked_now = running.on_ack(when + 3ms * (i - 1) + radio, first + segment * i);
+    const EndToEndFlowEstimator::Acked acked_now = running.on_ack(when + 3ms * (i - 1) + radio, first + segment * i);
     EXPECT_EQ(acked_now.delivered, segment);
     EXPECT_EQ(acked_now.round_trip, radio);
   }

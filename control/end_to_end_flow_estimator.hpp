@@ -15,7 +15,7 @@ namespace sluice::control {
 /// Amounts are positions (StreamPosition). Constant space: with more bytes in flight the recorded instants lie farther
 /// apart, and data between distant ones is not timed.
 /// Reads no clock; thread: its flow's.
-class PassingFlow {
+class EndToEndFlowEstimator {
  public:
   /// Positions of the flow when its observation starts. Bytes in flight at that time are not timed.
   struct Start {
@@ -23,7 +23,7 @@ class PassingFlow {
     Bytes sent;  ///< ≥ acked
   };
   /// Starts the observation. `further` is the delay from a window to its data, by the handshake; zero while unknown.
-  PassingFlow(Instant now, const Start& start, Duration further);
+  EndToEndFlowEstimator(Instant now, const Start& start, Duration further);
 
   /// Records data up to `end` that passes for the first time.
   void on_data(Instant now, Bytes end);
@@ -83,6 +83,6 @@ class PassingFlow {
   bool waiting_ = false;
   bool held_back_ = false;
 };
-static_assert(sizeof(PassingFlow) <= 400, "beside each connection under an ACK-based controller");
+static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");
 
 }  // namespace sluice::control
