@@ -61,8 +61,8 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   const ReportState& known = *before.report_state_;
   own.reports.inherit(known.reports);
   own.law.inherit(known.law);
-  own.step_watch = known.step_watch;
-  own.variation = known.variation;
+  own.step_length_check = known.step_length_check;
+  own.sampling_rate_check = known.sampling_rate_check;
   own.law.seed(before.mean_rate());
   if (rate_control_.uses_ack_feedback()) ack_controller().seed(now, before.mean_rate());
   if (!rate_control_.can_be_controlled()) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "control/fallback.hpp"
-#include "control/step_watch.hpp"
-#include "control/variation_watch.hpp"
+#include "control/sampling_rate_check.hpp"
+#include "control/step_length_check.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -47,13 +47,14 @@ struct ReportState {
   AllowanceLaw law;
   SendGrant grant;
   MissingReportExtrapolator extrapolator;
-  std::uint64_t sent_at_report = 0;   ///< IP bytes sent to the UE up to the last report
-  bool trusted = true;                ///< the last report was not contradicted by ACKs
-  Bytes radio_load{};                 ///< bytes in the radio queue and in flight to it, as of the last report
-  double reference_part = 1;          ///< factor of the queue reference at the last report
-  control::StepWatch step_watch;      ///< detects a report period that is too long for the buffer
-  control::VariationWatch variation;  ///< detects a report period that is too long for the link's variation
-  Observed observed;                  ///< decisions recorded in mode observe
+  std::uint64_t sent_at_report = 0;            ///< IP bytes sent to the UE up to the last report
+  bool trusted = true;                         ///< the last report was not contradicted by ACKs
+  Bytes radio_load{};                          ///< bytes in the radio queue and in flight to it, as of the last report
+  double reference_part = 1;                   ///< factor of the queue reference at the last report
+  control::StepLengthCheck step_length_check;  ///< detects a report period that is too long for the buffer
+  control::SamplingRateCheck
+      sampling_rate_check;  ///< detects a report period that is too long for the link's variation
+  Observed observed;        ///< decisions recorded in mode observe
 };
 
 }  // namespace sluice::proxy

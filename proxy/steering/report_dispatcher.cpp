@@ -35,14 +35,14 @@ bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
-  return bearer.report_state()->step_watch.look(last.period, buffer, bearer.mean_rate());
+  return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
 /// Returns true if an applied report shows for the first time that the period is too long for the link's variation (Ts
 /// ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
-  return bearer.report_state()->variation.look(last.service_rate, last.queue > Bytes{});
+  return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
 }
 
 /// Calls visit(flow, id) for the bearer's flows, starting with the one served least recently.

@@ -11,7 +11,7 @@ namespace sluice::control {
 /// For a rate redrawn every Tb, steps of Tb/2 have a correlation of 0.5 to 0.6. Shorter steps have more, steps of Tb at
 /// most 0.25.
 /// A link whose rates differ by less than a fifth of their mean breaks nothing. Reads no clock.
-class VariationWatch {
+class SamplingRateCheck {
  public:
   /// Records the rate of the step that ended. `waits` is true if the queue is not empty. The rate counts as the link's
   /// only if that was true one step ago too.

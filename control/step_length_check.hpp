@@ -8,7 +8,7 @@ namespace sluice::control {
 
 /// Checks Ts < Bmax/b̄ (SMVS, section 5.2) with the measured mean rate. If a full buffer drains within one report
 /// period, the reported queue alternates between empty and full.
-class StepWatch {
+class StepLengthCheck {
  public:
   /// Returns true when the rule starts to be broken, once each time. `step` is Ts, `buffer` Bmax and `mean` b̄. A
   /// buffer or rate of 0 is unknown and breaks nothing.

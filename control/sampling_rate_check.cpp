@@ -1,4 +1,4 @@
-#include "control/variation_watch.hpp"
+#include "control/sampling_rate_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ constexpr double enough = 0.55;
 
 }  // namespace
 
-bool VariationWatch::look(Rate served, bool waits) {
+bool SamplingRateCheck::look(Rate served, bool waits) {
   const bool of_link = waited_ && waits;
   waited_ = waits;
   if (!of_link) {
