@@ -90,7 +90,7 @@ void LiveFeedback::send_changes(std::span<const feedback::BearerReport> reports,
   if (!may_have_several_proxies()) {
     return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, refresh, now);
   }
-  for (const feedback::RoutedReports& way : claims_.route(reports, now)) {
+  for (const feedback::RoutedReports& way : ownership_.route(reports, now)) {
     if (!way.to) {
       if (way.reports.empty() && !reports.empty() && !asked_ && now - told_all_ < between_words) continue;
       told_all_ = now;
@@ -128,7 +128,7 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
 
 /// Passes a status to the reporter. With several proxies only the one that holds the UE's claim is accepted.
 void LiveFeedback::take_status(const StatusRx& rx, Instant now) {
-  if (may_have_several_proxies() && !claims_.take(rx.sender, rx.epoch, rx.status, now)) return;
+  if (may_have_several_proxies() && !ownership_.take(rx.sender, rx.epoch, rx.status, now)) return;
   reporter_->on_status(rx.status, now);
 }
 

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "control/feedback/claims.hpp"
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
+#include "control/feedback/ue_ownership.hpp"
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "emulator/cell/reporter.hpp"
@@ -72,7 +72,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   /// True if several proxies are possible; then claims select one per UE.
   [[nodiscard]] bool may_have_several_proxies() const { return endpoint_->may_have_several(); }
   /// Returns the counters of the proxies' claims; all 0 with a single proxy.
-  [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return claims_.counters(); }
+  [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return ownership_.counters(); }
   /// Returns the number of reports not sent because the other thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
@@ -124,12 +124,12 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
   std::deque<StatusRx> from_proxy_;
-  control::feedback::Claims claims_;  ///< claims of the proxies; poll thread
-  Instant told_all_{};                ///< time of the last message to all proxies
-  bool asked_ = false;                ///< true if a proxy has requested an answer
-  std::uint64_t sequence_ = 0;        ///< number of the last datagram passed to the other thread; poll thread
-  std::array<Instant, 1024> due_{};   ///< due arrival at the proxy of each datagram, indexed by sequence number
-  std::uint64_t echoed_ = 0;          ///< largest sequence number that a status has confirmed
+  control::feedback::UeOwnership ownership_;  ///< claims of the proxies; poll thread
+  Instant told_all_{};                        ///< time of the last message to all proxies
+  bool asked_ = false;                        ///< true if a proxy has requested an answer
+  std::uint64_t sequence_ = 0;                ///< number of the last datagram passed to the other thread; poll thread
+  std::array<Instant, 1024> due_{};           ///< due arrival at the proxy of each datagram, indexed by sequence number
+  std::uint64_t echoed_ = 0;                  ///< largest sequence number that a status has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;

@@ -2,7 +2,7 @@
 // receives, and route() before it sends reports. At most one proxy holds a UE, and a claim without a status for `lapse`
 // expires.
 
-#include "control/feedback/claims.hpp"
+#include "control/feedback/ue_ownership.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@ constexpr Duration between_walks = std::chrono::seconds(1);
 
 }  // namespace
 
-bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now) {
+bool UeOwnership::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now) {
   Ue* const ue = find_or_make(status.ue, now);
   if (ue == nullptr) {
     ++counters_.refused;
@@ -35,7 +35,7 @@ bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus&
   return true;
 }
 
-bool Claims::record(Ue& ue, const Word& reported) {
+bool UeOwnership::record(Ue& ue, const Word& reported) {
   const auto same = [&reported](const Word& word) { return word.sender == reported.sender; };
   auto word = std::find_if(ue.words.begin(), ue.words.end(), same);
   if (word == ue.words.end()) {
@@ -50,13 +50,13 @@ bool Claims::record(Ue& ue, const Word& reported) {
 }
 
 /// Removes the holder of the UE if its claim has expired.
-void Claims::let_lapse(Ue& ue, Instant now) {
-  if (!ue.holder || now - ue.last_rx < lapse) return;
+void UeOwnership::let_lapse(Ue& ue, Instant now) {
+  if (!ue.holder || now - ue.last_rx < lease_time) return;
   ue.holder.reset();
   ++counters_.lapsed;
 }
 
-std::optional<std::uint64_t> Claims::holder(const IpAddress& ue, Instant now) {
+std::optional<std::uint64_t> UeOwnership::holder(const IpAddress& ue, Instant now) {
   const auto known = ues_.find(ue);
   if (known == ues_.end()) return std::nullopt;
   let_lapse(known->second, now);
@@ -64,27 +64,27 @@ std::optional<std::uint64_t> Claims::holder(const IpAddress& ue, Instant now) {
 }
 
 /// Returns the entry of a UE, a new one if needed; null if there is no space.
-Claims::Ue* Claims::find_or_make(const IpAddress& ue, Instant now) {
+UeOwnership::Ue* UeOwnership::find_or_make(const IpAddress& ue, Instant now) {
   if (const auto known = ues_.find(ue); known != ues_.end()) return &known->second;
   if (ues_.size() >= max_ues_) forget_silent(now);
   return ues_.size() < max_ues_ ? &ues_[ue] : nullptr;
 }
 
 /// Removes UEs without a recent status, at most once per second.
-void Claims::forget_silent(Instant now) {
+void UeOwnership::forget_silent(Instant now) {
   if (now - walked_ < between_walks) return;
   walked_ = now;
   for (auto entry = ues_.begin(); entry != ues_.end();) {
     let_lapse(entry->second, now);
     const auto& words = entry->second.words;
     const bool silent =
-        std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.last_rx >= lapse; });
+        std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.last_rx >= lease_time; });
     entry = silent ? ues_.erase(entry) : std::next(entry);
   }
 }
 
 /// Returns the group of reports for this holder; adds one if there is none.
-RoutedReports& Claims::way_to(std::uint64_t holder) {
+RoutedReports& UeOwnership::way_to(std::uint64_t holder) {
   const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
   const auto known =
       std::find_if(ways_.begin() + 1, end, [holder](const RoutedReports& way) { return way.to == holder; });
@@ -96,7 +96,7 @@ RoutedReports& Claims::way_to(std::uint64_t holder) {
   return way;
 }
 
-std::span<const RoutedReports> Claims::route(std::span<const BearerReport> reports, Instant now) {
+std::span<const RoutedReports> UeOwnership::route(std::span<const BearerReport> reports, Instant now) {
   if (ways_.empty()) ways_.emplace_back();
   ways_.front().reports.clear();
   ways_used_ = 1;

@@ -1,5 +1,5 @@
 // Tests of which proxy owns a UE, from the statuses of several proxies, and of where reports are sent.
-#include "control/feedback/claims.hpp"
+#include "control/feedback/ue_ownership.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,22 +33,22 @@ class UeOwnershipTest : public testing::Test {
     status.ue = ue(number);
     status.injected = injected;
     status.active_flows = flows;
-    return claims.take(proxy, epoch, status, now);
+    return ownership.take(proxy, epoch, status, now);
   }
-  std::optional<std::uint64_t> holder(int number = 1) { return claims.holder(ue(number), now); }
+  std::optional<std::uint64_t> holder(int number = 1) { return ownership.holder(ue(number), now); }
   /// Returns where the reports of UEs 1 … count go, as lists of their numbers; the first list is for all proxies.
   std::vector<std::pair<std::optional<std::uint64_t>, std::vector<int>>> routed(int count) {
     std::vector<BearerReport> reports(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) reports[static_cast<std::size_t>(i)].ue = ue(i + 1);
     std::vector<std::pair<std::optional<std::uint64_t>, std::vector<int>>> result;
-    for (const RoutedReports& way : claims.route(reports, now)) {
+    for (const RoutedReports& way : ownership.route(reports, now)) {
       result.emplace_back(way.to, std::vector<int>{});
       for (const BearerReport& report : way.reports) result.back().second.push_back(report.ue.octets[15]);
     }
     return result;
   }
 
-  Claims claims;
+  UeOwnership ownership;
   Instant now{1h};
   std::uint64_t epoch = 1;
 };
@@ -58,7 +58,7 @@ TEST_F(UeOwnershipTest, TheFirstProxyThatReportsAUeOwnsIt) {
   EXPECT_TRUE(says(a, 1000));
   EXPECT_THAT(holder(), Optional(a));
   EXPECT_EQ(holder(2), std::nullopt);
-  EXPECT_EQ(claims.counters().begun, 1U);
+  EXPECT_EQ(ownership.counters().begun, 1U);
 }
 
 TEST_F(UeOwnershipTest, AProxyWithoutBytesOrConnectionsDoesNotOwnTheUe) {
@@ -71,7 +71,7 @@ TEST_F(UeOwnershipTest, AProxyThatSendsToTheUeBecomesItsOwner) {
   says(a, 1000);
   EXPECT_TRUE(says(b, 40));
   EXPECT_THAT(holder(), Optional(b));
-  EXPECT_EQ(claims.counters().moved, 1U);
+  EXPECT_EQ(ownership.counters().moved, 1U);
 }
 
 // The last owner still answers the reports that it receives, and polls.
@@ -80,7 +80,7 @@ TEST_F(UeOwnershipTest, AProxyThatNoLongerSendsDoesNotBecomeOwnerAgain) {
   says(b, 40);
   EXPECT_FALSE(says(a, 1000, 1, 3));
   EXPECT_THAT(holder(), Optional(b));
-  EXPECT_EQ(claims.counters().moved, 1U);
+  EXPECT_EQ(ownership.counters().moved, 1U);
   EXPECT_TRUE(says(a, 1001)) << "the UE has come back";
 }
 
@@ -101,20 +101,20 @@ TEST_F(UeOwnershipTest, AProxyThatForgotTheUeCountsFromZero) {
 TEST_F(UeOwnershipTest, AnyStatusOfTheOwnerRenewsTheLease) {
   says(a, 1000);
   for (int i = 0; i < 10; ++i) {
-    now += Claims::lapse - 1ns;
+    now += UeOwnership::lease_time - 1ns;
     EXPECT_TRUE(says(a, 1000));
   }
-  EXPECT_EQ(claims.counters().lapsed, 0U);
+  EXPECT_EQ(ownership.counters().lapsed, 0U);
 }
 
 TEST_F(UeOwnershipTest, TheLeaseExpires) {
   says(a, 1000);
-  now += Claims::lapse;
+  now += UeOwnership::lease_time;
   EXPECT_EQ(holder(), std::nullopt);
-  EXPECT_EQ(claims.counters().lapsed, 1U);
+  EXPECT_EQ(ownership.counters().lapsed, 1U);
   EXPECT_FALSE(says(a, 1000)) << "it has nothing new of it, and no connection";
   EXPECT_TRUE(says(b, 0, 1, 1));
-  EXPECT_EQ(claims.counters().moved, 0U) << "nobody held it";
+  EXPECT_EQ(ownership.counters().moved, 0U) << "nobody held it";
 }
 
 TEST_F(UeOwnershipTest, TheNumberOfProxiesPerUeIsBounded) {
@@ -142,7 +142,7 @@ TEST_F(UeOwnershipTest, ReportsGoToTheOwnerOrToAllProxies) {
   EXPECT_THAT(routed(5),
               ElementsAre(testing::Pair(std::nullopt, ElementsAre(2, 5)), testing::Pair(Optional(a), ElementsAre(1, 4)),
                           testing::Pair(Optional(b), ElementsAre(3))));
-  now += Claims::lapse;
+  now += UeOwnership::lease_time;
   EXPECT_THAT(routed(5), ElementsAre(testing::Pair(std::nullopt, ElementsAre(1, 2, 3, 4, 5))));
   says(c, 10, 2);
   EXPECT_THAT(routed(2),
@@ -151,27 +151,27 @@ TEST_F(UeOwnershipTest, ReportsGoToTheOwnerOrToAllProxies) {
 }
 
 TEST_F(UeOwnershipTest, MemoryIsBounded) {
-  claims = Claims(100);
+  ownership = UeOwnership(100);
   for (int number = 0; number < 100; ++number) EXPECT_TRUE(says(a, 1, number));
   EXPECT_FALSE(says(a, 1, 100)) << "all others are spoken of";
-  EXPECT_EQ(claims.counters().refused, 1U);
+  EXPECT_EQ(ownership.counters().refused, 1U);
   EXPECT_TRUE(says(a, 2, 7)) << "those that are known are as ever";
-  now += Claims::lapse;
+  now += UeOwnership::lease_time;
   EXPECT_TRUE(says(a, 1, 100)) << "nobody spoke of the others for so long";
-  EXPECT_EQ(claims.ues(), 1U);
-  EXPECT_EQ(claims.counters().lapsed, 100U);
+  EXPECT_EQ(ownership.ues(), 1U);
+  EXPECT_EQ(ownership.counters().lapsed, 100U);
 }
 
 // What several proxies say at random, a key's holder among them: every UE has one way, and no report is lost or
 // doubled.
 TEST_F(UeOwnershipTest, EveryReportIsRoutedOnce) {
   std::mt19937_64 random(1);
-  claims = Claims(40);
+  ownership = UeOwnership(40);
   for (int i = 0; i < 20'000; ++i) {
     now += Duration(random() % 100'000'000);
     epoch = 1 + random() % 2;
     says(random() % 8, random() % 5, static_cast<int>(random() % 60), static_cast<std::uint32_t>(random() % 2));
-    ASSERT_LE(claims.ues(), 40U);
+    ASSERT_LE(ownership.ues(), 40U);
     std::set<int> seen;
     std::set<std::optional<std::uint64_t>> ways;
     std::size_t reports = 0;
@@ -184,7 +184,7 @@ TEST_F(UeOwnershipTest, EveryReportIsRoutedOnce) {
     ASSERT_EQ(seen.size(), 50U);
     ASSERT_EQ(reports, 50U);
   }
-  EXPECT_GT(claims.counters().moved, 100U);
+  EXPECT_GT(ownership.counters().moved, 100U);
 }
 
 }  // namespace

@@ -36,14 +36,14 @@ struct ClaimCounters {
 ///
 /// Statuses are trusted, because they have been authenticated. A holder of the key can claim UEs, just as it could send
 /// reports. Memory is bounded by `max_ues`, and a full table costs at most one walk per second.
-class Claims {
+class UeOwnership {
  public:
   /// Time after which a claim expires without a status of its holder.
-  static constexpr Duration lapse = std::chrono::seconds(2);
+  static constexpr Duration lease_time = std::chrono::seconds(2);
   /// Default of the largest number of UEs that are tracked.
   static constexpr std::size_t default_most_ues = 65'536;
 
-  explicit Claims(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
+  explicit UeOwnership(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
 
   /// Processes an authenticated status and the sender id of its datagram. Returns true if this sender holds the UE now.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
