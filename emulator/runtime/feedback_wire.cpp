@@ -5,7 +5,7 @@
 #include "emulator/runtime/feedback_wire.hpp"
 
 #include "control/feedback/codec.hpp"
-#include "control/feedback/continuity.hpp"
+#include "control/feedback/sequence_gap_tracker.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -75,16 +75,15 @@ class FeedbackWire::Link final : public ReportSink {
   };
   /// Processes the header at the proxy: updates the sequence numbers and, if UEs may be left out, notifies the shard.
   void receive(const Message& message, Instant now) {
-    continuity_.take(epoch, message.sequence);
+    gaps_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
     const proxy::OmissionNotice notice{
-        sender_,        epoch, message.sequence, continuity_.since(), message.sender_time, wire_.config_.period,
-        message.refresh};
+        sender_, epoch, message.sequence, gaps_.since(), message.sender_time, wire_.config_.period, message.refresh};
     wire_.proxy_.on_omissions({&notice, 1}, now);
   }
 
   FeedbackWire& wire_;
-  feedback::Continuity continuity_;  ///< sequence gaps, as the proxy observes them
+  feedback::SequenceGapTracker gaps_;  ///< sequence gaps, as the proxy observes them
   std::uint64_t sender_;
   std::uint64_t sequence_ = 0;
   RecordLine<proxy::ReportArrival, Message> down_;  ///< line to the proxy

@@ -98,10 +98,10 @@ void FeedbackLink::on_message(const feedback::Header& header) {
 /// omitted UEs.
 void FeedbackLink::pass_on_omission(const feedback::Header& header) {
   if (suppressing_.size() >= max_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
-  feedback::Continuity& continuity = suppressing_[header.sender];
-  continuity.take(header.epoch, header.sequence);
+  feedback::SequenceGapTracker& gaps = suppressing_[header.sender];
+  gaps.take(header.epoch, header.sequence);
   if (header.refresh == Duration::zero()) return;  // the Node-B omits nothing in this message
-  const OmissionNotice notice{header.sender,      header.epoch,  header.sequence, continuity.since(),
+  const OmissionNotice notice{header.sender,      header.epoch,  header.sequence, gaps.since(),
                               header.sender_time, header.period, header.refresh};
   for (unsigned shard = 0; shard < waking_.size(); ++shard) {
     static_cast<void>(shards_.channels.at(shard)->omissions.push(notice));

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "control/feedback/continuity.hpp"
+#include "control/feedback/sequence_gap_tracker.hpp"
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
 #include "proxy/config/feedback.hpp"
@@ -74,7 +74,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   bool asked_ = false;  ///< a poll is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
   /// Sequence state of the Node-Bs that omit unchanged UEs.
-  std::unordered_map<std::uint64_t, control::feedback::Continuity> suppressing_;
+  std::unordered_map<std::uint64_t, control::feedback::SequenceGapTracker> suppressing_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
   std::uint64_t reports_implausible_ = 0;

@@ -1,6 +1,6 @@
 // Tests of the tracker of missing sequence numbers, because an omitted UE counts as unchanged only if no datagram is
 // missing.
-#include "control/feedback/continuity.hpp"
+#include "control/feedback/sequence_gap_tracker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace sluice::control::feedback::test {
 namespace {
 
-TEST(Continuity, HasNoGapWhenNumbersArriveInOrder) {
-  Continuity received;
+TEST(SequenceGapTracker, HasNoGapWhenNumbersArriveInOrder) {
+  SequenceGapTracker received;
   for (std::uint64_t number = 100; number < 200; ++number) {
     received.take(1, number);
     EXPECT_EQ(received.since(), 100U);
@@ -22,8 +22,8 @@ TEST(Continuity, HasNoGapWhenNumbersArriveInOrder) {
   }
 }
 
-TEST(Continuity, AGapIsClosedByTheLateNumber) {
-  Continuity received;
+TEST(SequenceGapTracker, AGapIsClosedByTheLateNumber) {
+  SequenceGapTracker received;
   received.take(1, 1);
   received.take(1, 2);
   received.take(1, 5);
@@ -34,8 +34,8 @@ TEST(Continuity, AGapIsClosedByTheLateNumber) {
   EXPECT_EQ(received.since(), 1U);
 }
 
-TEST(Continuity, ANumberThatTheReceiverLostIsMissing) {
-  Continuity received;
+TEST(SequenceGapTracker, ANumberThatTheReceiverLostIsMissing) {
+  SequenceGapTracker received;
   received.take(1, 1);
   received.take(1, 2);
   received.lose();
@@ -44,15 +44,15 @@ TEST(Continuity, ANumberThatTheReceiverLostIsMissing) {
   EXPECT_EQ(received.since(), 3U);
 }
 
-TEST(Continuity, AnotherEpochRestartsIt) {
-  Continuity received;
+TEST(SequenceGapTracker, AnotherEpochRestartsIt) {
+  SequenceGapTracker received;
   received.take(1, 1);
   received.take(2, 77);
   EXPECT_EQ(received.since(), 77U);
 }
 
-TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
-  Continuity received;
+TEST(SequenceGapTracker, ALongGapIsNotRememberedOneByOne) {
+  SequenceGapTracker received;
   received.take(1, 1);
   received.take(1, UINT64_MAX);
   EXPECT_EQ(received.since(), UINT64_MAX);
@@ -61,7 +61,7 @@ TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
 }
 
 /// With any losses and delays, it never claims that all numbers have arrived if one has not.
-TEST(Continuity, NeverCoversANumberThatHasNotArrived) {
+TEST(SequenceGapTracker, NeverCoversANumberThatHasNotArrived) {
   std::mt19937_64 random(1);
   for (int run = 0; run < 200; ++run) {
     std::vector<std::uint64_t> numbers;
@@ -71,7 +71,7 @@ TEST(Continuity, NeverCoversANumberThatHasNotArrived) {
     for (std::size_t i = 0; i + 8 < numbers.size(); ++i) {
       if (random() % 5 == 0) std::swap(numbers[i], numbers[i + random() % 8]);
     }
-    Continuity received;
+    SequenceGapTracker received;
     std::set<std::uint64_t> came;
     for (const std::uint64_t number : numbers) {
       received.take(1, number);

@@ -10,7 +10,7 @@ namespace sluice::control::feedback {
 /// Tracks at the receiver from which sequence number on no datagram of a sender is missing. A UE that a REPORT leaves
 /// out is unchanged since its last report, provided that all datagrams since that one were received. Takes accepted
 /// datagrams only, each once. Thread: one.
-class Continuity {
+class SequenceGapTracker {
  public:
   /// Records a datagram, possibly a late one.
   void take(std::uint64_t epoch, std::uint64_t sequence);
@@ -32,9 +32,9 @@ class Continuity {
   std::size_t missing_count_ = 0;
 };
 
-inline void Continuity::take(std::uint64_t epoch, std::uint64_t sequence) {
+inline void SequenceGapTracker::take(std::uint64_t epoch, std::uint64_t sequence) {
   if (epoch != epoch_) {
-    *this = Continuity{};
+    *this = SequenceGapTracker{};
     epoch_ = epoch;
     newest_ = whole_from_ = sequence;
     return;
@@ -57,7 +57,7 @@ inline void Continuity::take(std::uint64_t epoch, std::uint64_t sequence) {
   newest_ = sequence;
 }
 
-inline std::uint64_t Continuity::since() const {
+inline std::uint64_t SequenceGapTracker::since() const {
   return missing_count_ == 0 ? whole_from_ : std::max(whole_from_, missing_[missing_count_ - 1] + 1);
 }
 
