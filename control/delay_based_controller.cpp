@@ -84,12 +84,12 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
 
 void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * further_) return;  // a round has ended, no pause begins
-  base_.give_up_drain();                                 // what is sent now meets no queue of ours anyway
+  min_rtt_.give_up_drain();                              // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
   unanswered_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
     delivery_.restart();
-    base_.forget();
+    min_rtt_.forget();
     rests_ = false;
     unmoved_.forget();
     losses_.forget();
@@ -134,7 +134,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting()) start_up(news);
-  if (sharers_.contested()) base_.believe();
+  if (sharers_.contested()) min_rtt_.believe();
   see_to_losses(news);
   see_to_base_delay(news);
   refill(news);
@@ -145,34 +145,34 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
 /// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
 /// queue. A drain gives it little.
 bool DelayBasedController::is_link_limited(const Acknowledged& news) const {
-  if (base_.probing()) return false;
+  if (min_rtt_.probing()) return false;
   if (news.held_back && lateness_.newest() <= base_delay() && !start_.refilling()) return true;
-  const Duration waited = base_.known() ? news.round_trip - base_delay() : Duration::zero();
+  const Duration waited = min_rtt_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
 
 void DelayBasedController::record_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
-  if (!base_.known()) base_.confirm(news.now);
-  base_.record(news.round_trip);
+  if (!min_rtt_.known()) min_rtt_.confirm(news.now);
+  min_rtt_.record(news.round_trip);
   const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
-  if (is_wanted && base_.is_near(news.round_trip)) {
+  if (is_wanted && min_rtt_.is_near(news.round_trip)) {
     unmoved_.forget();
-    return base_.believe();
+    return min_rtt_.believe();
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
-  base_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  min_rtt_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || news.round_trip <= most || draining() || starting() || sharers_.contested())
     return unmoved_.restart();
-  unmoved_.adapt(news.round_trip, base_.longer() + margin, news.delivered);
+  unmoved_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
   const UnmovedDelay::Sample sample{.now = news.now,
                                     .round_trip = news.round_trip,
                                     .in_flight = news.in_flight + news.delivered,
                                     .rate = delivery_.rate().bytes_per_second(),
-                                    .long_for = base_.late_for()};
-  if (const auto unmoved = unmoved_.on_long(sample)) base_.suspect(news.now, *unmoved);
+                                    .long_for = min_rtt_.late_for()};
+  if (const auto unmoved = unmoved_.on_long(sample)) min_rtt_.suspect(news.now, *unmoved);
 }
 
 /// What packets that come at once make of a round trip.
@@ -192,7 +192,7 @@ Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
 }
 
 Duration DelayBasedController::feedback_delay() const {
-  if (!base_.known() || !delivery_.known()) return Duration::zero();
+  if (!min_rtt_.known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
   return base_delay() + std::max(clump, lateness_.usual());
 }
@@ -206,7 +206,7 @@ bool DelayBasedController::is_reported(Instant now) const {
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
   const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
-  if (!base_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
+  if (!min_rtt_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
   const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage round trips are long, and reports are of before it or of after it.
@@ -214,7 +214,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
   if (!steady) return unexplained_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
     unexplained_.forget();
-    return base_.confirm(now);
+    return min_rtt_.confirm(now);
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
   const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
@@ -225,7 +225,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 /// for such a wait loses what does not fit.
 void DelayBasedController::start_up(const Acknowledged& news) {
   if (news.held_back) start_.on_delivered(news.delivered);
-  if (!base_.known()) return;
+  if (!min_rtt_.known()) return;
   const double took = to_seconds(news.round_trip);
   const bool may_be_long = news.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
@@ -239,12 +239,12 @@ void DelayBasedController::start_up(const Acknowledged& news) {
 
 void DelayBasedController::end_start_up() {
   start_.end();
-  if (!base_.was_lengthened()) {
-    base_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
+  if (!min_rtt_.was_lengthened()) {
+    min_rtt_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
   // What two segments take on the air was not known while only they were in flight.
-  base_.settle(delivery_.rate().time_for(parameters_.segment * min_segments));
+  min_rtt_.settle(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
 /// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
@@ -255,15 +255,15 @@ void DelayBasedController::end_start_up() {
 double DelayBasedController::drained() const {
   const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
-  if (base_.is_unproven()) return least;
+  if (min_rtt_.is_unproven()) return least;
   const double rate = delivery_.rate().bytes_per_second();
-  const double part = base_.is_confirmed() ? 0.75 : 0.5;
+  const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
 }
 
 /// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
 /// one, it may have delayed that (RFC 9293 section 3.8.6.3).
-BaseDelay::Probe DelayBasedController::probe_of(const Acknowledged& news) const {
+MinRttEstimator::Probe DelayBasedController::probe_of(const Acknowledged& news) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.stretch().count()) > prompt_stretch * segment;
   const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_stretch * segment;
@@ -273,17 +273,17 @@ BaseDelay::Probe DelayBasedController::probe_of(const Acknowledged& news) const 
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
 void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
-    if (const auto least = base_.beyond_hope()) return lengthen(*least);
+    if (const auto least = min_rtt_.beyond_hope()) return lengthen(*least);
   }
   if (sharers_.contested()) {
     unmoved_.forget();
-    return base_.give_up_drain();
+    return min_rtt_.give_up_drain();
   }
   const bool may_drain = !starting() && news.held_back && delivery_.known();
   if (draining()) {
-    if (base_.is_routine(news.now)) return begin_drain(news);
-    if (base_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
-  } else if (may_drain && base_.is_doubted(news.now) && (base_.is_unproven() || !is_reported(news.now))) {
+    if (min_rtt_.is_routine(news.now)) return begin_drain(news);
+    if (min_rtt_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
+  } else if (may_drain && min_rtt_.is_doubted(news.now) && (min_rtt_.is_unproven() || !is_reported(news.now))) {
     begin_drain(news);
     start_.end();
   }
@@ -291,24 +291,24 @@ void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
 
 void DelayBasedController::begin_drain(const Acknowledged& news) {
   const Duration usual = usual_trip();
-  base_.begin_drain(news.now, news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual);
+  min_rtt_.begin_drain(news.now, news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual);
 }
 
 void DelayBasedController::end_drain(Instant now) {
   start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  switch (base_.conclude(now, std::max(margin(), on_air))) {
-    case BaseDelay::Finding::confirmed:
+  switch (min_rtt_.conclude(now, std::max(margin(), on_air))) {
+    case MinRttEstimator::Finding::confirmed:
       unmoved_.forget();
       break;
-    case BaseDelay::Finding::unclear:
+    case MinRttEstimator::Finding::unclear:
       break;
-    case BaseDelay::Finding::unmoved:
+    case MinRttEstimator::Finding::unmoved:
       unmoved_.hold();
       break;
-    case BaseDelay::Finding::longer:
-      lengthen(base_.longer());
+    case MinRttEstimator::Finding::longer:
+      lengthen(min_rtt_.longer());
       break;
   }
 }
@@ -325,7 +325,7 @@ void DelayBasedController::refill(const Acknowledged& news) {
 void DelayBasedController::lengthen(Duration base) {
   start_.search(model());
   unmoved_.forget();
-  base_.lengthen(base);
+  min_rtt_.lengthen(base);
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
@@ -341,7 +341,7 @@ void DelayBasedController::see_to_losses(const Acknowledged& news) {
                                  .lost = static_cast<double>(news.lost.count()),
                                  .in_flight = static_cast<double>(news.in_flight.count()),
                                  .base_delay = base_delay(),
-                                 .beside = base_.known() ? beside_the_bound() : 0};
+                                 .beside = min_rtt_.known() ? beside_the_bound() : 0};
   if (losses_.on_acknowledged(sample) && starting()) end_start_up();
 }
 
@@ -407,7 +407,7 @@ Bytes DelayBasedController::reference() const {
 }
 
 Bytes DelayBasedController::ahead(Duration way) const {
-  if (draining() && base_.is_unproven()) return Bytes{};
+  if (draining() && min_rtt_.is_unproven()) return Bytes{};
   return delivery_.rate().in(draining() ? way / 2 : way);
 }
 

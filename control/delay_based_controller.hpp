@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "control/acknowledged.hpp"
-#include "control/base_delay.hpp"
 #include "control/delivery_estimator.hpp"
 #include "control/loss_bound.hpp"
+#include "control/min_rtt_estimator.hpp"
 #include "control/queue_sharers.hpp"
 #include "control/slow_start.hpp"
 #include "control/unexplained_delay.hpp"
@@ -62,19 +62,20 @@ struct DelayBasedParameters {
 /// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is in flight may
 /// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
 ///
-/// The base delay (BaseDelay) is measured again now and then, with the queue drained: at the same times for all UEs, so
-/// that those who share a queue find it empty. A drain that only confirms it costs less. It is measured at once after a
-/// start-up that has found a slow link, and a path longer than a radio's or shorter than the first window takes on the
-/// air: the first packets may have met an outage or each other, and a queue stood ever since.
+/// The base delay (MinRttEstimator) is measured again now and then, with the queue drained: at the same times for all
+/// UEs, so that those who share a queue find it empty. A drain that only confirms it costs less. It is measured at once
+/// after a start-up that has found a slow link, and a path longer than a radio's or shorter than the first window takes
+/// on the air: the first packets may have met an outage or each other, and a queue stood ever since.
 ///
 /// What decides, in this order; each later one may change what the earlier ones give:
 ///
 /// - The link is searched for (SlowStart): the window doubles with each round trip.
-/// - The link is known (DeliveryEstimator, BaseDelay, UplinkLateness): as above.
+/// - The link is known (DeliveryEstimator, MinRttEstimator, UplinkLateness): as above.
 /// - It is unclear whether the path has become longer (UnmovedDelay): no less than what kept the rate of before.
 /// - Data was lost (LossBound): no more than the bound that losses set.
 /// - Others send a fifth of what goes to the UE, or more (QueueSharers): no less than a fair part.
-/// - The queue is drained (BaseDelay), and the path filled again after it (SlowStart): what drains it; it doubles.
+/// - The queue is drained (MinRttEstimator), and the path filled again after it (SlowStart): what drains it; it
+/// doubles.
 /// - All that was in flight is taken for lost: two segments.
 ///
 /// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
@@ -119,7 +120,7 @@ class DelayBasedController {
   /// The highest that it was in the last five to ten seconds; zero while unknown.
   [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
   /// Zero while unknown.
-  [[nodiscard]] Duration base_delay() const { return base_.value(); }
+  [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// A mean of what packets of all connections take there and back; zero while unknown.
   [[nodiscard]] Duration usual_trip() const { return from_seconds(sharers_.usual_trip()); }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
@@ -129,7 +130,7 @@ class DelayBasedController {
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
   [[nodiscard]] Duration max_late(Duration round_trip) const {
-    if (!base_.known() || round_trip <= Duration::zero()) return Duration::max();
+    if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
   /// Of so much in flight, what waits in the radio queue.
@@ -141,9 +142,9 @@ class DelayBasedController {
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
   [[nodiscard]] bool starting() const { return start_.searching(); }
-  [[nodiscard]] bool draining() const { return base_.draining(); }
+  [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
   /// How often the queue was drained to measure the base delay.
-  [[nodiscard]] std::uint32_t drains() const { return base_.drains(); }
+  [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }
   /// Its state, for a trace (control/trace/states.hpp).
@@ -161,7 +162,7 @@ class DelayBasedController {
   void start_up(const Acknowledged& news);
   void end_start_up();
   void see_to_base_delay(const Acknowledged& news);
-  [[nodiscard]] BaseDelay::Probe probe_of(const Acknowledged& news) const;
+  [[nodiscard]] MinRttEstimator::Probe probe_of(const Acknowledged& news) const;
   void begin_drain(const Acknowledged& news);
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
@@ -188,7 +189,7 @@ class DelayBasedController {
 
   DelayBasedParameters parameters_;
   DeliveryEstimator delivery_;
-  BaseDelay base_;
+  MinRttEstimator min_rtt_;
   SlowStart start_;
   UplinkLateness lateness_;
   QueueSharers sharers_;

@@ -64,7 +64,7 @@ Bytes DelayBasedController::grown(Duration lasted) const {
 /// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
 /// was in flight at the rate of late, and what acknowledgements were late.
 Duration DelayBasedController::overdue_after() const {
-  if (!base_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
+  if (!min_rtt_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
   return std::max(min_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-// DelayBasedController calls on_long() or restart() for each round trip, asks BaseDelay for a drain where on_long()
-// detects something, and calls hold() or forget() by what the drain finds. Invariant: held() grows only while round
-// trips stay as they were when it was set.
+// DelayBasedController calls on_long() or restart() for each round trip, asks MinRttEstimator for a drain where
+// on_long() detects something, and calls hold() or forget() by what the drain finds. Invariant: held() grows only while
+// round trips stay as they were when it was set.
 
 namespace sluice::control {
 namespace {

@@ -66,7 +66,7 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void BaseDelay::fields(Self& self, Visit& visit) {
+void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("value", self.value_);
   visit("far_for", self.far_for_);
   visit("late_for", self.late_for_);
@@ -164,7 +164,7 @@ void UnexplainedDelay::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
-  visit("base", self.base_);
+  visit("base", self.min_rtt_);
   visit("start", self.start_);
   visit("lateness", self.lateness_);
   visit("sharers", self.sharers_);

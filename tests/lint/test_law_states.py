@@ -11,7 +11,7 @@ MADE = {
     "WindowedExtreme": {"half_"},
     "SlidingExtremes": {"slice_"},
     "DeliveryEstimator": {"memory_"},
-    "BaseDelay": set(),
+    "MinRttEstimator": set(),
     "SlowStart": set(),
     "UplinkLateness": set(),
     "QueueSharers": set(),

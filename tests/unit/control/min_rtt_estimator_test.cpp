@@ -1,5 +1,5 @@
 // Tests of the base-delay estimator: when it becomes stale, when it drains the queue, and which RTTs it accepts.
-#include "control/base_delay.hpp"
+#include "control/min_rtt_estimator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class Trips {
   [[nodiscard]] bool doubted() const { return base.is_doubted(now); }
   void wait_until(Duration at) { now = Instant{} + at; }
   /// Runs a drain: the queue is empty at once, and packets sent since then have this RTT.
-  BaseDelay::Finding drain(Duration round_trip) {
+  MinRttEstimator::Finding drain(Duration round_trip) {
     base.begin_drain(now, Duration::zero());
     EXPECT_FALSE(base.on_drained(news({}), 0, Duration::zero()));
     EXPECT_TRUE(base.probing());
@@ -40,16 +40,16 @@ class Trips {
     EXPECT_FALSE(base.draining());
     return base.conclude(now, Duration::zero());
   }
-  [[nodiscard]] BaseDelay::Probe news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
+  [[nodiscard]] MinRttEstimator::Probe news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
     return {.now = now, .round_trip = round_trip, .in_flight = in_flight};
   }
 
   Instant now{11s};
-  BaseDelay base;
+  MinRttEstimator base;
 };
 
-TEST(BaseDelay, EqualsTheSmallestRtt) {
-  BaseDelay base;
+TEST(MinRttEstimator, EqualsTheSmallestRtt) {
+  MinRttEstimator base;
   EXPECT_FALSE(base.known());
   base.record(30ms);
   base.record(20ms);
@@ -59,7 +59,7 @@ TEST(BaseDelay, EqualsTheSmallestRtt) {
   EXPECT_FALSE(base.is_near(24ms));
 }
 
-TEST(BaseDelay, IsStaleAtTheBeginningOfASlot) {
+TEST(MinRttEstimator, IsStaleAtTheBeginningOfASlot) {
   Trips trips;
   trips.wait_until(14900ms);
   EXPECT_FALSE(trips.doubted());
@@ -71,14 +71,14 @@ TEST(BaseDelay, IsStaleAtTheBeginningOfASlot) {
   EXPECT_FALSE(trips.doubted()) << "the others have drained without";
 }
 
-TEST(BaseDelay, IsDrainedOnceInASlot) {
+TEST(MinRttEstimator, IsDrainedOnceInASlot) {
   Trips trips;
   trips.wait_until(15s);
-  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
   EXPECT_FALSE(trips.base.is_routine(trips.now));
 }
 
-TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyConfirmIt) {
+TEST(MinRttEstimator, RoutineDrainsBecomeRarerWhileTheyConfirmIt) {
   Trips trips;
   int drains = 0;
   for (int slot = 3; slot < 43; ++slot) {
@@ -91,7 +91,7 @@ TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyConfirmIt) {
   EXPECT_GE(drains, 6);
 }
 
-TEST(BaseDelay, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
+TEST(MinRttEstimator, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   Trips trips;
   for (int slot = 3; slot < 11; ++slot) {
     trips.wait_until(slot * 5s);
@@ -106,18 +106,18 @@ TEST(BaseDelay, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   EXPECT_FALSE(trips.doubted());
 }
 
-TEST(BaseDelay, ADrainBeginsAtOnceOnRequest) {
+TEST(MinRttEstimator, ADrainBeginsAtOnceOnRequest) {
   Trips trips;
   trips.wait_until(12s);
   EXPECT_FALSE(trips.doubted());
   trips.base.suspect(trips.now, 60ms);
   EXPECT_TRUE(trips.doubted());
-  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
   trips.base.suspect(trips.now, 60ms);
   EXPECT_FALSE(trips.doubted()) << "that was for nothing";
 }
 
-TEST(BaseDelay, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
+TEST(MinRttEstimator, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   Trips trips;
   trips.wait_until(15s);
   trips.base.begin_drain(trips.now, 100ms);
@@ -129,10 +129,10 @@ TEST(BaseDelay, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   trips.wait_until(15121ms);
   for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
-TEST(BaseDelay, IsReplacedAfterTwentySecondsOfLongerRtts) {
+TEST(MinRttEstimator, IsReplacedAfterTwentySecondsOfLongerRtts) {
   Trips trips;
   trips.ack_for(19900ms, 60ms, 30ms);
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
@@ -143,45 +143,45 @@ TEST(BaseDelay, IsReplacedAfterTwentySecondsOfLongerRtts) {
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
 }
 
-TEST(BaseDelay, ADelayedAckIsNoSampleOfThePath) {
+TEST(MinRttEstimator, ADelayedAckIsNoSampleOfThePath) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
   trips.now += 60ms;
-  BaseDelay::Probe delayed = trips.news(60ms);
+  MinRttEstimator::Probe delayed = trips.news(60ms);
   delayed.may_be_delayed = true;
   for (int probe = 0; probe < 8; ++probe) EXPECT_FALSE(trips.base.on_drained(delayed, 0, Duration::zero()));
   trips.now += 20ms;
   for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
-TEST(BaseDelay, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
+TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
   trips.now += 250ms;
-  BaseDelay::Probe delayed = trips.news(60ms);
+  MinRttEstimator::Probe delayed = trips.news(60ms);
   delayed.may_be_delayed = true;
   EXPECT_TRUE(trips.base.on_drained(delayed, 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::unclear);
   EXPECT_EQ(trips.base.longer(), Duration::zero());
 }
 
-TEST(BaseDelay, ADrainThatConfirmsItTakesTheMeasuredValue) {
+TEST(MinRttEstimator, ADrainThatConfirmsItTakesTheMeasuredValue) {
   Trips trips;
   EXPECT_FALSE(trips.base.is_confirmed());
-  EXPECT_EQ(trips.drain(21ms), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.drain(21ms), MinRttEstimator::Finding::confirmed);
   EXPECT_EQ(trips.base.value(), 21ms) << "what it is now, about";
   EXPECT_TRUE(trips.base.is_confirmed());
   EXPECT_EQ(trips.base.drains(), 1U);
   EXPECT_FALSE(trips.doubted());
 }
 
-TEST(BaseDelay, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
+TEST(MinRttEstimator, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
   Trips trips(60ms);
-  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
   EXPECT_EQ(trips.base.value(), 20ms);
   EXPECT_FALSE(trips.base.is_confirmed());
   EXPECT_FALSE(trips.doubted());
@@ -189,53 +189,53 @@ TEST(BaseDelay, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
   EXPECT_TRUE(trips.doubted()) << "some of what was too much may still have stood";
 }
 
-TEST(BaseDelay, ALongerRttMustBeMeasuredInTwoSlots) {
+TEST(MinRttEstimator, ALongerRttMustBeMeasuredInTwoSlots) {
   Trips trips;
   trips.wait_until(15s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
   EXPECT_EQ(trips.base.value(), 20ms);
   EXPECT_EQ(trips.base.longer(), 60ms);
   trips.wait_until(20s);
   ASSERT_TRUE(trips.doubted());
-  EXPECT_EQ(trips.drain(70ms), BaseDelay::Finding::longer);
+  EXPECT_EQ(trips.drain(70ms), MinRttEstimator::Finding::longer);
   EXPECT_EQ(trips.base.longer(), 60ms) << "the lesser of the two";
 }
 
-TEST(BaseDelay, ALongerRttBetweenSlotsIsNotAccepted) {
+TEST(MinRttEstimator, ALongerRttBetweenSlotsIsNotAccepted) {
   Trips trips;
   trips.wait_until(16s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
   trips.wait_until(18s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "the first routine one";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "the first routine one";
   trips.wait_until(35s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "too long ago";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "too long ago";
   trips.wait_until(40s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::longer);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::longer);
 }
 
-TEST(BaseDelay, ARequestedDrainReportsWhetherItMeasuresTheSuspectedRtt) {
+TEST(MinRttEstimator, ARequestedDrainReportsWhetherItMeasuresTheSuspectedRtt) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(62ms), BaseDelay::Finding::unmoved);
+  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::Finding::unmoved);
   trips.wait_until(22s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(90ms), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.drain(90ms), MinRttEstimator::Finding::unclear);
 }
 
-TEST(BaseDelay, ALongerRttIsAcceptedAfterARoutineAndARequestedDrain) {
+TEST(MinRttEstimator, ALongerRttIsAcceptedAfterARoutineAndARequestedDrain) {
   Trips trips;
   trips.wait_until(17s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(62ms), BaseDelay::Finding::unmoved);
+  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::Finding::unmoved);
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(64ms), BaseDelay::Finding::longer);
+  EXPECT_EQ(trips.drain(64ms), MinRttEstimator::Finding::longer);
   EXPECT_EQ(trips.base.longer(), 62ms);
 }
 
-TEST(BaseDelay, ADrainIsCancelledInAnOutage) {
+TEST(MinRttEstimator, ADrainIsCancelledInAnOutage) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 1050ms;
@@ -243,7 +243,7 @@ TEST(BaseDelay, ADrainIsCancelledInAnOutage) {
   EXPECT_FALSE(trips.base.draining());
 }
 
-TEST(BaseDelay, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
+TEST(MinRttEstimator, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
   Trips trips;
   trips.base.prove(false);
   EXPECT_TRUE(trips.doubted());
@@ -253,7 +253,7 @@ TEST(BaseDelay, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
   EXPECT_TRUE(trips.base.draining());
 }
 
-TEST(BaseDelay, IsRaisedAtOnceAndReducedByTheQueueDelayThatItContained) {
+TEST(MinRttEstimator, IsRaisedAtOnceAndReducedByTheQueueDelayThatItContained) {
   Trips trips;
   trips.base.lengthen(60ms);
   EXPECT_EQ(trips.base.value(), 60ms);
@@ -263,14 +263,14 @@ TEST(BaseDelay, IsRaisedAtOnceAndReducedByTheQueueDelayThatItContained) {
   EXPECT_FALSE(trips.base.was_lengthened());
 }
 
-TEST(BaseDelay, IsNotReducedBelowItsFormerValue) {
+TEST(MinRttEstimator, IsNotReducedBelowItsFormerValue) {
   Trips trips;
   trips.base.lengthen(60ms);
   trips.base.settle(2s);
   EXPECT_EQ(trips.base.value(), 20ms);
 }
 
-TEST(BaseDelay, ARaisedValueEndsWhenItIsForgotten) {
+TEST(MinRttEstimator, ARaisedValueEndsWhenItIsForgotten) {
   Trips trips;
   trips.base.lengthen(60ms);
   trips.base.forget();
@@ -278,24 +278,24 @@ TEST(BaseDelay, ARaisedValueEndsWhenItIsForgotten) {
   EXPECT_FALSE(trips.base.known());
 }
 
-TEST(BaseDelay, ARaiseEndsTheDrain) {
+TEST(MinRttEstimator, ARaiseEndsTheDrain) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.base.lengthen(60ms);
   EXPECT_FALSE(trips.base.draining());
 }
 
-TEST(BaseDelay, ACancelledDrainDoesNotAffectTheNextOne) {
+TEST(MinRttEstimator, ACancelledDrainDoesNotAffectTheNextOne) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.base.give_up_drain();
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "nobody has asked for this one";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "nobody has asked for this one";
 }
 
-TEST(BaseDelay, ForgetsTheSuspectedRtt) {
+TEST(MinRttEstimator, ForgetsTheSuspectedRtt) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);

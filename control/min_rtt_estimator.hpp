@@ -21,7 +21,7 @@ namespace sluice::control {
 ///
 /// A longer path is believed after two routine drains, or one and one between slots that found what was suspected.
 /// State and work are constant. The class reads no clock; thread: its owner's.
-class BaseDelay {
+class MinRttEstimator {
  public:
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
   /// Zero while unknown.

@@ -1,4 +1,4 @@
-#include "control/base_delay.hpp"
+#include "control/min_rtt_estimator.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -50,19 +50,19 @@ bool is_common(Instant began, Duration base) {
 
 }  // namespace
 
-Duration BaseDelay::nearby() const {
+Duration MinRttEstimator::nearby() const {
   return value_ + value_ / 8 + milliseconds(1);
 }
 
-bool BaseDelay::is_near(Duration round_trip) const {
+bool MinRttEstimator::is_near(Duration round_trip) const {
   return round_trip <= nearby();
 }
 
-void BaseDelay::record(Duration round_trip) {
+void MinRttEstimator::record(Duration round_trip) {
   value_ = known() ? std::min(value_, round_trip) : round_trip;
 }
 
-void BaseDelay::judge(Duration round_trip, Duration listened, Duration margin, Duration most) {
+void MinRttEstimator::judge(Duration round_trip, Duration listened, Duration margin, Duration most) {
   far_for_ = round_trip <= nearby() + margin ? Duration::zero() : far_for_ + listened;
   if (round_trip <= most) {
     late_for_ = Duration::zero();
@@ -72,7 +72,7 @@ void BaseDelay::judge(Duration round_trip, Duration listened, Duration margin, D
   }
 }
 
-void BaseDelay::lengthen(Duration value) {
+void MinRttEstimator::lengthen(Duration value) {
   shorter_ = value_;
   value_ = value;
   longer_ = Duration::zero();
@@ -81,28 +81,28 @@ void BaseDelay::lengthen(Duration value) {
   believe();
 }
 
-void BaseDelay::settle(Duration excess) {
+void MinRttEstimator::settle(Duration excess) {
   value_ = std::max(shorter_, value_ - std::min(excess, value_));
   shorter_ = Duration::zero();
 }
 
-void BaseDelay::forget() {
+void MinRttEstimator::forget() {
   value_ = longer_ = shorter_ = Duration::zero();
   evidence_ = asked_ = false;
   again_at_ = never;
   every_ = 1;
 }
 
-std::optional<Duration> BaseDelay::beyond_hope() const {
+std::optional<Duration> MinRttEstimator::beyond_hope() const {
   if (late_for_ < hopeless_after) return std::nullopt;
   return min_late_;
 }
 
-bool BaseDelay::is_doubted(Instant now) const {
+bool MinRttEstimator::is_doubted(Instant now) const {
   return known() && (unproven_ || now >= again_at_ || is_routine(now));
 }
 
-void BaseDelay::suspect(Instant now, Duration round_trip) {
+void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   if (now < next_doubt_) return;
   asked_ = true;
   evidence_ = false;
@@ -111,12 +111,12 @@ void BaseDelay::suspect(Instant now, Duration round_trip) {
 }
 
 /// A packet near the base delay does not confirm it where others' queue may be in it, so there are such drains even so.
-bool BaseDelay::is_routine(Instant now) const {
+bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   return far_for_ >= believed_for || slot_of(now) % every_ == 0;
 }
 
-void BaseDelay::begin_drain(Instant now, Duration trip) {
+void MinRttEstimator::begin_drain(Instant now, Duration trip) {
   phase_ = Phase::emptying;
   others_gone_at_ = now + std::min(trip, longest_drain);
   drained_from_ = value_;
@@ -127,7 +127,7 @@ void BaseDelay::begin_drain(Instant now, Duration trip) {
   ++drains_;
 }
 
-bool BaseDelay::on_drained(const Probe& probe, double in_flight, Duration margin) {
+bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration margin) {
   if (phase_ == Phase::emptying) {
     if (static_cast<double>(probe.in_flight.count()) <= in_flight) {
       phase_ = Phase::probing;
@@ -161,12 +161,12 @@ bool BaseDelay::on_drained(const Probe& probe, double in_flight, Duration margin
 
 /// A routine drain, after another one or after one that found what was suspected. Between routine drains others who
 /// share the queue may fill it.
-bool BaseDelay::is_confirmed_longer(Instant now) const {
+bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return prompt_ && evidence_ && now - longer_at_ <= longer_for && slot_of(longer_at_) < slot_of(drain_began_) &&
          is_common(drain_began_, value_);
 }
 
-BaseDelay::Finding BaseDelay::conclude(Instant now, Duration margin) {
+MinRttEstimator::Finding MinRttEstimator::conclude(Instant now, Duration margin) {
   unproven_ = false;
   const bool asked = std::exchange(asked_, false);
   if (probed_ <= nearby() + margin) {
