@@ -84,7 +84,7 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
 
 void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * further_) return;  // a round has ended, no pause begins
-  min_rtt_.give_up_drain();                              // what is sent now meets no queue of ours anyway
+  min_rtt_.cancel_drain();                               // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
   unanswered_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
@@ -134,7 +134,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting()) start_up(news);
-  if (sharers_.contested()) min_rtt_.believe();
+  if (sharers_.contested()) min_rtt_.mark_fresh();
   see_to_losses(news);
   see_to_base_delay(news);
   refill(news);
@@ -159,11 +159,11 @@ void DelayBasedController::record_round_trip(const Acknowledged& news, Duration 
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
   if (is_wanted && min_rtt_.is_near(news.round_trip)) {
     unmoved_.forget();
-    return min_rtt_.believe();
+    return min_rtt_.mark_fresh();
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
-  min_rtt_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  min_rtt_.add_sample(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || news.round_trip <= most || draining() || starting() || sharers_.contested())
     return unmoved_.restart();
   unmoved_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
@@ -218,7 +218,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
   const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
-  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) lengthen(base_delay() + *longer);
+  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
@@ -239,12 +239,12 @@ void DelayBasedController::start_up(const Acknowledged& news) {
 
 void DelayBasedController::end_start_up() {
   start_.end();
-  if (!min_rtt_.was_lengthened()) {
-    min_rtt_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
+  if (!min_rtt_.was_raised()) {
+    min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
   // What two segments take on the air was not known while only they were in flight.
-  min_rtt_.settle(delivery_.rate().time_for(parameters_.segment * min_segments));
+  min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
 /// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
@@ -255,7 +255,7 @@ void DelayBasedController::end_start_up() {
 double DelayBasedController::drained() const {
   const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
-  if (min_rtt_.is_unproven()) return least;
+  if (min_rtt_.is_unvalidated()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
@@ -273,17 +273,17 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const Acknowledged& news) 
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
 void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
-    if (const auto least = min_rtt_.beyond_hope()) return lengthen(*least);
+    if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
   if (sharers_.contested()) {
     unmoved_.forget();
-    return min_rtt_.give_up_drain();
+    return min_rtt_.cancel_drain();
   }
   const bool may_drain = !starting() && news.held_back && delivery_.known();
   if (draining()) {
     if (min_rtt_.is_routine(news.now)) return begin_drain(news);
     if (min_rtt_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
-  } else if (may_drain && min_rtt_.is_doubted(news.now) && (min_rtt_.is_unproven() || !is_reported(news.now))) {
+  } else if (may_drain && min_rtt_.is_stale(news.now) && (min_rtt_.is_unvalidated() || !is_reported(news.now))) {
     begin_drain(news);
     start_.end();
   }
@@ -298,7 +298,7 @@ void DelayBasedController::end_drain(Instant now) {
   start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  switch (min_rtt_.conclude(now, std::max(margin(), on_air))) {
+  switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
     case MinRttEstimator::Finding::confirmed:
       unmoved_.forget();
       break;
@@ -308,7 +308,7 @@ void DelayBasedController::end_drain(Instant now) {
       unmoved_.hold();
       break;
     case MinRttEstimator::Finding::longer:
-      lengthen(min_rtt_.longer());
+      raise_min_rtt(min_rtt_.longer());
       break;
   }
 }
@@ -322,10 +322,10 @@ void DelayBasedController::refill(const Acknowledged& news) {
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
-void DelayBasedController::lengthen(Duration base) {
+void DelayBasedController::raise_min_rtt(Duration base) {
   start_.search(model());
   unmoved_.forget();
-  min_rtt_.lengthen(base);
+  min_rtt_.raise(base);
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
@@ -407,7 +407,7 @@ Bytes DelayBasedController::reference() const {
 }
 
 Bytes DelayBasedController::ahead(Duration way) const {
-  if (draining() && min_rtt_.is_unproven()) return Bytes{};
+  if (draining() && min_rtt_.is_unvalidated()) return Bytes{};
   return delivery_.rate().in(draining() ? way / 2 : way);
 }
 

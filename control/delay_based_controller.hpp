@@ -167,7 +167,7 @@ class DelayBasedController {
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
   [[nodiscard]] bool is_link_limited(const Acknowledged& news) const;
-  void lengthen(Duration base);
+  void raise_min_rtt(Duration base);
   [[nodiscard]] bool is_reported(Instant now) const;
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] Duration wait() const;

@@ -62,7 +62,7 @@ void MinRttEstimator::record(Duration round_trip) {
   value_ = known() ? std::min(value_, round_trip) : round_trip;
 }
 
-void MinRttEstimator::judge(Duration round_trip, Duration listened, Duration margin, Duration most) {
+void MinRttEstimator::add_sample(Duration round_trip, Duration listened, Duration margin, Duration most) {
   far_for_ = round_trip <= nearby() + margin ? Duration::zero() : far_for_ + listened;
   if (round_trip <= most) {
     late_for_ = Duration::zero();
@@ -72,16 +72,16 @@ void MinRttEstimator::judge(Duration round_trip, Duration listened, Duration mar
   }
 }
 
-void MinRttEstimator::lengthen(Duration value) {
+void MinRttEstimator::raise(Duration value) {
   shorter_ = value_;
   value_ = value;
   longer_ = Duration::zero();
   phase_ = Phase::none;
   every_ = 1;
-  believe();
+  mark_fresh();
 }
 
-void MinRttEstimator::settle(Duration excess) {
+void MinRttEstimator::clamp(Duration excess) {
   value_ = std::max(shorter_, value_ - std::min(excess, value_));
   shorter_ = Duration::zero();
 }
@@ -93,17 +93,17 @@ void MinRttEstimator::forget() {
   every_ = 1;
 }
 
-std::optional<Duration> MinRttEstimator::beyond_hope() const {
+std::optional<Duration> MinRttEstimator::forced_reset_value() const {
   if (late_for_ < hopeless_after) return std::nullopt;
   return min_late_;
 }
 
-bool MinRttEstimator::is_doubted(Instant now) const {
-  return known() && (unproven_ || now >= again_at_ || is_routine(now));
+bool MinRttEstimator::is_stale(Instant now) const {
+  return known() && (unvalidated_ || now >= again_at_ || is_routine(now));
 }
 
 void MinRttEstimator::suspect(Instant now, Duration round_trip) {
-  if (now < next_doubt_) return;
+  if (now < next_suspicion_) return;
   asked_ = true;
   evidence_ = false;
   longer_ = round_trip;
@@ -133,8 +133,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
       phase_ = Phase::probing;
       empty_at_ = probe.now;
       probed_ = Duration::zero();
-    } else if (!unproven_ && probe.now - drain_began_ > longest_drain + 2 * value_) {
-      give_up_drain();
+    } else if (!unvalidated_ && probe.now - drain_began_ > longest_drain + 2 * value_) {
+      cancel_drain();
       far_for_ = Duration::zero();
     }
     return false;
@@ -166,8 +166,8 @@ bool MinRttEstimator::is_confirmed_longer(Instant now) const {
          is_common(drain_began_, value_);
 }
 
-MinRttEstimator::Finding MinRttEstimator::conclude(Instant now, Duration margin) {
-  unproven_ = false;
+MinRttEstimator::Finding MinRttEstimator::finish_probe(Instant now, Duration margin) {
+  unvalidated_ = false;
   const bool asked = std::exchange(asked_, false);
   if (probed_ <= nearby() + margin) {
     value_ = std::min(probed_, nearby());
@@ -178,12 +178,12 @@ MinRttEstimator::Finding MinRttEstimator::conclude(Instant now, Duration margin)
     every_ = shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * every_, +max_slots));
     longer_ = Duration::zero();
     evidence_ = false;
-    if (asked) next_doubt_ = now + doubt_wait_;
-    doubt_wait_ = asked && !shorter ? std::min(doubt_wait_ * 2, longest_doubt_wait) : first_doubt_wait;
+    if (asked) next_suspicion_ = now + suspicion_wait_;
+    suspicion_wait_ = asked && !shorter ? std::min(suspicion_wait_ * 2, longest_doubt_wait) : first_suspicion_wait;
     return Finding::confirmed;
   }
-  if (asked) next_doubt_ = now + slot;
-  doubt_wait_ = first_doubt_wait;
+  if (asked) next_suspicion_ = now + slot;
+  suspicion_wait_ = first_suspicion_wait;
   if (is_confirmed_longer(now)) {
     longer_ = std::min(probed_, longer_);
     return Finding::longer;

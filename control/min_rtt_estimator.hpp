@@ -32,35 +32,35 @@ class MinRttEstimator {
   /// A packet took so long, > 0.
   void record(Duration round_trip);
   /// It was near, and no longer than it is to be; or something else tells that the base delay is right.
-  void believe() { far_for_ = late_for_ = Duration::zero(); }
+  void mark_fresh() { far_for_ = late_for_ = Duration::zero(); }
   /// The base delay is right, because it has just been measured or the reported queue explains the round trips. Skips
   /// the routine drain of this slot.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
-    believe();
+    mark_fresh();
   }
   /// It may have been too long. `listened`: for so long this is news. It is near within `margin`, and as it is to be up
   /// to `most`.
-  void judge(Duration round_trip, Duration listened, Duration margin, Duration most);
+  void add_sample(Duration round_trip, Duration listened, Duration margin, Duration most);
   /// Returns for how long every round trip has been longer than the window is to make it.
   [[nodiscard]] Duration late_for() const { return late_for_; }
-  /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and settle() follows.
-  void lengthen(Duration value);
-  [[nodiscard]] bool was_lengthened() const { return shorter_ > Duration::zero(); }
+  /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and clamp() follows.
+  void raise(Duration value);
+  [[nodiscard]] bool was_raised() const { return shorter_ > Duration::zero(); }
   /// The longer one had this in it, which is known now; it is no less than the one before.
-  void settle(Duration excess);
+  void clamp(Duration excess);
   /// Nothing is known any more.
   void forget();
 
   /// Whether the packets by which it was found can have waited for an outage, or for each other.
-  void prove(bool proven) { unproven_ = !proven; }
-  [[nodiscard]] bool is_unproven() const { return unproven_; }
+  void mark_validated(bool validated) { unvalidated_ = !validated; }
+  [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// The last drain has confirmed it.
   [[nodiscard]] bool is_confirmed() const { return every_ > 1; }
   /// No round trip has been as it is to be for so long that nothing which was known is believed: the least of these.
-  [[nodiscard]] std::optional<Duration> beyond_hope() const;
+  [[nodiscard]] std::optional<Duration> forced_reset_value() const;
   /// The queue is to be drained at `now`, for whatever reason.
-  [[nodiscard]] bool is_doubted(Instant now) const;
+  [[nodiscard]] bool is_stale(Instant now) const;
 
   /// The path may have become as long as this round trip: a drain is to begin at once, unless one has just found
   /// otherwise.
@@ -70,7 +70,7 @@ class MinRttEstimator {
   /// The queue is drained from now on. `trip`: what packets take there and back now, ≥ 0. What others who drain as well
   /// have sent before is gone after that.
   void begin_drain(Instant now, Duration trip);
-  void give_up_drain() {
+  void cancel_drain() {
     phase_ = Phase::none;
     asked_ = false;
   }
@@ -83,7 +83,7 @@ class MinRttEstimator {
     bool is_alone = true;         ///< it is of the UE's only connection, so one that is not delayed comes soon
   };
   /// An acknowledgement while the queue is drained to `in_flight` bytes in flight. Returns true if enough is known: the
-  /// drain is over then, and conclude() is to follow. What comes near the base delay within `margin` confirms it.
+  /// drain is over then, and finish_probe() is to follow. What comes near the base delay within `margin` confirms it.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// What a drain has shown of the base delay.
   enum class Finding : std::uint8_t {
@@ -93,7 +93,7 @@ class MinRttEstimator {
     longer,     ///< two routine drains have found a longer one, or one and one that was asked for: longer()
   };
   /// Ends a drain; what comes near the base delay within `margin` confirms it.
-  Finding conclude(Instant now, Duration margin);
+  Finding finish_probe(Instant now, Duration margin);
   /// The longer delay that a drain has found or that is suspected; zero if the last drain has confirmed value().
   [[nodiscard]] Duration longer() const { return longer_; }
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
@@ -111,7 +111,7 @@ class MinRttEstimator {
   enum class Phase : std::uint8_t { none, emptying, probing };
 
   /// After a doubt without cause not again for this, which doubles each time.
-  static constexpr Duration first_doubt_wait = std::chrono::seconds(1);
+  static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
   [[nodiscard]] Duration nearby() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
@@ -121,22 +121,22 @@ class MinRttEstimator {
   Duration late_for_{};  ///< … and every one was longer than it is to be although the window was the limit
   Duration min_late_{};  ///< the least of these
   Instant drain_began_{};
-  Instant empty_at_{};                      ///< while probing: from when on packets find the queue empty
-  Instant others_gone_at_{};                ///< when others who drain as well have emptied theirs
-  Duration drained_from_{};                 ///< base delay when the drain began
-  Instant again_at_ = never;                ///< when it is drained once more
-  Instant next_doubt_{};                    ///< suspect() asks for no drain before this
-  Duration doubt_wait_ = first_doubt_wait;  ///< that was for nothing so far: the next one comes later
-  Duration probed_{};                       ///< the least round trip since the queue was empty
-  Instant probed_at_{};                     ///< when the first one came
-  Duration longer_{};                       ///< than it was what a drain found, once; zero: nothing was
+  Instant empty_at_{};                              ///< while probing: from when on packets find the queue empty
+  Instant others_gone_at_{};                        ///< when others who drain as well have emptied theirs
+  Duration drained_from_{};                         ///< base delay when the drain began
+  Instant again_at_ = never;                        ///< when it is drained once more
+  Instant next_suspicion_{};                        ///< suspect() asks for no drain before this
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< that was for nothing so far: the next one comes later
+  Duration probed_{};                               ///< the least round trip since the queue was empty
+  Instant probed_at_{};                             ///< when the first one came
+  Duration longer_{};                               ///< than it was what a drain found, once; zero: nothing was
   Instant longer_at_{};
   Duration shorter_{};  ///< what was believed before a longer one was; zero: that is settled
   std::uint32_t drains_ = 0;
   std::uint8_t probes_ = 0;
   std::uint8_t every_ = 1;  ///< so many slots are between two routine drains, a power of two
   Phase phase_ = Phase::none;
-  bool unproven_ = false;
+  bool unvalidated_ = false;
   bool evidence_ =
       false;             ///< a routine drain has found longer_, or one that was asked for and found what was suspected
   bool asked_ = false;   ///< suspect() has asked for the drain under way or the next one

@@ -77,8 +77,8 @@ void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("drained_from", self.drained_from_);
   OrNever again_at{self.again_at_};
   visit("again_at", again_at);
-  visit("next_doubt", self.next_doubt_);
-  visit("doubt_wait", self.doubt_wait_);
+  visit("next_doubt", self.next_suspicion_);
+  visit("doubt_wait", self.suspicion_wait_);
   visit("probed", self.probed_);
   visit("probed_at", self.probed_at_);
   visit("longer", self.longer_);
@@ -88,7 +88,7 @@ void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("probes", self.probes_);
   visit("every", self.every_);
   visit("phase", self.phase_, Phase::probing);
-  visit("unproven", self.unproven_);
+  visit("unproven", self.unvalidated_);
   visit("evidence", self.evidence_);
   visit("asked", self.asked_);
   visit("prompt", self.prompt_);

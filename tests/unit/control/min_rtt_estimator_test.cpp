@@ -22,12 +22,12 @@ class Trips {
   void ack(Duration round_trip, Duration most) {
     now += 10ms;
     base.record(round_trip);
-    base.judge(round_trip, 10ms, Duration::zero(), most);
+    base.add_sample(round_trip, 10ms, Duration::zero(), most);
   }
   void ack_for(Duration time, Duration round_trip, Duration most = Duration::max()) {
     for (const Instant end = now + time; now < end;) ack(round_trip, most);
   }
-  [[nodiscard]] bool doubted() const { return base.is_doubted(now); }
+  [[nodiscard]] bool doubted() const { return base.is_stale(now); }
   void wait_until(Duration at) { now = Instant{} + at; }
   /// Runs a drain: the queue is empty at once, and packets sent since then have this RTT.
   MinRttEstimator::Finding drain(Duration round_trip) {
@@ -38,7 +38,7 @@ class Trips {
     for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(base.on_drained(news(round_trip), 0, Duration::zero()));
     EXPECT_TRUE(base.on_drained(news(round_trip), 0, Duration::zero()));
     EXPECT_FALSE(base.draining());
-    return base.conclude(now, Duration::zero());
+    return base.finish_probe(now, Duration::zero());
   }
   [[nodiscard]] MinRttEstimator::Probe news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
     return {.now = now, .round_trip = round_trip, .in_flight = in_flight};
@@ -102,7 +102,7 @@ TEST(MinRttEstimator, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   trips.ack_for(5100ms, 50ms);
   trips.wait_until(65010ms);
   EXPECT_TRUE(trips.doubted());
-  trips.base.believe();
+  trips.base.mark_fresh();
   EXPECT_FALSE(trips.doubted());
 }
 
@@ -129,18 +129,18 @@ TEST(MinRttEstimator, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   trips.wait_until(15121ms);
   for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
 TEST(MinRttEstimator, IsReplacedAfterTwentySecondsOfLongerRtts) {
   Trips trips;
   trips.ack_for(19900ms, 60ms, 30ms);
-  EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
+  EXPECT_EQ(trips.base.forced_reset_value(), std::nullopt);
   trips.ack(55ms, 30ms);
   trips.ack_for(200ms, 60ms, 30ms);
-  EXPECT_EQ(trips.base.beyond_hope(), 55ms) << "the least of them";
+  EXPECT_EQ(trips.base.forced_reset_value(), 55ms) << "the least of them";
   trips.ack(25ms, 30ms);
-  EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
+  EXPECT_EQ(trips.base.forced_reset_value(), std::nullopt);
 }
 
 TEST(MinRttEstimator, ADelayedAckIsNoSampleOfThePath) {
@@ -154,7 +154,7 @@ TEST(MinRttEstimator, ADelayedAckIsNoSampleOfThePath) {
   trips.now += 20ms;
   for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
 TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
@@ -165,7 +165,7 @@ TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
   MinRttEstimator::Probe delayed = trips.news(60ms);
   delayed.may_be_delayed = true;
   EXPECT_TRUE(trips.base.on_drained(delayed, 0, Duration::zero()));
-  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), MinRttEstimator::Finding::unclear);
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::unclear);
   EXPECT_EQ(trips.base.longer(), Duration::zero());
 }
 
@@ -245,7 +245,7 @@ TEST(MinRttEstimator, ADrainIsCancelledInAnOutage) {
 
 TEST(MinRttEstimator, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
   Trips trips;
-  trips.base.prove(false);
+  trips.base.mark_validated(false);
   EXPECT_TRUE(trips.doubted());
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 5s;
@@ -255,33 +255,33 @@ TEST(MinRttEstimator, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
 
 TEST(MinRttEstimator, IsRaisedAtOnceAndReducedByTheQueueDelayThatItContained) {
   Trips trips;
-  trips.base.lengthen(60ms);
+  trips.base.raise(60ms);
   EXPECT_EQ(trips.base.value(), 60ms);
-  EXPECT_TRUE(trips.base.was_lengthened());
-  trips.base.settle(15ms);
+  EXPECT_TRUE(trips.base.was_raised());
+  trips.base.clamp(15ms);
   EXPECT_EQ(trips.base.value(), 45ms);
-  EXPECT_FALSE(trips.base.was_lengthened());
+  EXPECT_FALSE(trips.base.was_raised());
 }
 
 TEST(MinRttEstimator, IsNotReducedBelowItsFormerValue) {
   Trips trips;
-  trips.base.lengthen(60ms);
-  trips.base.settle(2s);
+  trips.base.raise(60ms);
+  trips.base.clamp(2s);
   EXPECT_EQ(trips.base.value(), 20ms);
 }
 
 TEST(MinRttEstimator, ARaisedValueEndsWhenItIsForgotten) {
   Trips trips;
-  trips.base.lengthen(60ms);
+  trips.base.raise(60ms);
   trips.base.forget();
-  EXPECT_FALSE(trips.base.was_lengthened());
+  EXPECT_FALSE(trips.base.was_raised());
   EXPECT_FALSE(trips.base.known());
 }
 
 TEST(MinRttEstimator, ARaiseEndsTheDrain) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
-  trips.base.lengthen(60ms);
+  trips.base.raise(60ms);
   EXPECT_FALSE(trips.base.draining());
 }
 
@@ -290,7 +290,7 @@ TEST(MinRttEstimator, ACancelledDrainDoesNotAffectTheNextOne) {
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
   trips.base.begin_drain(trips.now, Duration::zero());
-  trips.base.give_up_drain();
+  trips.base.cancel_drain();
   trips.wait_until(20s);
   EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "nobody has asked for this one";
 }
