@@ -117,7 +117,7 @@ bool MinRttEstimator::is_routine(Instant now) const {
 }
 
 void MinRttEstimator::begin_drain(Instant now, Duration trip) {
-  phase_ = Phase::emptying;
+  phase_ = Phase::drain;
   others_gone_at_ = now + std::min(trip, longest_drain);
   drained_from_ = value_;
   again_at_ = never;
@@ -128,9 +128,9 @@ void MinRttEstimator::begin_drain(Instant now, Duration trip) {
 }
 
 bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration margin) {
-  if (phase_ == Phase::emptying) {
+  if (phase_ == Phase::drain) {
     if (static_cast<double>(probe.in_flight.count()) <= in_flight) {
-      phase_ = Phase::probing;
+      phase_ = Phase::probe_rtt;
       empty_at_ = probe.now;
       probed_ = Duration::zero();
     } else if (!unvalidated_ && probe.now - drain_began_ > longest_drain + 2 * value_) {

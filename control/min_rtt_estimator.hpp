@@ -98,7 +98,7 @@ class MinRttEstimator {
   [[nodiscard]] Duration longer() const { return longer_; }
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// The queue is empty, and packets that were sent since are to tell the delay.
-  [[nodiscard]] bool probing() const { return phase_ == Phase::probing; }
+  [[nodiscard]] bool probing() const { return phase_ == Phase::probe_rtt; }
   /// How often the queue was drained.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
@@ -108,7 +108,7 @@ class MinRttEstimator {
 
  private:
   /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
-  enum class Phase : std::uint8_t { none, emptying, probing };
+  enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
   /// After a doubt without cause not again for this, which doubles each time.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);

@@ -87,7 +87,7 @@ void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("drains", self.drains_);
   visit("probes", self.probes_);
   visit("every", self.every_);
-  visit("phase", self.phase_, Phase::probing);
+  visit("phase", self.phase_, Phase::probe_rtt);
   visit("unproven", self.unvalidated_);
   visit("evidence", self.evidence_);
   visit("asked", self.asked_);
