@@ -114,8 +114,8 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
   news.round_trip = lateness_.take_out(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(news.now);
-  sharers_.on_news(news.delivered, news.cross_traffic, has_ack_ ? news.now - last_ack_ : Duration::zero());
-  if (news.round_trip > Duration::zero()) sharers_.on_round_trip(news.round_trip);
+  cross_traffic_.on_news(news.delivered, news.cross_traffic, has_ack_ ? news.now - last_ack_ : Duration::zero());
+  if (news.round_trip > Duration::zero()) cross_traffic_.on_round_trip(news.round_trip);
   last_ack_ = news.now;
   has_ack_ = true;
   unanswered_ = false;
@@ -134,7 +134,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting()) start_up(news);
-  if (sharers_.contested()) min_rtt_.mark_fresh();
+  if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
   see_to_losses(news);
   see_to_base_delay(news);
   refill(news);
@@ -164,7 +164,7 @@ void DelayBasedController::record_round_trip(const Acknowledged& news, Duration 
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
   min_rtt_.add_sample(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
-  if (is_wanted || news.round_trip <= most || draining() || starting() || sharers_.contested())
+  if (is_wanted || news.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
     return unmoved_.restart();
   unmoved_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
   const UnmovedDelay::Sample sample{.now = news.now,
@@ -183,12 +183,12 @@ Duration DelayBasedController::margin() const {
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
-  return time_for(queue, sharers_.all());
+  return time_for(queue, cross_traffic_.all());
 }
 
 Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
   if (!delivery_.known()) return Duration::zero();
-  return time_for(queue, std::max(sharers_.all(), delivery_.rate().bytes_per_second()));
+  return time_for(queue, std::max(cross_traffic_.all(), delivery_.rate().bytes_per_second()));
 }
 
 Duration DelayBasedController::feedback_delay() const {
@@ -206,11 +206,13 @@ bool DelayBasedController::is_reported(Instant now) const {
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
   const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
-  if (!min_rtt_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
-  const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
+  if (!min_rtt_.known() || starting() || silent || draining() || start_.refilling() || cross_traffic_.ours() <= 0)
+    return;
+  const Duration waited = from_seconds(cross_traffic_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage round trips are long, and reports are of before it or of after it.
-  const bool steady = sharers_.ours() >= steady_share * delivery_.rate().bytes_per_second() || sharers_.contested();
+  const bool steady =
+      cross_traffic_.ours() >= steady_share * delivery_.rate().bytes_per_second() || cross_traffic_.has_competition();
   if (!steady) return unexplained_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
     unexplained_.forget();
@@ -232,7 +234,8 @@ void DelayBasedController::start_up(const Acknowledged& news) {
     // Half of what is in flight now was when this segment was sent, and has been delivered since.
     delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
     end_start_up();
-  } else if (start_.grows_no_more(news.now, delivery_.rate(), from_seconds(sharers_.usual_trip()), news.held_back)) {
+  } else if (start_.grows_no_more(news.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
+                                  news.held_back)) {
     end_start_up();
   }
 }
@@ -275,7 +278,7 @@ void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
-  if (sharers_.contested()) {
+  if (cross_traffic_.has_competition()) {
     unmoved_.forget();
     return min_rtt_.cancel_drain();
   }
@@ -391,7 +394,7 @@ void DelayBasedController::set_window() {
   loss_limited_ = window > bound;
   window = std::min(window, bound);
   // Others that share the queue cause losses, too: they are not to take what is left of it each time.
-  if (sharers_.contested()) window = std::max(window, least + sharers_.fair_part(flows_));
+  if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
   if (draining()) window = std::min(window, drained());
   if (start_.refilling()) window = std::min(window, start_.window());
   constexpr double most = 1e12;

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "control/acknowledged.hpp"
+#include "control/cross_traffic_estimator.hpp"
 #include "control/delivery_estimator.hpp"
 #include "control/loss_bound.hpp"
 #include "control/min_rtt_estimator.hpp"
-#include "control/queue_sharers.hpp"
 #include "control/slow_start.hpp"
 #include "control/unexplained_delay.hpp"
 #include "control/unmoved_delay.hpp"
@@ -73,7 +73,7 @@ struct DelayBasedParameters {
 /// - The link is known (DeliveryEstimator, MinRttEstimator, UplinkLateness): as above.
 /// - It is unclear whether the path has become longer (UnmovedDelay): no less than what kept the rate of before.
 /// - Data was lost (LossBound): no more than the bound that losses set.
-/// - Others send a fifth of what goes to the UE, or more (QueueSharers): no less than a fair part.
+/// - Others send a fifth of what goes to the UE, or more (CrossTrafficEstimator): no less than a fair part.
 /// - The queue is drained (MinRttEstimator), and the path filled again after it (SlowStart): what drains it; it
 /// doubles.
 /// - All that was in flight is taken for lost: two segments.
@@ -122,7 +122,7 @@ class DelayBasedController {
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// A mean of what packets of all connections take there and back; zero while unknown.
-  [[nodiscard]] Duration usual_trip() const { return from_seconds(sharers_.usual_trip()); }
+  [[nodiscard]] Duration usual_trip() const { return from_seconds(cross_traffic_.usual_trip()); }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
   [[nodiscard]] Duration late() const { return lateness_.newest(); }
   /// … the greatest of late, which decays with half a second; zero where none is known.
@@ -192,7 +192,7 @@ class DelayBasedController {
   MinRttEstimator min_rtt_;
   SlowStart start_;
   UplinkLateness lateness_;
-  QueueSharers sharers_;
+  CrossTrafficEstimator cross_traffic_;
   UnexplainedDelay unexplained_;  ///< by reports
   UnmovedDelay unmoved_;          ///< by what is in flight
   LossBound losses_;

@@ -113,7 +113,7 @@ void UplinkLateness::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void QueueSharers::fields(Self& self, Visit& visit) {
+void CrossTrafficEstimator::fields(Self& self, Visit& visit) {
   visit("ours", self.ours_);
   visit("others", self.others_);
   visit("share", self.share_);
@@ -167,7 +167,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("base", self.min_rtt_);
   visit("start", self.start_);
   visit("lateness", self.lateness_);
-  visit("sharers", self.sharers_);
+  visit("sharers", self.cross_traffic_);
   visit("unexplained", self.unexplained_);
   visit("unmoved", self.unmoved_);
   visit("losses", self.losses_);

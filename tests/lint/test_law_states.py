@@ -14,7 +14,7 @@ MADE = {
     "MinRttEstimator": set(),
     "SlowStart": set(),
     "UplinkLateness": set(),
-    "QueueSharers": set(),
+    "CrossTrafficEstimator": set(),
     "UnexplainedDelay": set(),
     "UnmovedDelay": set(),
     "LossBound": {"segment_"},

@@ -9,7 +9,7 @@ namespace sluice::control {
 
 /// Who fills a UE's radio queue: the connections under its window, and others that are not (UDP, QUIC, connections that
 /// are not split). Means of late, pauses and all. State and work are constant. No clock inside; thread: its owner's.
-class QueueSharers {
+class CrossTrafficEstimator {
  public:
   /// So much of ours was acknowledged, and so much sent by others, `since` the last news (≥ 0). Several
   /// acknowledgements of one moment each count in full.
@@ -23,11 +23,11 @@ class QueueSharers {
   /// Smoothed, in seconds; zero while unknown.
   [[nodiscard]] double usual_trip() const { return usual_trip_; }
   /// Others send so much to the UE that the queue may be theirs.
-  [[nodiscard]] bool contested() const;
+  [[nodiscard]] bool has_competition() const;
   /// Of what all have in flight, in bytes, the part of so many connections where everybody else together counts for
   /// one; a tenth less, so that a queue that stands without others shrinks. A longer queue than half a second
   /// counts as half a second.
-  [[nodiscard]] double fair_part(std::uint32_t connections) const;
+  [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
   /// Its state, for a trace (control/trace/states.hpp).
   template <typename Self, typename Visit>

@@ -1,4 +1,4 @@
-#include "control/queue_sharers.hpp"
+#include "control/cross_traffic_estimator.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@ constexpr double longest_trip = 0.5;
 
 }  // namespace
 
-void QueueSharers::on_news(Bytes ours, Bytes others, Duration since) {
+void CrossTrafficEstimator::on_news(Bytes ours, Bytes others, Duration since) {
   if (since > Duration::zero()) {
     const double part = to_seconds(since) / to_seconds(others_memory);
     const double decay = 1 / (1 + part + part * part / 2);
@@ -30,16 +30,16 @@ void QueueSharers::on_news(Bytes ours, Bytes others, Duration since) {
   others_ += share_ * static_cast<double>(others.count());
 }
 
-void QueueSharers::on_round_trip(Duration took) {
+void CrossTrafficEstimator::on_round_trip(Duration took) {
   const double trip = to_seconds(took);
   usual_trip_ = usual_trip_ > 0 ? usual_trip_ + (trip - usual_trip_) / 8 : trip;
 }
 
-bool QueueSharers::contested() const {
+bool CrossTrafficEstimator::has_competition() const {
   return others_ > contested_share * (others_ + ours_);
 }
 
-double QueueSharers::fair_part(std::uint32_t connections) const {
+double CrossTrafficEstimator::fair_share(std::uint32_t connections) const {
   const double flows = connections;
   return modesty * flows / (flows + 1) * (others_ + ours_) * std::min(usual_trip_, longest_trip);
 }
