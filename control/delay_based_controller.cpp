@@ -91,7 +91,7 @@ void DelayBasedController::on_resumed(Instant now) {
     delivery_.restart();
     min_rtt_.forget();
     rests_ = false;
-    unmoved_.forget();
+    standing_delay_.forget();
     losses_.forget();
     start_.search(static_cast<double>(parameters_.initial.count()));
   }
@@ -158,21 +158,21 @@ void DelayBasedController::record_round_trip(const Acknowledged& news, Duration 
   const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
   if (is_wanted && min_rtt_.is_near(news.round_trip)) {
-    unmoved_.forget();
+    standing_delay_.forget();
     return min_rtt_.mark_fresh();
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
   min_rtt_.add_sample(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || news.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
-    return unmoved_.restart();
-  unmoved_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
-  const UnmovedDelay::Sample sample{.now = news.now,
-                                    .round_trip = news.round_trip,
-                                    .in_flight = news.in_flight + news.delivered,
-                                    .rate = delivery_.rate().bytes_per_second(),
-                                    .long_for = min_rtt_.late_for()};
-  if (const auto unmoved = unmoved_.on_long(sample)) min_rtt_.suspect(news.now, *unmoved);
+    return standing_delay_.restart();
+  standing_delay_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
+  const StandingDelayDetector::Sample sample{.now = news.now,
+                                             .round_trip = news.round_trip,
+                                             .in_flight = news.in_flight + news.delivered,
+                                             .rate = delivery_.rate().bytes_per_second(),
+                                             .long_for = min_rtt_.late_for()};
+  if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(news.now, *unmoved);
 }
 
 /// What packets that come at once make of a round trip.
@@ -213,14 +213,14 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
   // After an outage round trips are long, and reports are of before it or of after it.
   const bool steady =
       cross_traffic_.ours() >= steady_share * delivery_.rate().bytes_per_second() || cross_traffic_.has_competition();
-  if (!steady) return unexplained_.forget();
+  if (!steady) return path_change_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
-    unexplained_.forget();
+    path_change_.forget();
     return min_rtt_.confirm(now);
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
   const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
-  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
+  if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
@@ -279,7 +279,7 @@ void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
   if (cross_traffic_.has_competition()) {
-    unmoved_.forget();
+    standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
   const bool may_drain = !starting() && news.held_back && delivery_.known();
@@ -303,12 +303,12 @@ void DelayBasedController::end_drain(Instant now) {
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
     case MinRttEstimator::Finding::confirmed:
-      unmoved_.forget();
+      standing_delay_.forget();
       break;
     case MinRttEstimator::Finding::unclear:
       break;
     case MinRttEstimator::Finding::unmoved:
-      unmoved_.hold();
+      standing_delay_.hold();
       break;
     case MinRttEstimator::Finding::longer:
       raise_min_rtt(min_rtt_.longer());
@@ -327,7 +327,7 @@ void DelayBasedController::refill(const Acknowledged& news) {
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void DelayBasedController::raise_min_rtt(Duration base) {
   start_.search(model());
-  unmoved_.forget();
+  standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
@@ -359,7 +359,7 @@ double DelayBasedController::model() const {
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
-  return std::max(window + beside_the_way(LossBound::unbounded), unmoved_.held());
+  return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.held());
 }
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to

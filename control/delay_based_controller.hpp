@@ -9,9 +9,9 @@
 #include "control/delivery_estimator.hpp"
 #include "control/loss_bound.hpp"
 #include "control/min_rtt_estimator.hpp"
+#include "control/path_change_detector.hpp"
 #include "control/slow_start.hpp"
-#include "control/unexplained_delay.hpp"
-#include "control/unmoved_delay.hpp"
+#include "control/standing_delay_detector.hpp"
 #include "control/uplink_lateness.hpp"
 #include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -71,7 +71,8 @@ struct DelayBasedParameters {
 ///
 /// - The link is searched for (SlowStart): the window doubles with each round trip.
 /// - The link is known (DeliveryEstimator, MinRttEstimator, UplinkLateness): as above.
-/// - It is unclear whether the path has become longer (UnmovedDelay): no less than what kept the rate of before.
+/// - It is unclear whether the path has become longer (StandingDelayDetector): no less than what kept the rate of
+/// before.
 /// - Data was lost (LossBound): no more than the bound that losses set.
 /// - Others send a fifth of what goes to the UE, or more (CrossTrafficEstimator): no less than a fair part.
 /// - The queue is drained (MinRttEstimator), and the path filled again after it (SlowStart): what drains it; it
@@ -193,8 +194,8 @@ class DelayBasedController {
   SlowStart start_;
   UplinkLateness lateness_;
   CrossTrafficEstimator cross_traffic_;
-  UnexplainedDelay unexplained_;  ///< by reports
-  UnmovedDelay unmoved_;          ///< by what is in flight
+  PathChangeDetector path_change_;        ///< by reports
+  StandingDelayDetector standing_delay_;  ///< by what is in flight
   LossBound losses_;
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last

@@ -17,7 +17,7 @@ namespace sluice::control {
 /// backhaul, two addresses of one host) then drain it together: one alone drains its own part only, and takes what the
 /// others leave for the path. Drains that find nothing shorter become rarer, down to one in eight slots of five
 /// seconds, but every slot has one while no round trip comes near the base delay. Between slots a drain begins where
-/// round trips stay long although less is in flight (UnmovedDelay).
+/// round trips stay long although less is in flight (StandingDelayDetector).
 ///
 /// A longer path is believed after two routine drains, or one and one between slots that found what was suspected.
 /// State and work are constant. The class reads no clock; thread: its owner's.

@@ -142,7 +142,7 @@ void LossBound::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void UnmovedDelay::fields(Self& self, Visit& visit) {
+void StandingDelayDetector::fields(Self& self, Visit& visit) {
   visit("most", self.most_);
   visit("least", self.least_);
   visit("rate", self.rate_);
@@ -153,7 +153,7 @@ void UnmovedDelay::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void UnexplainedDelay::fields(Self& self, Visit& visit) {
+void PathChangeDetector::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
   visit("least", self.least_);
   visit("reports", self.reports_);
@@ -168,8 +168,8 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("start", self.start_);
   visit("lateness", self.lateness_);
   visit("sharers", self.cross_traffic_);
-  visit("unexplained", self.unexplained_);
-  visit("unmoved", self.unmoved_);
+  visit("unexplained", self.path_change_);
+  visit("unmoved", self.standing_delay_);
   visit("losses", self.losses_);
   visit("reported_at", self.reported_at_);
   visit("window", self.window_);

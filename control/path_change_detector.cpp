@@ -1,4 +1,4 @@
-#include "control/unexplained_delay.hpp"
+#include "control/path_change_detector.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ constexpr std::uint32_t enough_reports = 3;
 
 }  // namespace
 
-std::optional<Duration> UnexplainedDelay::on_report(Instant now, Duration unexplained, Duration long_enough) {
+std::optional<Duration> PathChangeDetector::on_report(Instant now, Duration unexplained, Duration long_enough) {
   if (reports_++ == 0) {
     since_ = now;
     least_ = unexplained;

@@ -1,4 +1,4 @@
-#include "control/unmoved_delay.hpp"
+#include "control/standing_delay_detector.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ constexpr double growth = 0.25;
 
 }  // namespace
 
-std::optional<Duration> UnmovedDelay::on_long(const Sample& sample) {
+std::optional<Duration> StandingDelayDetector::on_long(const Sample& sample) {
   const Duration took = sample.round_trip;
   if (sample.in_flight >= most_) {
     most_ = sample.in_flight;
@@ -41,11 +41,11 @@ std::optional<Duration> UnmovedDelay::on_long(const Sample& sample) {
   return took;
 }
 
-void UnmovedDelay::hold() {
+void StandingDelayDetector::hold() {
   held_ = std::max(held_, needed_);
 }
 
-void UnmovedDelay::adapt(Duration round_trip, Duration expected, Bytes delivered) {
+void StandingDelayDetector::adapt(Duration round_trip, Duration expected, Bytes delivered) {
   if (held_ <= 0) return;
   if (round_trip > expected * 3 / 2) {
     held_ = 0;

@@ -10,7 +10,7 @@ namespace sluice::control {
 /// Detects that round trips stay long although the data in flight has been halved. The delay is then not in a queue
 /// that this sender fills: the path has become longer, or others fill the queue. Until that is clear it holds what kept
 /// the rate of before. State and work are constant. The class reads no clock; thread: its owner's.
-class UnmovedDelay {
+class StandingDelayDetector {
  public:
   /// One acknowledgement whose round trip is longer than the window is to make it.
   struct Sample {
@@ -34,7 +34,7 @@ class UnmovedDelay {
   /// Returns the bytes that may be in flight at least; zero if nothing is held.
   [[nodiscard]] double held() const { return held_; }
   /// Holds nothing and starts detection over, because the delay is explained.
-  void forget() { *this = UnmovedDelay{}; }
+  void forget() { *this = StandingDelayDetector{}; }
 
   /// Visits the state, for a decision log (control/trace/states.hpp).
   template <typename Self, typename Visit>

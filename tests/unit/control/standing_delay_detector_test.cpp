@@ -1,5 +1,5 @@
 // Tests of the detector for a delay that stays after the flight was halved, which is a longer path and no queue.
-#include "control/unmoved_delay.hpp"
+#include "control/standing_delay_detector.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 constexpr Instant begin{10s};
 constexpr double rate = 1e6;
 
-TEST(UnmovedDelay, IsDetectedIfTheRttStaysAfterTheFlightWasHalved) {
-  UnmovedDelay delay;
+TEST(StandingDelayDetector, IsDetectedIfTheRttStaysAfterTheFlightWasHalved) {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
   EXPECT_FALSE(delay.on_long(
@@ -35,8 +35,8 @@ TEST(UnmovedDelay, IsDetectedIfTheRttStaysAfterTheFlightWasHalved) {
       << "it begins again";
 }
 
-TEST(UnmovedDelay, IsNotDetectedBeforeRttsHaveBeenLongForSomeTime) {
-  UnmovedDelay delay;
+TEST(StandingDelayDetector, IsNotDetectedBeforeRttsHaveBeenLongForSomeTime) {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 0ms}));
   EXPECT_FALSE(delay.on_long(
@@ -47,8 +47,8 @@ TEST(UnmovedDelay, IsNotDetectedBeforeRttsHaveBeenLongForSomeTime) {
       {.now = begin + 400ms, .round_trip = 60ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 400ms}));
 }
 
-TEST(UnmovedDelay, IsNotDetectedIfTheQueueShrinksWithTheFlight) {
-  UnmovedDelay delay;
+TEST(StandingDelayDetector, IsNotDetectedIfTheQueueShrinksWithTheFlight) {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 100ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
   EXPECT_FALSE(delay.on_long(
@@ -57,8 +57,8 @@ TEST(UnmovedDelay, IsNotDetectedIfTheQueueShrinksWithTheFlight) {
       {.now = begin + 120ms, .round_trip = 55ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 1s}));
 }
 
-TEST(UnmovedDelay, ComparesWithTheSmallestRttBeforeTheFlightWasHalved) {
-  UnmovedDelay delay;
+TEST(StandingDelayDetector, ComparesWithTheSmallestRttBeforeTheFlightWasHalved) {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 300ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}))
       << "one that met a link that stood still";
@@ -70,8 +70,8 @@ TEST(UnmovedDelay, ComparesWithTheSmallestRttBeforeTheFlightWasHalved) {
       {.now = begin + 120ms, .round_trip = 60ms, .in_flight = Bytes(20'000), .rate = rate, .long_for = 1s}));
 }
 
-TEST(UnmovedDelay, RestartsWithMoreInFlightOrAfterAShortRtt) {
-  UnmovedDelay delay;
+TEST(StandingDelayDetector, RestartsWithMoreInFlightOrAfterAShortRtt) {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
   EXPECT_FALSE(delay.on_long(
@@ -89,8 +89,8 @@ TEST(UnmovedDelay, RestartsWithMoreInFlightOrAfterAShortRtt) {
 }
 
 /// A delay that does not move has been found, and what kept the rate of before is held: 60 000 bytes.
-UnmovedDelay held() {
-  UnmovedDelay delay;
+StandingDelayDetector held() {
+  StandingDelayDetector delay;
   EXPECT_FALSE(
       delay.on_long({.now = begin, .round_trip = 60ms, .in_flight = Bytes(40'000), .rate = rate, .long_for = 1s}));
   EXPECT_FALSE(delay.on_long(
@@ -101,16 +101,16 @@ UnmovedDelay held() {
   return delay;
 }
 
-TEST(UnmovedDelay, HeldBytesGrowWhileRttsDoNot) {
-  UnmovedDelay delay = held();
+TEST(StandingDelayDetector, HeldBytesGrowWhileRttsDoNot) {
+  StandingDelayDetector delay = held();
   delay.adapt(63ms, 60ms, Bytes(4000));
   EXPECT_DOUBLE_EQ(delay.held(), 61'000);
   delay.adapt(70ms, 60ms, Bytes(4000));
   EXPECT_DOUBLE_EQ(delay.held(), 61'000) << "a queue begins to stand";
 }
 
-TEST(UnmovedDelay, HoldsNothingIfRttsGrowOrAreExplained) {
-  UnmovedDelay delay = held();
+TEST(StandingDelayDetector, HoldsNothingIfRttsGrowOrAreExplained) {
+  StandingDelayDetector delay = held();
   delay.adapt(91ms, 60ms, Bytes(4000));
   EXPECT_EQ(delay.held(), 0) << "others fill a queue, or the link fades";
   delay.adapt(60ms, 60ms, Bytes(4000));

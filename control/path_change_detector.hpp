@@ -9,7 +9,7 @@ namespace sluice::control {
 
 /// Detects a longer path: measures by how much RTTs exceed the queues in a Node-B's reports. If enough reports in a row
 /// agree, the excess is a longer path. Reads no clock; thread: its owner's.
-class UnexplainedDelay {
+class PathChangeDetector {
  public:
   /// Discards the evidence: a report accounts for the measured delay, or is unusable.
   void forget() { reports_ = 0; }
