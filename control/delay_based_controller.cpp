@@ -112,7 +112,7 @@ Duration DelayBasedController::listened_until(Instant now) const {
 
 void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
-  news.round_trip = lateness_.take_out(raw, raw.now - last_ack_, delivery_);
+  news.round_trip = ack_delay_.take_out(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(news.now);
   cross_traffic_.on_news(news.delivered, news.cross_traffic, has_ack_ ? news.now - last_ack_ : Duration::zero());
   if (news.round_trip > Duration::zero()) cross_traffic_.on_round_trip(news.round_trip);
@@ -125,7 +125,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
   reference_part_ = news.reference_part;
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   record_round_trip(news, listened);
-  const Instant came = news.now - lateness_.newest();
+  const Instant came = news.now - ack_delay_.newest();
   // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
   // before, it tells no rate: one of the two clocks was wrong.
   if (came + clocks_differ >= delivered_at_) {
@@ -146,7 +146,7 @@ void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
 /// queue. A drain gives it little.
 bool DelayBasedController::is_link_limited(const Acknowledged& news) const {
   if (min_rtt_.probing()) return false;
-  if (news.held_back && lateness_.newest() <= base_delay() && !start_.refilling()) return true;
+  if (news.held_back && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
@@ -194,7 +194,7 @@ Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
 Duration DelayBasedController::feedback_delay() const {
   if (!min_rtt_.known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
-  return base_delay() + std::max(clump, lateness_.usual());
+  return base_delay() + std::max(clump, ack_delay_.usual());
 }
 
 /// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
@@ -261,7 +261,7 @@ double DelayBasedController::drained() const {
   if (min_rtt_.is_unvalidated()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
-  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
+  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
 }
 
 /// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
@@ -363,13 +363,14 @@ double DelayBasedController::model() const {
 }
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
-/// `max_late` bytes.
-double DelayBasedController::beside_the_way(double max_late) const {
+/// `ack_delay_bound` bytes.
+double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
   const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
-  const double late = lateness_.is_known() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
+  const double late =
+      ack_delay_.is_known() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
   const double stretched = std::max(0.0, stretch - segments);
   const auto segment = static_cast<double>(parameters_.segment.count());
@@ -378,11 +379,11 @@ double DelayBasedController::beside_the_way(double max_late) const {
   const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
   double waiting = std::max({ahead, late, stretched});
-  const Duration latest = lateness_.greatest();
+  const Duration latest = ack_delay_.max();
   if (latest > Duration::zero()) {
-    const Duration newest = std::min(lateness_.newest(), latest);
+    const Duration newest = std::min(ack_delay_.newest(), latest);
     const double late_for = std::max(late_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
-    waiting = std::max(waiting, std::min(rate * late_for, max_late));
+    waiting = std::max(waiting, std::min(rate * late_for, ack_delay_bound));
   }
   return segments + delayed + waiting;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/ack_delay_estimator.hpp"
 #include "control/acknowledged.hpp"
 #include "control/cross_traffic_estimator.hpp"
 #include "control/delivery_estimator.hpp"
@@ -12,7 +13,6 @@
 #include "control/path_change_detector.hpp"
 #include "control/slow_start.hpp"
 #include "control/standing_delay_detector.hpp"
-#include "control/uplink_lateness.hpp"
 #include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -70,7 +70,7 @@ struct DelayBasedParameters {
 /// What decides, in this order; each later one may change what the earlier ones give:
 ///
 /// - The link is searched for (SlowStart): the window doubles with each round trip.
-/// - The link is known (DeliveryEstimator, MinRttEstimator, UplinkLateness): as above.
+/// - The link is known (DeliveryEstimator, MinRttEstimator, AckDelayEstimator): as above.
 /// - It is unclear whether the path has become longer (StandingDelayDetector): no less than what kept the rate of
 /// before.
 /// - Data was lost (LossBound): no more than the bound that losses set.
@@ -125,12 +125,12 @@ class DelayBasedController {
   /// A mean of what packets of all connections take there and back; zero while unknown.
   [[nodiscard]] Duration usual_trip() const { return from_seconds(cross_traffic_.usual_trip()); }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
-  [[nodiscard]] Duration late() const { return lateness_.newest(); }
+  [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
   /// … the greatest of late, which decays with half a second; zero where none is known.
-  [[nodiscard]] Duration greatest_late() const { return lateness_.greatest(); }
+  [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
-  [[nodiscard]] Duration max_late(Duration round_trip) const {
+  [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
@@ -174,7 +174,7 @@ class DelayBasedController {
   [[nodiscard]] Duration wait() const;
   void see_to_losses(const Acknowledged& news);
   [[nodiscard]] double model() const;
-  [[nodiscard]] double beside_the_way(double max_late) const;
+  [[nodiscard]] double beside_the_way(double ack_delay_bound) const;
   [[nodiscard]] double beside_the_bound() const;
   [[nodiscard]] bool extrapolates() const;
   void note_rests();
@@ -192,7 +192,7 @@ class DelayBasedController {
   DeliveryEstimator delivery_;
   MinRttEstimator min_rtt_;
   SlowStart start_;
-  UplinkLateness lateness_;
+  AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
   PathChangeDetector path_change_;        ///< by reports
   StandingDelayDetector standing_delay_;  ///< by what is in flight

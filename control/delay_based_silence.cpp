@@ -29,7 +29,7 @@ constexpr Duration overdue_look = milliseconds(10);
 /// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
 /// the window of a connection that stays end to end goes in acknowledgements.
 bool DelayBasedController::extrapolates() const {
-  return lateness_.is_notable() && further_ <= Duration::zero();
+  return ack_delay_.is_notable() && further_ <= Duration::zero();
 }
 
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
@@ -48,7 +48,7 @@ bool DelayBasedController::grows_in_silence() const {
 /// is about a rest: what it sends in a burst is then under way before the burst begins.
 DelayBasedController::Silence DelayBasedController::silence() const {
   if (extrapolates()) {
-    const Duration until = lateness_.usual() + unusual_late - lateness_.newest();
+    const Duration until = ack_delay_.usual() + unusual_late - ack_delay_.newest();
     return {Duration::zero(), std::max(until, Duration::zero())};
   }
   const Duration from = delivery_.gap() / 2;
@@ -66,7 +66,7 @@ Bytes DelayBasedController::grown(Duration lasted) const {
 Duration DelayBasedController::overdue_after() const {
   if (!min_rtt_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(min_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
+  return std::max(min_overdue, 2 * (base_delay() + wait()) + ack_delay_.max() + carried);
 }
 
 Bytes DelayBasedController::window(Instant now) const {

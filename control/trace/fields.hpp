@@ -158,7 +158,7 @@ void each_field(Self& news, Visit& visit) {
   visit("in_flight", news.in_flight);
   visit("flows", news.flows);
   visit("held_back", news.held_back);
-  visit("late", news.late);
+  visit("late", news.ack_delay);
   visit("others", news.cross_traffic);
   visit("further", news.further);
   visit("lost", news.lost);

@@ -28,7 +28,7 @@ struct TracedLaw<DelayBasedController> {
     visit("window", law.window());
     visit("rate", law.rate());
     visit("base_delay", law.base_delay());
-    visit("late", law.late());
+    visit("late", law.ack_delay());
     visit("starting", law.starting());
     visit("draining", law.draining());
   }

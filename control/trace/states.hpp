@@ -104,11 +104,11 @@ void SlowStart::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void UplinkLateness::fields(Self& self, Visit& visit) {
+void AckDelayEstimator::fields(Self& self, Visit& visit) {
   visit("newest", self.newest_);
   visit("newest_at", self.newest_at_);
   visit("usual", self.usual_);
-  visit("greatest", self.greatest_);
+  visit("greatest", self.max_ack_delay_);
   visit("unknown_for", self.unknown_for_);
 }
 
@@ -166,7 +166,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
   visit("base", self.min_rtt_);
   visit("start", self.start_);
-  visit("lateness", self.lateness_);
+  visit("lateness", self.ack_delay_);
   visit("sharers", self.cross_traffic_);
   visit("unexplained", self.path_change_);
   visit("unmoved", self.standing_delay_);

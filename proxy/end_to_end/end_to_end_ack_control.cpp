@@ -29,13 +29,13 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
 }
 
 /// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
-Duration EndToEndAckControl::Watched::late(Instant now, std::uint32_t ts_value,
-                                           const control::DelayBasedController& law, Duration round_trip) {
+Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
+                                                const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
   if (overtaken) return Duration(-1);
   timed = true;
   newest_ts = ts_value;
-  return possible_lateness(clock, law, now, ts_value, round_trip);
+  return possible_ack_delay(clock, law, now, ts_value, round_trip);
 }
 
 void EndToEndAckControl::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
@@ -106,7 +106,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   news.delivered = watched.on_wire(acked.delivered);
   news.round_trip = acked.round_trip;
   if (segment.has_timestamps) {
-    news.late = watched.late(now, segment.ts_value, controller.law(), news.round_trip);
+    news.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), news.round_trip);
   }
   news.further = watched.estimator.further();
   controller.on_ack(news);

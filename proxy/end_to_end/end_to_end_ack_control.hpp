@@ -58,8 +58,8 @@ class EndToEndAckControl {
     /// Returns the payload bytes of `wire` IP bytes in packets of the largest size seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
     /// Returns by how much the ACK with timestamp `ts_value` is late; negative if unknown.
-    [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
-                                Duration round_trip);
+    [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
+                                     Duration round_trip);
 
     control::EndToEndFlowEstimator estimator;
     control::PeerClock clock;

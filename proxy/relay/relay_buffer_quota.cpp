@@ -66,7 +66,7 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   if (demand.is_fresh(now)) return demand.bytes();
   // Data for the UE is held until its ACK arrives, and the ACK may be delayed for long by an upload on the uplink.
   const Duration late = in == Side::core && bearer.rate_control().is_ack_based()
-                            ? bearer.ack_controller().law().greatest_late()
+                            ? bearer.ack_controller().law().max_ack_delay()
                             : Duration{};
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.min_rtt() + late, now);
   return demand.bytes();

@@ -36,10 +36,10 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
 
 }  // namespace
 
-Duration possible_lateness(control::PeerClock& clock, const control::DelayBasedController& law, Instant now,
-                           std::uint32_t ticks, Duration round_trip) {
-  const Duration most = law.max_late(round_trip);
-  const Duration late = clock.late(now, ticks, law.late(), most);
+Duration possible_ack_delay(control::PeerClock& clock, const control::DelayBasedController& law, Instant now,
+                            std::uint32_t ticks, Duration round_trip) {
+  const Duration most = law.ack_delay_bound(round_trip);
+  const Duration late = clock.late(now, ticks, law.ack_delay(), most);
   if (late > round_trip && round_trip > Duration::zero()) [[unlikely]]
     return begin_again(clock, now, ticks, most);
   return late;
@@ -112,7 +112,7 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
   const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
-  if (took - least <= 2 * (common + law.greatest_late()) + queued_elsewhere) return Bytes::max();
+  if (took - least <= 2 * (common + law.max_ack_delay()) + queued_elsewhere) return Bytes::max();
   const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
   const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
                      segment_on_wire(flow.leg(Side::radio)) * segments_elsewhere;
@@ -138,13 +138,13 @@ void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::Ack
   follow(share, flow, bearer, controller);
   const Duration round_trip = greater(news.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const Duration late = endpoint.uses_timestamps() ? possible_lateness(share.clock, controller.law(), now,
-                                                                       endpoint.newest_ts_value(), round_trip)
+  const Duration late = endpoint.uses_timestamps() ? possible_ack_delay(share.clock, controller.law(), now,
+                                                                        endpoint.newest_ts_value(), round_trip)
                                                    : Duration(-1);
   control::Acknowledged sample = news_of(bearer, now);
   sample.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   sample.round_trip = round_trip;
-  sample.late = late;
+  sample.ack_delay = late;
   if (endpoint.has_recovery_state()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
   controller.on_ack(sample);
 }

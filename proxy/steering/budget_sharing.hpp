@@ -42,8 +42,8 @@ struct Competitors {
 /// PeerClock::late() does. A delay longer than the round trip that contains it is impossible. After such a value the
 /// clock estimate restarts: a clock that was set back would otherwise show a constant delay for minutes, and the
 /// controller would fill the shared radio queue accordingly. `round_trip`: zero while unknown.
-[[nodiscard]] Duration possible_lateness(control::PeerClock& clock, const control::DelayBasedController& law,
-                                         Instant now, std::uint32_t ticks, Duration round_trip);
+[[nodiscard]] Duration possible_ack_delay(control::PeerClock& clock, const control::DelayBasedController& law,
+                                          Instant now, std::uint32_t ticks, Duration round_trip);
 
 /// Feeds each bearer's ACK-based controller with the ACKs of its split connections, and divides its window among them.
 /// A waiting flow gets at most its part while another one waits. Short flows get the larger part, because users mostly

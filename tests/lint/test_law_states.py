@@ -13,7 +13,7 @@ MADE = {
     "DeliveryEstimator": {"memory_"},
     "MinRttEstimator": set(),
     "SlowStart": set(),
-    "UplinkLateness": set(),
+    "AckDelayEstimator": set(),
     "CrossTrafficEstimator": set(),
     "PathChangeDetector": set(),
     "StandingDelayDetector": set(),

@@ -271,7 +271,8 @@ TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   const DelayBasedController punctual = after_late_acknowledgements(0ms);
   EXPECT_EQ(punctual.window(later), punctual.window());
   EXPECT_GE(punctual.budget_available_at(later, Bytes(0)), later + 190ms) << "not before news is overdue";
-  const DelayBasedController unknown = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.late = -1ms; });
+  const DelayBasedController unknown =
+      after_late_acknowledgements(10ms, [](Acknowledged& news) { news.ack_delay = -1ms; });
   EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
   const DelayBasedController passing =
       after_late_acknowledgements(10ms, [](Acknowledged& news) { news.further = 60ms; });
@@ -449,7 +450,7 @@ TEST(DelayBasedController, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
     if (i <= 150) continue;
     EXPECT_LT(law.rate().bps(), 12e6);
   }
-  EXPECT_EQ(law.late(), 300ms);
+  EXPECT_EQ(law.ack_delay(), 300ms);
 }
 
 /// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.

@@ -57,7 +57,7 @@ struct Driver<DelayBasedController> {
     news.in_flight = dice.once_in(40) ? Bytes{} : Bytes(dice.between(0, law.window().count()));
     news.flows = static_cast<std::uint32_t>(dice.between(1, 3));
     news.held_back = !dice.once_in(5);
-    news.late = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
+    news.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
     news.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
     news.further = dice.once_in(2) ? 40ms : 0ms;
     news.reference_part = news.delivered.count() % 3 == 0 ? 0.5 : 1;

@@ -1,4 +1,4 @@
-#include "control/uplink_lateness.hpp"
+#include "control/ack_delay_estimator.hpp"
 
 #include <algorithm>
 
@@ -19,37 +19,37 @@ constexpr Duration late_known_for = seconds(1);
 
 }  // namespace
 
-Duration UplinkLateness::take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
-  if (news.late < Duration::zero()) {
+Duration AckDelayEstimator::take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
+  if (news.ack_delay < Duration::zero()) {
     unknown_for_ += std::min(since, longest_listening);
-    if (unknown_for_ > late_known_for) greatest_ = Duration::zero();
+    if (unknown_for_ > late_known_for) max_ack_delay_ = Duration::zero();
     if (news.now - newest_at_ > late_known_for) newest_ = Duration::zero();
     // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
     // not known.
     return newest_ > Duration::zero() ? Duration::zero() : news.round_trip;
   }
-  newest_ = std::min(news.late, longest_late);
+  newest_ = std::min(news.ack_delay, longest_late);
   newest_at_ = news.now;
   unknown_for_ = Duration::zero();
   usual_ += (newest_ - usual_) / 32;
-  if (newest_ > Duration::zero() || greatest_ > Duration::zero()) record_greatest(news, since, delivery);
+  if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(news, since, delivery);
   // A clock that was set back makes an acknowledgement later than it can be.
-  return std::max(news.round_trip - news.late, Duration::zero());
+  return std::max(news.round_trip - news.ack_delay, Duration::zero());
 }
 
 /// Meanwhile no more has come than was in flight: beyond that the link stood still as well.
-void UplinkLateness::record_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
+void AckDelayEstimator::record_max(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
   const Duration most = delivery.known() ? delivery.rate().time_for(news.in_flight + news.delivered) : longest_late;
   const Duration passed = std::min(since, late_memory);
-  greatest_ -= from_seconds(to_seconds(greatest_) * to_seconds(passed) / to_seconds(late_memory));
-  greatest_ = std::max(greatest_, std::min(newest_, most));
+  max_ack_delay_ -= from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(late_memory));
+  max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, most));
 }
 
-bool UplinkLateness::is_known() const {
+bool AckDelayEstimator::is_known() const {
   return unknown_for_ <= late_known_for;
 }
 
-bool UplinkLateness::is_notable() const {
+bool AckDelayEstimator::is_notable() const {
   return usual_ >= notable_late && is_known();
 }
 

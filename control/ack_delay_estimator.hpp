@@ -9,7 +9,7 @@ namespace sluice::control {
 /// How late acknowledgements of a UE are at its uplink, by the UE's timestamps: an uplink that is scheduled, or filled
 /// by an upload, makes them wait, and what has waited there has not waited in the radio queue. State and work are
 /// constant. No clock inside; thread: its owner's.
-class UplinkLateness {
+class AckDelayEstimator {
  public:
   /// Takes what an acknowledgement has waited for the uplink out of its round trip, and returns the rest; zero where
   /// that is not known. It came `since` the one before. A lateness that is longer than what `delivery` says the link
@@ -21,7 +21,7 @@ class UplinkLateness {
   /// The mean.
   [[nodiscard]] Duration usual() const { return usual_; }
   /// The greatest of late, which decays with half a second; zero where none is known.
-  [[nodiscard]] Duration greatest() const { return greatest_; }
+  [[nodiscard]] Duration max() const { return max_ack_delay_; }
   /// The UE's timestamps tell it.
   [[nodiscard]] bool is_known() const;
   /// It is known, and the uplink is one that makes acknowledgements wait.
@@ -32,12 +32,12 @@ class UplinkLateness {
   static void fields(Self& self, Visit& visit);
 
  private:
-  void record_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
+  void record_max(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
   Instant newest_at_{};
   Duration usual_{};
-  Duration greatest_{};
+  Duration max_ack_delay_{};
   Duration unknown_for_{};  ///< of listening since one was known
 };
 
