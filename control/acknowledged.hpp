@@ -16,7 +16,7 @@ struct Acknowledged {
   Bytes in_flight;            ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;    ///< connections that share the window, ≥ 1
   bool held_back = false;     ///< true if data has waited for the window meanwhile (window-limited)
-  Duration ack_delay{-1};     ///< delay of the ACK beyond the smallest seen (PeerClock); negative: unknown
+  Duration ack_delay{-1};     ///< delay of the ACK beyond the smallest seen (TimestampOneWayDelay); negative: unknown
   Bytes cross_traffic{};      ///< bytes sent to the UE since the last sample outside of the window, such as UDP
   Duration further{};         ///< delay from a change of the window to the data it allows, ≥ 0
   Bytes lost{};               ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "control/end_to_end_flow_estimator.hpp"
-#include "control/peer_clock.hpp"
+#include "control/timestamp_one_way_delay.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/bearer/bearer.hpp"
@@ -62,7 +62,7 @@ class EndToEndAckControl {
                                      Duration round_trip);
 
     control::EndToEndFlowEstimator estimator;
-    control::PeerClock clock;
+    control::TimestampOneWayDelay clock;
     Instant last_rx;  ///< time of the UE's newest segment
     Bytes counted;    ///< IP bytes that the controller counts as in flight
     std::uint32_t newest_ts = 0;

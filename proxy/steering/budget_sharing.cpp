@@ -28,18 +28,18 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
 }
 
 /// Restarts the estimate of the peer's clock, and returns the delay by the new one.
-[[gnu::noinline, gnu::cold]] Duration begin_again(control::PeerClock& clock, Instant now, std::uint32_t ticks,
-                                                  Duration most) {
-  clock = control::PeerClock{};
-  return clock.late(now, ticks, Duration::zero(), most);
+[[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
+                                                  std::uint32_t ticks, Duration most) {
+  clock = control::TimestampOneWayDelay{};
+  return clock.excess_delay(now, ticks, Duration::zero(), most);
 }
 
 }  // namespace
 
-Duration possible_ack_delay(control::PeerClock& clock, const control::DelayBasedController& law, Instant now,
+Duration possible_ack_delay(control::TimestampOneWayDelay& clock, const control::DelayBasedController& law, Instant now,
                             std::uint32_t ticks, Duration round_trip) {
   const Duration most = law.ack_delay_bound(round_trip);
-  const Duration late = clock.late(now, ticks, law.ack_delay(), most);
+  const Duration late = clock.excess_delay(now, ticks, law.ack_delay(), most);
   if (late > round_trip && round_trip > Duration::zero()) [[unlikely]]
     return begin_again(clock, now, ticks, most);
   return late;

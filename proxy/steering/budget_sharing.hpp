@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "control/delay_based_controller.hpp"
-#include "control/peer_clock.hpp"
+#include "control/timestamp_one_way_delay.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -39,11 +39,12 @@ struct Competitors {
 [[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
 
 /// Returns by how much the peer's newest segment is late by its timestamps, negative while unknown, as
-/// PeerClock::late() does. A delay longer than the round trip that contains it is impossible. After such a value the
-/// clock estimate restarts: a clock that was set back would otherwise show a constant delay for minutes, and the
-/// controller would fill the shared radio queue accordingly. `round_trip`: zero while unknown.
-[[nodiscard]] Duration possible_ack_delay(control::PeerClock& clock, const control::DelayBasedController& law,
-                                          Instant now, std::uint32_t ticks, Duration round_trip);
+/// TimestampOneWayDelay::excess_delay() does. A delay longer than the round trip that contains it is impossible. After
+/// such a value the clock estimate restarts: a clock that was set back would otherwise show a constant delay for
+/// minutes, and the controller would fill the shared radio queue accordingly. `round_trip`: zero while unknown.
+[[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
+                                          const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
+                                          Duration round_trip);
 
 /// Feeds each bearer's ACK-based controller with the ACKs of its split connections, and divides its window among them.
 /// A waiting flow gets at most its part while another one waits. Short flows get the larger part, because users mostly
@@ -80,7 +81,7 @@ class BudgetSharing {
     std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()
     std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckController::short_flows_waiting()
     std::uint32_t payload = 0;               ///< payload bytes from which `flight` was computed
-    control::PeerClock clock;
+    control::TimestampOneWayDelay clock;
   };
   /// Updates the flow's bytes in flight.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);

@@ -11,14 +11,14 @@ namespace sluice::control {
 /// clock's origin is arbitrary, its rate is a millisecond where this answers at all: others, and one that was set anew,
 /// are found out within seconds. All of it zero bytes is a clock that nothing is known of. State and work are constant.
 /// No clock inside; thread: its owner's.
-class PeerClock {
+class TimestampOneWayDelay {
  public:
   /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
   /// last five to ten seconds, where that one is taken to be later by no more than a millisecond each second; negative
   /// while the clock's rate is not known, and where an outage may have kept the segment.
   /// `first`: what the very first segment is taken to have waited, as others of the same peer have; ≥ 0. `most`: what
   /// this one can have waited by its own round trip, ≥ 0; an assumption that says more is corrected by it.
-  Duration late(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
+  Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
 
  private:
   [[nodiscard]] bool may_have_been_kept(Instant now, Duration late);
@@ -40,6 +40,6 @@ class PeerClock {
   bool in_milliseconds_ = false;
   bool assumed_ = false;  ///< the least delay is, and no segment was less late
 };
-static_assert(sizeof(PeerClock) <= 80, "one for each connection of a bearer that uses ACK feedback");
+static_assert(sizeof(TimestampOneWayDelay) <= 80, "one for each connection of a bearer that uses ACK feedback");
 
 }  // namespace sluice::control

@@ -1,4 +1,4 @@
-#include "control/peer_clock.hpp"
+#include "control/timestamp_one_way_delay.hpp"
 
 #include <algorithm>
 
@@ -30,15 +30,15 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 
 }  // namespace
 
-void PeerClock::begin(Instant now, std::uint32_t ticks, Duration waited) {
-  *this = PeerClock{};
+void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration waited) {
+  *this = TimestampOneWayDelay{};
   before_ = newest_ = least_ = -waited;
   assumed_ = waited > Duration::zero();
   origin_ = checked_ = min_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
 
-Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Duration most) {
+Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Duration first, Duration most) {
   if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - least_;
@@ -56,7 +56,7 @@ Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Durat
 
 /// The message is so late that its clock may be another, or an outage has kept it. Those that follow tell. Until then
 /// nothing is learned from it, nor said of it: in an outage the link to the peer has stood still as well.
-bool PeerClock::may_have_been_kept(Instant now, Duration late) {
+bool TimestampOneWayDelay::may_have_been_kept(Instant now, Duration late) {
   if (late <= waits_change_again || late > longest_kept || !in_milliseconds_) {
     kept_since_ = Instant{};
     return false;
@@ -65,7 +65,7 @@ bool PeerClock::may_have_been_kept(Instant now, Duration late) {
   return now - kept_since_ < kept_ones_come_for;
 }
 
-void PeerClock::correct(Duration delay, Duration most) {
+void TimestampOneWayDelay::correct(Duration delay, Duration most) {
   if (delay < least_) {
     assumed_ = false;
   } else if (delay - least_ > most) {
@@ -73,7 +73,7 @@ void PeerClock::correct(Duration delay, Duration most) {
   }
 }
 
-void PeerClock::record_least(Instant now, Duration delay) {
+void TimestampOneWayDelay::record_least(Instant now, Duration delay) {
   if (now - newest_since_ >= half_window) {
     assumed_ = false;
     before_ = newest_;
@@ -86,7 +86,7 @@ void PeerClock::record_least(Instant now, Duration delay) {
 }
 
 /// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.
-void PeerClock::check_rate(Instant now, std::uint32_t ticks) {
+void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;
   const Duration told = elapsed(checked_ticks_, ticks);
