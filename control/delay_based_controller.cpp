@@ -24,7 +24,7 @@ constexpr Duration slow_start = milliseconds(100);
 /// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
 /// a window that is too small all of it comes in one clump.
 constexpr Duration longest_margin = milliseconds(150);
-constexpr Duration longest_clump = milliseconds(10);
+constexpr Duration longest_aggregation = milliseconds(10);
 /// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
 /// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
 constexpr double late_gain = 1.35;
@@ -33,9 +33,9 @@ constexpr double reference_for_silence = 0.5;
 constexpr double reference_for_rests = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
-constexpr double clump_unexplained = 1.5;
+constexpr double aggregation_unexplained = 1.5;
 /// A UE whose mean acknowledgement is for more segments than this does not acknowledge each one.
-constexpr double prompt_stretch = 1.25;
+constexpr double prompt_ack_stretch = 1.25;
 /// Clocks of several connections agree about so well: each knows its least delay from other moments.
 constexpr Duration clocks_differ = milliseconds(30);
 
@@ -179,7 +179,7 @@ void DelayBasedController::record_round_trip(const Acknowledged& news, Duration 
 Duration DelayBasedController::margin() const {
   if (!delivery_.known()) return Duration::zero();
   const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * min_segments), longest_margin);
-  return std::max(pair, std::min(delivery_.peak().time_for(delivery_.clump()), longest_clump));
+  return std::max(pair, std::min(delivery_.peak().time_for(delivery_.ack_aggregation()), longest_aggregation));
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
@@ -193,8 +193,8 @@ Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
 
 Duration DelayBasedController::feedback_delay() const {
   if (!min_rtt_.known() || !delivery_.known()) return Duration::zero();
-  const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
-  return base_delay() + std::max(clump, ack_delay_.usual());
+  const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), longest_aggregation);
+  return base_delay() + std::max(aggregation, ack_delay_.usual());
 }
 
 /// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
@@ -268,8 +268,8 @@ double DelayBasedController::drained() const {
 /// one, it may have delayed that (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const Acknowledged& news) const {
   const double segment = static_cast<double>(parameters_.segment.count());
-  const bool delays = static_cast<double>(delivery_.stretch().count()) > prompt_stretch * segment;
-  const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_stretch * segment;
+  const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
+  const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_ack_stretch * segment;
   return {news.now, news.round_trip, news.in_flight, may_be_delayed, flows_ == 1};
 }
 
@@ -366,16 +366,17 @@ double DelayBasedController::model() const {
 /// `ack_delay_bound` bytes.
 double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
-  const auto clump = static_cast<double>(delivery_.clump().count());
-  const auto stretch = static_cast<double>(delivery_.stretch().count());
-  const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
-  const double late =
-      ack_delay_.is_known() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
+  const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
+  const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
+  const double ahead = parameters_.clumps * std::max(0.0, aggregation - segments);
+  const double late = ack_delay_.is_known()
+                          ? 0
+                          : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
-  const double stretched = std::max(0.0, stretch - segments);
+  const double stretched = std::max(0.0, ack_stretch - segments);
   const auto segment = static_cast<double>(parameters_.segment.count());
   // End to end each has a window of its own, which what another one is let have is no part of.
-  const double of_each = further_ > Duration::zero() ? std::max(segment, stretch - segment) : segment;
+  const double of_each = further_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
   const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
   double waiting = std::max({ahead, late, stretched});

@@ -9,7 +9,7 @@ namespace sluice::control {
 namespace {
 
 /// Deliveries within this time are one clump: one transmission interval of the uplink, read in several bursts.
-constexpr Duration clump_span = std::chrono::milliseconds(1);
+constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
 /// Share of the memory that must be observed before there is a mean, because the first ACKs may be compressed to any
 /// rate.
@@ -19,7 +19,7 @@ constexpr double min_weight = 0.2;
 constexpr Duration longest_rest = std::chrono::milliseconds(80);
 /// Time constants: the means cover about the last two seconds, and about 64 clumps.
 constexpr double rest_memory = 2;
-constexpr double gap_clumps = 64;
+constexpr double gap_aggregations = 64;
 /// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
 constexpr double uneven = 1.3;
 
@@ -30,7 +30,7 @@ DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(s
 void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
-  gathered_ = clump_ = stretch_ = 0;
+  gathered_ = ack_aggregation_ = ack_stretch_ = 0;
   gap_ = rest_ = 0;
   peak_.clear();
 }
@@ -43,13 +43,13 @@ void DeliveryEstimator::raise(Instant now, Rate rate) {
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   const auto bytes = static_cast<double>(newly.count());
   // The duration of the first clump after a pause is unknown, so it is not counted.
-  if (!counting_) first_clump_ = true;
-  const bool same_clump = counting_ && now - clump_began_ < clump_span;
-  first_clump_ = first_clump_ && (same_clump || !counting_);
-  record_clump(now, bytes);
-  follow(stretch_, bytes);
+  if (!counting_) first_aggregation_ = true;
+  const bool same_aggregation = counting_ && now - aggregation_began_ < aggregation_span;
+  first_aggregation_ = first_aggregation_ && (same_aggregation || !counting_);
+  record_aggregation(now, bytes);
+  follow(ack_stretch_, bytes);
   counting_ = true;
-  if (first_clump_) {
+  if (first_aggregation_) {
     last_ = now;
     return;
   }
@@ -68,14 +68,14 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   if (mean_ > 0) peak_.add(now, mean_);
 }
 
-void DeliveryEstimator::record_clump(Instant now, double bytes) {
-  if (counting_ && now - clump_began_ < clump_span) {
+void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
+  if (counting_ && now - aggregation_began_ < aggregation_span) {
     gathered_ += bytes;
     return;
   }
-  if (counting_) record_gap(now - clump_began_);
-  if (gathered_ > 0) follow(clump_, gathered_);
-  clump_began_ = now;
+  if (counting_) record_gap(now - aggregation_began_);
+  if (gathered_ > 0) follow(ack_aggregation_, gathered_);
+  aggregation_began_ = now;
   gathered_ = bytes;
 }
 
@@ -83,7 +83,7 @@ void DeliveryEstimator::record_gap(Duration gap) {
   if (gap > longest_rest) return;
   const double seconds = to_seconds(gap);
   rest_ += (seconds - rest_) * (seconds / rest_memory);
-  gap_ += (seconds - gap_) / gap_clumps;
+  gap_ += (seconds - gap_) / gap_aggregations;
 }
 
 bool DeliveryEstimator::has_rests() const {

@@ -37,9 +37,9 @@ class DeliveryEstimator {
   /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate peak() const { return peak_.known() ? Rate::bytes_per_second(peak_.value()) : Rate(); }
   /// Returns the usual size of a clump, as a mean over bytes: the size of the clump that a random byte belongs to.
-  [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
+  [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
   /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
-  [[nodiscard]] Bytes stretch() const { return Bytes(stretch_); }
+  [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
   /// Returns the mean time from one clump to the next, without stalls. Zero while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
@@ -54,7 +54,7 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  void record_clump(Instant now, double bytes);
+  void record_aggregation(Instant now, double bytes);
   void record_gap(Duration gap);
   /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
   void follow(double& mean, double bytes) const;
@@ -63,10 +63,10 @@ class DeliveryEstimator {
 
   Duration memory_;
   Instant last_{};
-  Instant clump_began_{};
+  Instant aggregation_began_{};
   double gathered_ = 0;  ///< bytes of the current clump
-  double clump_ = 0;
-  double stretch_ = 0;
+  double ack_aggregation_ = 0;
+  double ack_stretch_ = 0;
   double gap_ = 0;        ///< mean gap between clumps in s
   double rest_ = 0;       ///< time-weighted mean gap in s
   double share_ = 0;      ///< what one byte adds to the mean in 1/s, since the last time step
@@ -75,8 +75,8 @@ class DeliveryEstimator {
   double mean_ = 0;       ///< bytes/s
   double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
   WindowedExtreme<double, std::greater<>> peak_;
-  bool counting_ = false;     ///< true if deliveries since clump_began_ are contiguous
-  bool first_clump_ = false;  ///< the current clump is the first after a pause
+  bool counting_ = false;           ///< true if deliveries since aggregation_began_ are contiguous
+  bool first_aggregation_ = false;  ///< the current clump is the first after a pause
 };
 
 }  // namespace sluice::control

@@ -49,10 +49,10 @@ void Framing::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("last", self.last_);
-  visit("clump_began", self.clump_began_);
+  visit("clump_began", self.aggregation_began_);
   visit("gathered", self.gathered_);
-  visit("clump", self.clump_);
-  visit("stretch", self.stretch_);
+  visit("clump", self.ack_aggregation_);
+  visit("stretch", self.ack_stretch_);
   visit("gap", self.gap_);
   visit("rest", self.rest_);
   visit("share", self.share_);
@@ -62,7 +62,7 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("floor", self.floor_);
   visit("peak", self.peak_);
   visit("counting", self.counting_);
-  visit("first_clump", self.first_clump_);
+  visit("first_clump", self.first_aggregation_);
 }
 
 template <typename Self, typename Visit>

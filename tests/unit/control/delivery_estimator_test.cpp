@@ -38,7 +38,8 @@ TEST(DeliveryEstimator, AckAggregationIsMeasuredAndHardlyChangesTheRate) {
     DeliveryEstimator estimator(80ms);
     feed(estimator, at(0s), 10e6, packets, 5s);
     EXPECT_NEAR(estimator.rate().bps(), 10e6, 0.1e6) << packets;
-    EXPECT_NEAR(static_cast<double>(estimator.clump().count()), 1500.0 * static_cast<double>(packets), 200) << packets;
+    EXPECT_NEAR(static_cast<double>(estimator.ack_aggregation().count()), 1500.0 * static_cast<double>(packets), 200)
+        << packets;
   }
 }
 
