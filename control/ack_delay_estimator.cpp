@@ -19,27 +19,28 @@ constexpr Duration late_known_for = seconds(1);
 
 }  // namespace
 
-Duration AckDelayEstimator::take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
-  if (news.ack_delay < Duration::zero()) {
+Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
+  if (ack_sample.ack_delay < Duration::zero()) {
     unknown_for_ += std::min(since, longest_listening);
     if (unknown_for_ > late_known_for) max_ack_delay_ = Duration::zero();
-    if (news.now - newest_at_ > late_known_for) newest_ = Duration::zero();
+    if (ack_sample.now - newest_at_ > late_known_for) newest_ = Duration::zero();
     // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
     // not known.
-    return newest_ > Duration::zero() ? Duration::zero() : news.round_trip;
+    return newest_ > Duration::zero() ? Duration::zero() : ack_sample.round_trip;
   }
-  newest_ = std::min(news.ack_delay, longest_late);
-  newest_at_ = news.now;
+  newest_ = std::min(ack_sample.ack_delay, longest_late);
+  newest_at_ = ack_sample.now;
   unknown_for_ = Duration::zero();
   usual_ += (newest_ - usual_) / 32;
-  if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(news, since, delivery);
+  if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(ack_sample, since, delivery);
   // A clock that was set back makes an acknowledgement later than it can be.
-  return std::max(news.round_trip - news.ack_delay, Duration::zero());
+  return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
 /// Meanwhile no more has come than was in flight: beyond that the link stood still as well.
-void AckDelayEstimator::record_max(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
-  const Duration most = delivery.known() ? delivery.rate().time_for(news.in_flight + news.delivered) : longest_late;
+void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
+  const Duration most =
+      delivery.known() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : longest_late;
   const Duration passed = std::min(since, late_memory);
   max_ack_delay_ -= from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(late_memory));
   max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, most));

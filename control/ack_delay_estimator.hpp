@@ -1,6 +1,6 @@
 #pragma once
 
-#include "control/acknowledged.hpp"
+#include "control/ack_sample.hpp"
 #include "control/delivery_estimator.hpp"
 #include "dataplane/units/time.hpp"
 
@@ -14,7 +14,7 @@ class AckDelayEstimator {
   /// Takes what an acknowledgement has waited for the uplink out of its round trip, and returns the rest; zero where
   /// that is not known. It came `since` the one before. A lateness that is longer than what `delivery` says the link
   /// needs for everything that has come and is in flight is not the uplink's alone.
-  Duration take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
+  Duration take_out(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Of the newest acknowledgement of which it is known; zero where none was of late.
   [[nodiscard]] Duration newest() const { return newest_; }
@@ -32,7 +32,7 @@ class AckDelayEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  void record_max(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery);
+  void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
   Instant newest_at_{};

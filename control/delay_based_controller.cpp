@@ -110,69 +110,70 @@ Duration DelayBasedController::listened_until(Instant now) const {
   return silence <= longest_listening ? silence : std::min(silence, std::max(base_delay() + wait(), longest_listening));
 }
 
-void DelayBasedController::on_acknowledged(const Acknowledged& raw) {
-  Acknowledged news = raw;
-  news.round_trip = ack_delay_.take_out(raw, raw.now - last_ack_, delivery_);
-  const Duration listened = listened_until(news.now);
-  cross_traffic_.on_news(news.delivered, news.cross_traffic, has_ack_ ? news.now - last_ack_ : Duration::zero());
-  if (news.round_trip > Duration::zero()) cross_traffic_.on_round_trip(news.round_trip);
-  last_ack_ = news.now;
+void DelayBasedController::on_acknowledged(const AckSample& raw) {
+  AckSample ack_sample = raw;
+  ack_sample.round_trip = ack_delay_.take_out(raw, raw.now - last_ack_, delivery_);
+  const Duration listened = listened_until(ack_sample.now);
+  cross_traffic_.on_news(ack_sample.delivered, ack_sample.cross_traffic,
+                         has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
+  if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
+  last_ack_ = ack_sample.now;
   has_ack_ = true;
   unanswered_ = false;
-  idle_ = news.in_flight <= Bytes{};
-  left_ = news.in_flight;
-  flows_ = std::max(news.flows, 1U);
-  reference_part_ = news.reference_part;
-  further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
-  record_round_trip(news, listened);
-  const Instant came = news.now - ack_delay_.newest();
+  idle_ = ack_sample.in_flight <= Bytes{};
+  left_ = ack_sample.in_flight;
+  flows_ = std::max(ack_sample.flows, 1U);
+  reference_part_ = ack_sample.reference_part;
+  further_ += further_ > Duration::zero() ? (ack_sample.further - further_) / 16 : ack_sample.further;
+  record_round_trip(ack_sample, listened);
+  const Instant came = ack_sample.now - ack_delay_.newest();
   // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
   // before, it tells no rate: one of the two clocks was wrong.
   if (came + clocks_differ >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
-    delivery_.on_delivered(delivered_at_, news.delivered, is_link_limited(news));
+    delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
   }
-  if (idle_ && !news.held_back) delivery_.on_idle();
-  if (starting()) start_up(news);
+  if (idle_ && !ack_sample.held_back) delivery_.on_idle();
+  if (starting()) start_up(ack_sample);
   if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
-  see_to_losses(news);
-  see_to_base_delay(news);
-  refill(news);
+  see_to_losses(ack_sample);
+  see_to_base_delay(ack_sample);
+  refill(ack_sample);
   note_rests();
   set_window();
 }
 
 /// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
 /// queue. A drain gives it little.
-bool DelayBasedController::is_link_limited(const Acknowledged& news) const {
+bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
-  if (news.held_back && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
-  const Duration waited = min_rtt_.known() ? news.round_trip - base_delay() : Duration::zero();
+  if (ack_sample.held_back && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
+  const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
 
-void DelayBasedController::record_round_trip(const Acknowledged& news, Duration listened) {
-  if (news.round_trip <= Duration::zero()) return;
-  if (!min_rtt_.known()) min_rtt_.confirm(news.now);
-  min_rtt_.record(news.round_trip);
-  const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
+void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration listened) {
+  if (ack_sample.round_trip <= Duration::zero()) return;
+  if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
+  min_rtt_.record(ack_sample.round_trip);
+  const bool is_wanted = !ack_sample.held_back || ack_sample.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
-  if (is_wanted && min_rtt_.is_near(news.round_trip)) {
+  if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
     standing_delay_.forget();
     return min_rtt_.mark_fresh();
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
-  min_rtt_.add_sample(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
-  if (is_wanted || news.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
+  min_rtt_.add_sample(ack_sample.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  if (is_wanted || ack_sample.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
     return standing_delay_.restart();
-  standing_delay_.adapt(news.round_trip, min_rtt_.longer() + margin, news.delivered);
-  const StandingDelayDetector::Sample sample{.now = news.now,
-                                             .round_trip = news.round_trip,
-                                             .in_flight = news.in_flight + news.delivered,
+  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.longer() + margin, ack_sample.delivered);
+  const StandingDelayDetector::Sample sample{.now = ack_sample.now,
+                                             .round_trip = ack_sample.round_trip,
+                                             .in_flight = ack_sample.in_flight + ack_sample.delivered,
                                              .rate = delivery_.rate().bytes_per_second(),
                                              .long_for = min_rtt_.late_for()};
-  if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(news.now, *unmoved);
+  if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *unmoved);
 }
 
 /// What packets that come at once make of a round trip.
@@ -225,17 +226,18 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
-void DelayBasedController::start_up(const Acknowledged& news) {
-  if (news.held_back) start_.on_delivered(news.delivered);
+void DelayBasedController::start_up(const AckSample& ack_sample) {
+  if (ack_sample.held_back) start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
-  const double took = to_seconds(news.round_trip);
-  const bool may_be_long = news.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
+  const double took = to_seconds(ack_sample.round_trip);
+  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
     // Half of what is in flight now was when this segment was sent, and has been delivered since.
-    delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
+    delivery_.raise(ack_sample.now,
+                    Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
-  } else if (start_.grows_no_more(news.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
-                                  news.held_back)) {
+  } else if (start_.grows_no_more(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
+                                  ack_sample.held_back)) {
     end_start_up();
   }
 }
@@ -266,15 +268,16 @@ double DelayBasedController::drained() const {
 
 /// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
 /// one, it may have delayed that (RFC 9293 section 3.8.6.3).
-MinRttEstimator::Probe DelayBasedController::probe_of(const Acknowledged& news) const {
+MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
-  const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_ack_stretch * segment;
-  return {news.now, news.round_trip, news.in_flight, may_be_delayed, flows_ == 1};
+  const bool may_be_delayed =
+      delays && static_cast<double>(ack_sample.delivered.count()) < prompt_ack_stretch * segment;
+  return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
-void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
+void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
   if (!starting()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
@@ -282,19 +285,21 @@ void DelayBasedController::see_to_base_delay(const Acknowledged& news) {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
-  const bool may_drain = !starting() && news.held_back && delivery_.known();
+  const bool may_drain = !starting() && ack_sample.held_back && delivery_.known();
   if (draining()) {
-    if (min_rtt_.is_routine(news.now)) return begin_drain(news);
-    if (min_rtt_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
-  } else if (may_drain && min_rtt_.is_stale(news.now) && (min_rtt_.is_unvalidated() || !is_reported(news.now))) {
-    begin_drain(news);
+    if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
+    if (min_rtt_.on_drained(probe_of(ack_sample), drained(), margin())) end_drain(ack_sample.now);
+  } else if (may_drain && min_rtt_.is_stale(ack_sample.now) &&
+             (min_rtt_.is_unvalidated() || !is_reported(ack_sample.now))) {
+    begin_drain(ack_sample);
     start_.end();
   }
 }
 
-void DelayBasedController::begin_drain(const Acknowledged& news) {
+void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration usual = usual_trip();
-  min_rtt_.begin_drain(news.now, news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual);
+  min_rtt_.begin_drain(ack_sample.now,
+                       ack_sample.round_trip > Duration::zero() ? std::min(usual, ack_sample.round_trip) : usual);
 }
 
 void DelayBasedController::end_drain(Instant now) {
@@ -318,9 +323,9 @@ void DelayBasedController::end_drain(Instant now) {
 
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
 /// goes out as comes back until it is in flight.
-void DelayBasedController::refill(const Acknowledged& news) {
+void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!start_.refilling()) return;
-  start_.on_delivered(news.delivered);
+  start_.on_delivered(ack_sample.delivered);
   if (start_.window() >= model()) start_.end();
 }
 
@@ -338,11 +343,11 @@ Duration DelayBasedController::wait() const {
 }
 
 /// A link that is being found loses what its buffer does not hold: the search is over.
-void DelayBasedController::see_to_losses(const Acknowledged& news) {
-  const LossBound::Sample sample{.now = news.now,
-                                 .delivered = static_cast<double>(news.delivered.count()),
-                                 .lost = static_cast<double>(news.lost.count()),
-                                 .in_flight = static_cast<double>(news.in_flight.count()),
+void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
+  const LossBound::Sample sample{.now = ack_sample.now,
+                                 .delivered = static_cast<double>(ack_sample.delivered.count()),
+                                 .lost = static_cast<double>(ack_sample.lost.count()),
+                                 .in_flight = static_cast<double>(ack_sample.in_flight.count()),
                                  .base_delay = base_delay(),
                                  .beside = min_rtt_.known() ? beside_the_bound() : 0};
   if (losses_.on_acknowledged(sample) && starting()) end_start_up();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "control/ack_delay_estimator.hpp"
-#include "control/acknowledged.hpp"
+#include "control/ack_sample.hpp"
 #include "control/cross_traffic_estimator.hpp"
 #include "control/delivery_estimator.hpp"
 #include "control/loss_bound.hpp"
@@ -87,7 +87,7 @@ class DelayBasedController {
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
   explicit DelayBasedController(const DelayBasedParameters& parameters = {});
 
-  void on_acknowledged(const Acknowledged& news);
+  void on_acknowledged(const AckSample& ack_sample);
   /// A Node-B has reported how much waits in the UE's queue, of whomever; at any period. It settles what
   /// acknowledgements cannot tell apart: a queue that others fill, and a longer way. The first is no reason to drain,
   /// and the second is believed without.
@@ -159,20 +159,20 @@ class DelayBasedController {
     Duration until;
   };
 
-  void record_round_trip(const Acknowledged& news, Duration listened);
-  void start_up(const Acknowledged& news);
+  void record_round_trip(const AckSample& ack_sample, Duration listened);
+  void start_up(const AckSample& ack_sample);
   void end_start_up();
-  void see_to_base_delay(const Acknowledged& news);
-  [[nodiscard]] MinRttEstimator::Probe probe_of(const Acknowledged& news) const;
-  void begin_drain(const Acknowledged& news);
+  void see_to_base_delay(const AckSample& ack_sample);
+  [[nodiscard]] MinRttEstimator::Probe probe_of(const AckSample& ack_sample) const;
+  void begin_drain(const AckSample& ack_sample);
   void end_drain(Instant now);
-  void refill(const Acknowledged& news);
-  [[nodiscard]] bool is_link_limited(const Acknowledged& news) const;
+  void refill(const AckSample& ack_sample);
+  [[nodiscard]] bool is_link_limited(const AckSample& ack_sample) const;
   void raise_min_rtt(Duration base);
   [[nodiscard]] bool is_reported(Instant now) const;
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] Duration wait() const;
-  void see_to_losses(const Acknowledged& news);
+  void see_to_losses(const AckSample& ack_sample);
   [[nodiscard]] double model() const;
   [[nodiscard]] double beside_the_way(double ack_delay_bound) const;
   [[nodiscard]] double beside_the_bound() const;
@@ -199,11 +199,11 @@ class DelayBasedController {
   LossBound losses_;
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
-  Duration further_{};         ///< mean of Acknowledged::further
+  Duration further_{};         ///< mean of AckSample::further
   Instant last_ack_{};         ///< when anything was acknowledged
   Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
   Instant reported_at_{};      ///< when a Node-B reported last; zero: none has
-  double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
+  double reference_part_ = 1;  ///< AckSample::reference_part of the newest
   std::uint32_t flows_ = 1;
   bool rests_ = false;         ///< the link does, for longer than what waits lasts
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set

@@ -150,19 +150,19 @@ void each_field(Self& p, Visit& visit) {
 
 // --- inputs of the laws
 
-template <Either<Acknowledged> Self, typename Visit>
-void each_field(Self& news, Visit& visit) {
-  visit("now", news.now);
-  visit("delivered", news.delivered);
-  visit("round_trip", news.round_trip);
-  visit("in_flight", news.in_flight);
-  visit("flows", news.flows);
-  visit("held_back", news.held_back);
-  visit("late", news.ack_delay);
-  visit("others", news.cross_traffic);
-  visit("further", news.further);
-  visit("lost", news.lost);
-  visit("reference_part", news.reference_part, Between{0, 1});
+template <Either<AckSample> Self, typename Visit>
+void each_field(Self& ack_sample, Visit& visit) {
+  visit("now", ack_sample.now);
+  visit("delivered", ack_sample.delivered);
+  visit("round_trip", ack_sample.round_trip);
+  visit("in_flight", ack_sample.in_flight);
+  visit("flows", ack_sample.flows);
+  visit("held_back", ack_sample.held_back);
+  visit("late", ack_sample.ack_delay);
+  visit("others", ack_sample.cross_traffic);
+  visit("further", ack_sample.further);
+  visit("lost", ack_sample.lost);
+  visit("reference_part", ack_sample.reference_part, Between{0, 1});
 }
 
 template <Either<SmvsObservation> Self, typename Visit>

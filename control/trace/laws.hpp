@@ -36,8 +36,8 @@ struct TracedLaw<DelayBasedController> {
   struct OnAcknowledged {
     static constexpr std::string_view name = "acknowledged";
     static constexpr std::array<std::string_view, 1> names{"news"};
-    using Arguments = std::tuple<Acknowledged>;
-    static void apply(DelayBasedController& law, const Acknowledged& news) { law.on_acknowledged(news); }
+    using Arguments = std::tuple<AckSample>;
+    static void apply(DelayBasedController& law, const AckSample& ack_sample) { law.on_acknowledged(ack_sample); }
   };
   struct OnReport {
     static constexpr std::string_view name = "report";

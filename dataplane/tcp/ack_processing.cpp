@@ -8,7 +8,7 @@
 namespace sluice::tcp {
 
 /// Processes the ACK of a segment on the slow path. Returns false if the rest of the segment must be ignored.
-bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
+bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
   if (segment.ack > snd_.nxt || segment.ack < snd_.una - snd_.max_wnd) {
@@ -37,7 +37,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (bits_.use_sack && segment.sack_count != 0)
     scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
-  if (news != nullptr && event.delivered != 0) *news = {event.delivered, event.rtt};
+  if (ack_sample != nullptr && event.delivered != 0) *ack_sample = {event.delivered, event.rtt};
   event.duplicate = bits_.use_sack ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (bits_.use_sack && reports_duplicate(segment)) {

@@ -61,7 +61,7 @@ struct AckEvent {
 };
 
 /// Part of an AckEvent that is reported to the endpoint's owner.
-struct AckNews {
+struct AckSample {
   std::uint32_t delivered = 0;      ///< bytes newly acknowledged or sacked
   Duration rtt = AckEvent::no_rtt;  ///< RTT of the newest delivered segment sent once, or no_rtt
 };

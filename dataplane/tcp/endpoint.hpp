@@ -55,11 +55,11 @@ class Endpoint {
   /// verified and no other reference to the buffer exists. `payload` is empty afterwards, because bytes that are not
   /// kept are dropped. If `news` is not null and the segment acknowledges data, `news` is filled with what it
   /// acknowledges.
-  bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
+  bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample = nullptr);
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
   /// not qualify.
-  bool receive_pure_ack(const Segment& segment, Instant now, AckNews* news = nullptr);
+  bool receive_pure_ack(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
   /// connection must be established, without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
@@ -68,7 +68,7 @@ class Endpoint {
   void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Processes one segment whose payload could not be stored for lack of memory: its header counts, its payload is
   /// treated as lost on the path. Returns is_plausible() as receive() does.
-  bool receive_without_payload(const Segment& segment, Instant now, AckNews* news = nullptr);
+  bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection, which a sender that cannot observe it is unlikely to guess (RFC
   /// 5961 section 1). A caller may then use more of the segment than its data, such as its IP header. The sequence
   /// number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions begin. The
@@ -359,9 +359,10 @@ class Endpoint {
   [[nodiscard]] bool is_expected(const Segment& segment) const;
   [[nodiscard]] bool answers_all(const Segment& segment) const;
   [[nodiscard]] bool answers_in_order(const Segment& segment) const;
-  [[gnu::noinline]] bool receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
-  bool receive_pure_ack_in_order(const Segment& segment, Instant now, AckNews* news);
-  [[gnu::noinline]] bool check(const Segment& segment, Instant now, AckNews* news);
+  [[gnu::noinline]] bool receive_slow(const Segment& segment, packet::Packet&& payload, Instant now,
+                                      AckSample* ack_sample);
+  bool receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample);
+  [[gnu::noinline]] bool check(const Segment& segment, Instant now, AckSample* ack_sample);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_keepalive(const Segment& segment) const;
   [[nodiscard]] bool owner_answers() const;
@@ -394,8 +395,8 @@ class Endpoint {
   [[nodiscard]] std::uint16_t advertise();
 
   // --- defined in ack_processing.cpp ---
-  void acknowledge(SeqNum ack, Instant now, AckNews* news);
-  bool process_ack(const Segment& segment, Instant now, AckNews* news);
+  void acknowledge(SeqNum ack, Instant now, AckSample* ack_sample);
+  bool process_ack(const Segment& segment, Instant now, AckSample* ack_sample);
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);
   void take_window(const Segment& segment);

@@ -173,11 +173,11 @@ inline Duration Endpoint::probe_timeout() const {
 }
 
 /// Processes an ACK of new data that carries no SACK blocks, while no recovery is in progress.
-inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
+inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) {
   AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
   advance_una(ack, event);
   event.delivered = event.acked;
-  if (news != nullptr) *news = {event.delivered, event.rtt};
+  if (ack_sample != nullptr) *ack_sample = {event.delivered, event.rtt};
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 

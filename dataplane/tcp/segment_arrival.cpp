@@ -33,12 +33,12 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
   return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
 }
 
-bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
+bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample) {
   if (!is_expected(segment)) [[unlikely]]
-    return receive_slow(segment, std::move(payload), now, news);
+    return receive_slow(segment, std::move(payload), now, ack_sample);
   if (bits_.use_timestamps) remember_timestamp(segment, now);
   const SeqNum before = snd_.una;
-  if (segment.ack != before) acknowledge(segment.ack, now, news);
+  if (segment.ack != before) acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   if (segment.payload_len == 0) return true;
   append_in_order(std::move(payload));
@@ -46,11 +46,11 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
   return true;
 }
 
-bool Endpoint::receive_pure_ack(const Segment& segment, Instant now, AckNews* news) {
+bool Endpoint::receive_pure_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!is_expected(segment)) return false;
   if (bits_.use_timestamps) remember_timestamp(segment, now);
   const SeqNum before = snd_.una;
-  acknowledge(segment.ack, now, news);
+  acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   return true;
 }
@@ -77,8 +77,8 @@ bool Endpoint::is_plausible(const Segment& segment) const {
   return segment.seq + std::max(room_, min_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.adv, rcv_.nxt);
 }
 
-bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
-  return receive_slow(segment, {}, now, news);
+bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample) {
+  return receive_slow(segment, {}, now, ack_sample);
 }
 
 /// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress, so no
@@ -101,12 +101,12 @@ inline bool Endpoint::answers_in_order(const Segment& segment) const {
 }
 
 /// Processes a segment that the fast path does not accept; parameters and result are those of receive().
-bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
+bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample) {
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);
   packet::Packet left = std::move(payload);  // returned to its pool if it is not consumed
   bits_.on_fast_path = false;
-  if (orderly ? receive_pure_ack_in_order(segment, now, news) : check(segment, now, news)) {
+  if (orderly ? receive_pure_ack_in_order(segment, now, ack_sample) : check(segment, now, ack_sample)) {
     if (bits_.use_timestamps) remember_timestamp(segment, now);  // only after its acknowledgement was accepted
     if (segment.flags.urg()) take_urgent_pointer(segment);
     if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
@@ -116,18 +116,18 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 }
 
 /// Short form of check() for a segment that fulfils answers_in_order(). Returns false if the connection is closed now.
-inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckNews* news) {
+inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample) {
   const SeqNum before = snd_.una;
   bits_.peer_responded = false;
   loss_recovery_.duplicate_acks = 0;
-  acknowledge(segment.ack, now, news);
+  acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
   return bits_.state != State::closed;
 }
 
 /// Applies all checks to the segment and processes its ACK. Returns false if the rest of the segment must be ignored.
-bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
+bool Endpoint::check(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (bits_.state == State::closed || bits_.reset_due) return false;
   if (bits_.state == State::syn_sent) {
     receive_in_syn_sent(segment, now);
@@ -145,7 +145,7 @@ bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
   if (!check_sequence(segment, now)) return false;
   if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return false;
   if (bits_.use_ecn) count_mark(segment);
-  return process_ack(segment, now, news);
+  return process_ack(segment, now, ack_sample);
 }
 
 /// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge
@@ -154,8 +154,8 @@ bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
 bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const SeqNum end = segment.seq + segment.length();
   const bool begins_inside = segment.seq <= later(rcv_.adv, rcv_.nxt);
-  const bool news = segment.length() == 0 ? segment.seq >= rcv_.nxt : end > rcv_.nxt;
-  if (begins_inside && news) return true;
+  const bool ack_sample = segment.length() == 0 ? segment.seq >= rcv_.nxt : end > rcv_.nxt;
+  if (begins_inside && ack_sample) return true;
   if (is_keepalive(segment)) {
     bits_.keepalive_pending = true;
     return false;

@@ -33,10 +33,10 @@ void AckController::take_over(Bytes in_flight) {
   ask<AcksCalls::TakeOver>(in_flight);
 }
 
-void AckController::on_ack(control::Acknowledged news) {
-  news.cross_traffic = std::exchange(cross_traffic_, Bytes{});
-  check_.on_acknowledged(news.delivered, news.round_trip);
-  ask<AcksCalls::OnAcknowledged>(news);
+void AckController::on_ack(control::AckSample ack_sample) {
+  ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
+  check_.on_acknowledged(ack_sample.delivered, ack_sample.round_trip);
+  ask<AcksCalls::OnAcknowledged>(ack_sample);
 }
 
 bool AckController::on_report(Instant now, const control::feedback::BearerReport& report) {

@@ -55,7 +55,7 @@ class AckController {
   /// Adds cross traffic: IP bytes sent to the UE outside of the window.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
-  void on_ack(control::Acknowledged news);
+  void on_ack(control::AckSample ack_sample);
   /// Feeds the controller with a report of the UE's queue. Returns false if ACKs contradict the report: discard it.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
   /// Notifies the controller before something is sent while nothing is in flight.

@@ -102,14 +102,14 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;
-  control::Acknowledged news = news_of(bearer, now);
-  news.delivered = watched.on_wire(acked.delivered);
-  news.round_trip = acked.round_trip;
+  control::AckSample ack_sample = make_ack_sample(bearer, now);
+  ack_sample.delivered = watched.on_wire(acked.delivered);
+  ack_sample.round_trip = acked.round_trip;
   if (segment.has_timestamps) {
-    news.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), news.round_trip);
+    ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
   }
-  news.further = watched.estimator.further();
-  controller.on_ack(news);
+  ack_sample.further = watched.estimator.further();
+  controller.on_ack(ack_sample);
   return waits && watched.counted <= Bytes{};
 }
 

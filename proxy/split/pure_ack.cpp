@@ -61,11 +61,11 @@ bool pure_ack::receive(SplitContext& context, packet::Packet& packet, const tcp:
   Bearer& bearer = context.shard.registry.bearer(flow.bearer);
   const bool feeds_controller = in == Side::radio && bearer.rate_control().uses_ack_feedback();
   const tcp::SeqNum before = own.endpoint.snd_una();
-  tcp::AckNews news;
-  if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &news : nullptr)) [[unlikely]]
+  tcp::AckSample ack_sample;
+  if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &ack_sample : nullptr)) [[unlikely]]
     return false;
   packet.reset();
-  if (feeds_controller) context.budget_sharing.on_ack(flow, id, bearer, news, now);
+  if (feeds_controller) context.budget_sharing.on_ack(flow, id, bearer, ack_sample, now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   if (other.keepalive_passed) [[unlikely]] {

@@ -44,9 +44,9 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
   bool believed = false;
-  tcp::AckNews news;
+  tcp::AckSample ack_sample;
   Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(context, flow) : nullptr;
-  tcp::AckNews* const told = fed != nullptr ? &news : nullptr;
+  tcp::AckSample* const told = fed != nullptr ? &ack_sample : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
     if (!context.buffer_quota.accepts_payload(flow, in, segment)) [[unlikely]] {
@@ -64,7 +64,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     packet.reset();
     believed = own.endpoint.receive(segment, {}, now, told);
   }
-  if (news.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, news, now);
+  if (ack_sample.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, ack_sample, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }

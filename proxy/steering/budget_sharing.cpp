@@ -59,15 +59,15 @@ Competitors competitors_for(const Bearer& bearer) {
           controller.short_flows_waiting() + controller.end_to_end.short_flows};
 }
 
-control::Acknowledged news_of(const Bearer& bearer, Instant now) {
+control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   const std::uint32_t competitors = competitors_for(bearer).all;
-  control::Acknowledged news;
-  news.now = now;
-  news.in_flight = bearer.ack_controller().flight();
-  news.flows = std::max(competitors, 1U);
-  news.held_back = competitors > 0;
-  news.reference_part = bearer.reference_part(now);
-  return news;
+  control::AckSample ack_sample;
+  ack_sample.now = now;
+  ack_sample.in_flight = bearer.ack_controller().flight();
+  ack_sample.flows = std::max(competitors, 1U);
+  ack_sample.held_back = competitors > 0;
+  ack_sample.reference_part = bearer.reference_part(now);
+  return ack_sample;
 }
 
 /// Updates the flow's bytes in flight. Usually they have not changed.
@@ -132,17 +132,17 @@ void BudgetSharing::update_inflight(const Flow& flow, FlowId id, Bearer& bearer)
   follow(shares_[id], flow, bearer, bearer.ack_controller());
 }
 
-void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
+void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   follow(share, flow, bearer, controller);
-  const Duration round_trip = greater(news.rtt, Duration::zero());
+  const Duration round_trip = greater(ack_sample.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Duration late = endpoint.uses_timestamps() ? possible_ack_delay(share.clock, controller.law(), now,
                                                                         endpoint.newest_ts_value(), round_trip)
                                                    : Duration(-1);
-  control::Acknowledged sample = news_of(bearer, now);
-  sample.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
+  control::AckSample sample = make_ack_sample(bearer, now);
+  sample.delivered = on_wire(flow.leg(Side::radio), Bytes(ack_sample.delivered));
   sample.round_trip = round_trip;
   sample.ack_delay = late;
   if (endpoint.has_recovery_state()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));

@@ -36,7 +36,7 @@ struct Competitors {
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
 /// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires
 /// rate_control().uses_ack_feedback().
-[[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
+[[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
 /// Returns by how much the peer's newest segment is late by its timestamps, negative while unknown, as
 /// TimestampOneWayDelay::excess_delay() does. A delay longer than the round trip that contains it is impossible. After
@@ -57,7 +57,7 @@ class BudgetSharing {
   /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer uses ACKs.
-  [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
+  [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
   /// Returns how many IP bytes the flow may send now. `beyond_its_part`: the flow may also use what others leave.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);

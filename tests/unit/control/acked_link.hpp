@@ -100,7 +100,7 @@ struct AckedLink {
   void compete(Milliseconds now);
   void report(Milliseconds now, DelayBasedController& law);
   void ack(Milliseconds now, DelayBasedController& law);
-  void notify(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law);
+  void notify(Milliseconds now, AckSample ack_sample, std::uint64_t newest, DelayBasedController& law);
   void send(Milliseconds now, DelayBasedController& law);
   void put(Milliseconds now, bool again);
 
@@ -251,7 +251,7 @@ inline void AckedLink::report(Milliseconds now, DelayBasedController& law) {
 /// lost, and after a second without any news so is everything.
 inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
   std::uint64_t newest = 0;
-  Acknowledged news;
+  AckSample ack_sample;
   for (std::size_t i = 0; i < returning_.size();) {
     if (returning_[i].first > now) {
       ++i;
@@ -263,15 +263,15 @@ inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
                                     [&](const Packet& p) { return p.number == packet_back.number; });
     if (known == outstanding_.end()) continue;
     outstanding_.erase(known);
-    news.delivered += packet;
+    ack_sample.delivered += packet;
     in_flight_ -= static_cast<double>(packet.count());
     if (!packet_back.again && packet_back.number > newest) {
       newest = packet_back.number;
-      news.round_trip = std::chrono::milliseconds(now - packet_back.sent);
+      ack_sample.round_trip = std::chrono::milliseconds(now - packet_back.sent);
     }
-    if (news.delivered >= packet * segments_per_ack) notify(now, std::exchange(news, {}), newest, law);
+    if (ack_sample.delivered >= packet * segments_per_ack) notify(now, std::exchange(ack_sample, {}), newest, law);
   }
-  if (news.delivered > Bytes{}) notify(now, news, newest, law);
+  if (ack_sample.delivered > Bytes{}) notify(now, ack_sample, newest, law);
   if (last_ack_ == now) {
     waited_ = false;
   } else if (!outstanding_.empty() && now - last_ack_ >= 1000) {
@@ -282,20 +282,20 @@ inline void AckedLink::ack(Milliseconds now, DelayBasedController& law) {
   }
 }
 
-inline void AckedLink::notify(Milliseconds now, Acknowledged news, std::uint64_t newest, DelayBasedController& law) {
+inline void AckedLink::notify(Milliseconds now, AckSample ack_sample, std::uint64_t newest, DelayBasedController& law) {
   while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
     outstanding_.pop_front();
     in_flight_ -= static_cast<double>(packet.count());
     ++lost_;
     ++result_losses_;
-    news.lost += packet;
+    ack_sample.lost += packet;
   }
   last_ack_ = now;
-  news.now = at(now);
-  news.held_back = waited_;
-  news.in_flight = Bytes(in_flight_);
-  news.cross_traffic = Bytes(std::exchange(cross_traffic_, 0.0));
-  law.on_acknowledged(news);
+  ack_sample.now = at(now);
+  ack_sample.held_back = waited_;
+  ack_sample.in_flight = Bytes(in_flight_);
+  ack_sample.cross_traffic = Bytes(std::exchange(cross_traffic_, 0.0));
+  law.on_acknowledged(ack_sample);
 }
 
 inline void AckedLink::send(Milliseconds now, DelayBasedController& law) {

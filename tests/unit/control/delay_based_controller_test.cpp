@@ -69,13 +69,13 @@ TEST(DelayBasedController, AShortFlowLowersTheShareOfTheReference) {
   parameters.clumps = 0;
   DelayBasedController law(parameters);
   const auto ack = [&](int i, Duration took, double part) {
-    Acknowledged news{.now = at(i * 1200us),
-                      .delivered = Bytes(1500),
-                      .round_trip = took,
-                      .in_flight = Bytes(30'000),
-                      .held_back = true};
-    news.reference_part = part;
-    law.on_acknowledged(news);
+    AckSample ack_sample{.now = at(i * 1200us),
+                         .delivered = Bytes(1500),
+                         .round_trip = took,
+                         .in_flight = Bytes(30'000),
+                         .held_back = true};
+    ack_sample.reference_part = part;
+    law.on_acknowledged(ack_sample);
   };
   for (int i = 1; i <= 2000; ++i) ack(i, i < 10 ? 20ms : 36ms, 1);
   ack(2001, 36ms, 0.5);
@@ -206,14 +206,14 @@ TEST(DelayBasedController, AddsTheBytesOfOneAck) {
     DelayBasedController law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
     for (Duration now = apart; now <= 3s; now += apart) {
-      Acknowledged news{.now = at(now),
-                        .delivered = Bytes(1500 * segments),
-                        .round_trip = 40ms,
-                        .in_flight = Bytes(75'000),
-                        .flows = flows,
-                        .held_back = true};
-      news.further = further;
-      law.on_acknowledged(news);
+      AckSample ack_sample{.now = at(now),
+                           .delivered = Bytes(1500 * segments),
+                           .round_trip = 40ms,
+                           .in_flight = Bytes(75'000),
+                           .flows = flows,
+                           .held_back = true};
+      ack_sample.further = further;
+      law.on_acknowledged(ack_sample);
     }
     return static_cast<double>(law.window().count());
   };
@@ -225,18 +225,18 @@ TEST(DelayBasedController, AddsTheBytesOfOneAck) {
 
 /// Returns a window after 10 Mb/s over a path of 40 ms. An ACK arrives every 10 ms, delayed by `late`; `change` alters
 /// the ACKs of the last 1.2 s.
-DelayBasedController after_late_acknowledgements(Duration late, const std::function<void(Acknowledged&)>& change = {}) {
+DelayBasedController after_late_acknowledgements(Duration late, const std::function<void(AckSample&)>& change = {}) {
   DelayBasedController law;
   for (int i = 1; i < 500; ++i) {
     const Duration waited = late + (i < 10 ? 0ms : 30ms);
-    Acknowledged news{.now = at(i * 10ms),
-                      .delivered = Bytes(12500),
-                      .round_trip = 40ms + waited,
-                      .in_flight = Bytes(90000),
-                      .held_back = true,
-                      .late = late};
-    if (change && i >= 380) change(news);
-    law.on_acknowledged(news);
+    AckSample ack_sample{.now = at(i * 10ms),
+                         .delivered = Bytes(12500),
+                         .round_trip = 40ms + waited,
+                         .in_flight = Bytes(90000),
+                         .held_back = true,
+                         .late = late};
+    if (change && i >= 380) change(ack_sample);
+    law.on_acknowledged(ack_sample);
   }
   return law;
 }
@@ -272,12 +272,13 @@ TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
   EXPECT_EQ(punctual.window(later), punctual.window());
   EXPECT_GE(punctual.budget_available_at(later, Bytes(0)), later + 190ms) << "not before news is overdue";
   const DelayBasedController unknown =
-      after_late_acknowledgements(10ms, [](Acknowledged& news) { news.ack_delay = -1ms; });
+      after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.ack_delay = -1ms; });
   EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
   const DelayBasedController passing =
-      after_late_acknowledgements(10ms, [](Acknowledged& news) { news.further = 60ms; });
+      after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.further = 60ms; });
   EXPECT_EQ(passing.window(later), passing.window()) << "it goes in acknowledgements, of which there are none";
-  const DelayBasedController over = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.in_flight = {}; });
+  const DelayBasedController over =
+      after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.in_flight = {}; });
   EXPECT_EQ(over.window(later), over.window()) << "nobody has anything to say";
 }
 
@@ -355,19 +356,19 @@ DelayBasedController settled(Duration further) {
   parameters.clumps = 0;
   DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
-    Acknowledged news{.now = at(i * 1200us),
-                      .delivered = Bytes(1500),
-                      .round_trip = i < 10 ? 20ms : 36ms,
-                      .in_flight = Bytes(30'000),
-                      .held_back = true};
-    news.further = further;
-    law.on_acknowledged(news);
+    AckSample ack_sample{.now = at(i * 1200us),
+                         .delivered = Bytes(1500),
+                         .round_trip = i < 10 ? 20ms : 36ms,
+                         .in_flight = Bytes(30'000),
+                         .held_back = true};
+    ack_sample.further = further;
+    law.on_acknowledged(ack_sample);
   }
-  Acknowledged last{.now = at(2001 * 1200us),
-                    .delivered = Bytes(1500),
-                    .round_trip = 60ms,
-                    .in_flight = Bytes(45'000),
-                    .held_back = true};
+  AckSample last{.now = at(2001 * 1200us),
+                 .delivered = Bytes(1500),
+                 .round_trip = 60ms,
+                 .in_flight = Bytes(45'000),
+                 .held_back = true};
   last.further = further;
   law.on_acknowledged(last);
   return law;
@@ -388,16 +389,16 @@ TEST(DelayBasedController, AheadEqualsWhatTheLinkCarriesMeanwhile) {
 TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
   DelayBasedController law = settled(60ms);
   for (int i = 1; i <= 6000 && !law.draining(); ++i) {
-    Acknowledged news{.now = at(2500ms + i * 1200us),
-                      .delivered = Bytes(1500),
-                      .round_trip = 60ms,
-                      .in_flight = Bytes(45'000),
-                      .held_back = true};
-    news.further = 60ms;
-    law.on_acknowledged(news);
+    AckSample ack_sample{.now = at(2500ms + i * 1200us),
+                         .delivered = Bytes(1500),
+                         .round_trip = 60ms,
+                         .in_flight = Bytes(45'000),
+                         .held_back = true};
+    ack_sample.further = 60ms;
+    law.on_acknowledged(ack_sample);
   }
   ASSERT_TRUE(law.draining()) << "a queue that stands for so long";
-  Acknowledged all{
+  AckSample all{
       .now = at(11s), .delivered = Bytes(45'000), .round_trip = 60ms, .in_flight = Bytes{}, .held_back = true};
   all.further = 60ms;
   law.on_acknowledged(all);
@@ -534,14 +535,14 @@ TEST(DelayBasedController, NoDrainFollowsAStartUpThatMeasuredTheBaseDelay) {
 TEST(DelayBasedController, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
   DelayBasedController law;
   const auto ack = [&law](Duration now, Duration took, Bytes in_flight) {
-    Acknowledged news{.now = at(now),
-                      .delivered = Bytes(3000),
-                      .round_trip = took,
-                      .in_flight = in_flight,
-                      .flows = 4,
-                      .held_back = true};
-    news.further = 10ms;
-    law.on_acknowledged(news);
+    AckSample ack_sample{.now = at(now),
+                         .delivered = Bytes(3000),
+                         .round_trip = took,
+                         .in_flight = in_flight,
+                         .flows = 4,
+                         .held_back = true};
+    ack_sample.further = 10ms;
+    law.on_acknowledged(ack_sample);
   };
   Duration now = 20ms;
   for (; !law.draining(); now += 20ms) {

@@ -32,15 +32,15 @@ class Trips {
   /// Runs a drain: the queue is empty at once, and packets sent since then have this RTT.
   MinRttEstimator::Finding drain(Duration round_trip) {
     base.begin_drain(now, Duration::zero());
-    EXPECT_FALSE(base.on_drained(news({}), 0, Duration::zero()));
+    EXPECT_FALSE(base.on_drained(make_probe({}), 0, Duration::zero()));
     EXPECT_TRUE(base.probing());
     now += round_trip;
-    for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(base.on_drained(news(round_trip), 0, Duration::zero()));
-    EXPECT_TRUE(base.on_drained(news(round_trip), 0, Duration::zero()));
+    for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(base.on_drained(make_probe(round_trip), 0, Duration::zero()));
+    EXPECT_TRUE(base.on_drained(make_probe(round_trip), 0, Duration::zero()));
     EXPECT_FALSE(base.draining());
     return base.finish_probe(now, Duration::zero());
   }
-  [[nodiscard]] MinRttEstimator::Probe news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
+  [[nodiscard]] MinRttEstimator::Probe make_probe(Duration round_trip, Bytes in_flight = Bytes(0)) const {
     return {.now = now, .round_trip = round_trip, .in_flight = in_flight};
   }
 
@@ -121,14 +121,15 @@ TEST(MinRttEstimator, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   Trips trips;
   trips.wait_until(15s);
   trips.base.begin_drain(trips.now, 100ms);
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  EXPECT_FALSE(trips.base.on_drained(trips.make_probe({}), 0, Duration::zero()));
   trips.now += 60ms;
   for (int probe = 0; probe < 8; ++probe) {
-    EXPECT_FALSE(trips.base.on_drained(trips.news(60ms), 0, Duration::zero())) << "the others' queue";
+    EXPECT_FALSE(trips.base.on_drained(trips.make_probe(60ms), 0, Duration::zero())) << "the others' queue";
   }
   trips.wait_until(15121ms);
-  for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  for (int probe = 1; probe < 4; ++probe)
+    EXPECT_FALSE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
+  EXPECT_TRUE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
   EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
@@ -146,23 +147,24 @@ TEST(MinRttEstimator, IsReplacedAfterTwentySecondsOfLongerRtts) {
 TEST(MinRttEstimator, ADelayedAckIsNoSampleOfThePath) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  EXPECT_FALSE(trips.base.on_drained(trips.make_probe({}), 0, Duration::zero()));
   trips.now += 60ms;
-  MinRttEstimator::Probe delayed = trips.news(60ms);
+  MinRttEstimator::Probe delayed = trips.make_probe(60ms);
   delayed.may_be_delayed = true;
   for (int probe = 0; probe < 8; ++probe) EXPECT_FALSE(trips.base.on_drained(delayed, 0, Duration::zero()));
   trips.now += 20ms;
-  for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
-  EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  for (int probe = 1; probe < 4; ++probe)
+    EXPECT_FALSE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
+  EXPECT_TRUE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
   EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
 }
 
 TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  EXPECT_FALSE(trips.base.on_drained(trips.make_probe({}), 0, Duration::zero()));
   trips.now += 250ms;
-  MinRttEstimator::Probe delayed = trips.news(60ms);
+  MinRttEstimator::Probe delayed = trips.make_probe(60ms);
   delayed.may_be_delayed = true;
   EXPECT_TRUE(trips.base.on_drained(delayed, 0, Duration::zero()));
   EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::unclear);
@@ -239,7 +241,7 @@ TEST(MinRttEstimator, ADrainIsCancelledInAnOutage) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 1050ms;
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500, Duration::zero()));
+  EXPECT_FALSE(trips.base.on_drained(trips.make_probe({}, segment * 20), 1500, Duration::zero()));
   EXPECT_FALSE(trips.base.draining());
 }
 
@@ -249,7 +251,7 @@ TEST(MinRttEstimator, AnUnconfirmedValueIsDrainedAtOnceWithoutATimeLimit) {
   EXPECT_TRUE(trips.doubted());
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 5s;
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500, Duration::zero()));
+  EXPECT_FALSE(trips.base.on_drained(trips.make_probe({}, segment * 20), 1500, Duration::zero()));
   EXPECT_TRUE(trips.base.draining());
 }
 

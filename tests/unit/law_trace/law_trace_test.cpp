@@ -50,18 +50,18 @@ struct Driver<DelayBasedController> {
       const Rate rate = Rate::bytes_per_second(static_cast<double>(dice.between(0, 5'000'000)));
       traced<Laws::Seed>(trace, law, identify, dice.now(), rate);
     }
-    Acknowledged news;
-    news.now = dice.next(dice.once_in(200) ? 3s : 8ms);
-    news.delivered = Bytes(dice.between(1, 9000));
-    news.round_trip = dice.once_in(10) ? Duration{} : trip + milliseconds(dice.between(0, 60));
-    news.in_flight = dice.once_in(40) ? Bytes{} : Bytes(dice.between(0, law.window().count()));
-    news.flows = static_cast<std::uint32_t>(dice.between(1, 3));
-    news.held_back = !dice.once_in(5);
-    news.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
-    news.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
-    news.further = dice.once_in(2) ? 40ms : 0ms;
-    news.reference_part = news.delivered.count() % 3 == 0 ? 0.5 : 1;
-    traced<Laws::OnAcknowledged>(trace, law, identify, news);
+    AckSample ack_sample;
+    ack_sample.now = dice.next(dice.once_in(200) ? 3s : 8ms);
+    ack_sample.delivered = Bytes(dice.between(1, 9000));
+    ack_sample.round_trip = dice.once_in(10) ? Duration{} : trip + milliseconds(dice.between(0, 60));
+    ack_sample.in_flight = dice.once_in(40) ? Bytes{} : Bytes(dice.between(0, law.window().count()));
+    ack_sample.flows = static_cast<std::uint32_t>(dice.between(1, 3));
+    ack_sample.held_back = !dice.once_in(5);
+    ack_sample.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
+    ack_sample.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
+    ack_sample.further = dice.once_in(2) ? 40ms : 0ms;
+    ack_sample.reference_part = ack_sample.delivered.count() % 3 == 0 ? 0.5 : 1;
+    traced<Laws::OnAcknowledged>(trace, law, identify, ack_sample);
   }
 };
 

@@ -413,16 +413,16 @@ TEST(AckController, CorrectReportsOfAnAppLimitedUeAreTrusted) {
     const Instant begin(1h + second * 1s);
     controller.resume(begin);
     for (int i = 1; i <= burst; ++i) {
-      control::Acknowledged news;
-      news.now = begin + 20ms + i * on_air;
-      news.delivered = Bytes(segment);
-      news.round_trip = 20ms + i * on_air;
-      news.in_flight = Bytes((burst - i) * segment);
-      controller.on_ack(news);
+      control::AckSample ack_sample;
+      ack_sample.now = begin + 20ms + i * on_air;
+      ack_sample.delivered = Bytes(segment);
+      ack_sample.round_trip = 20ms + i * on_air;
+      ack_sample.in_flight = Bytes((burst - i) * segment);
+      controller.on_ack(ack_sample);
       report.transmitted += static_cast<std::uint64_t>(segment);
-      report.queue = news.in_flight;
+      report.queue = ack_sample.in_flight;
       if (i != 1) continue;
-      EXPECT_TRUE(controller.on_report(news.now, report)) << "second " << second;
+      EXPECT_TRUE(controller.on_report(ack_sample.now, report)) << "second " << second;
     }
   }
 }

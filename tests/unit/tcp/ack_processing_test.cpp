@@ -52,11 +52,11 @@ TEST(Sender, TheFastPathOfAPureAckEqualsTheSlowPath) {
     s->set_peer_window(50'000);
   }
   for (const std::uint32_t ack : {1U, 3U, 6U}) {
-    tcp::AckNews news, other;
-    EXPECT_TRUE(fast.endpoint.receive_pure_ack(fast.segment(0, ack * mss), fast.now, &news));
+    tcp::AckSample ack_sample, other;
+    EXPECT_TRUE(fast.endpoint.receive_pure_ack(fast.segment(0, ack * mss), fast.now, &ack_sample));
     slow.endpoint.receive(slow.segment(0, ack * mss), {}, slow.now, &other);
-    EXPECT_EQ(news.delivered, other.delivered);
-    EXPECT_EQ(news.rtt, other.rtt);
+    EXPECT_EQ(ack_sample.delivered, other.delivered);
+    EXPECT_EQ(ack_sample.rtt, other.rtt);
     EXPECT_EQ(fast.endpoint.snd_una(), slow.endpoint.snd_una());
     EXPECT_EQ(fast.endpoint.snd_window(), slow.endpoint.snd_window());
     EXPECT_EQ(fast.endpoint.cwnd(), slow.endpoint.cwnd());

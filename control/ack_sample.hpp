@@ -9,7 +9,7 @@
 namespace sluice::control {
 
 /// ACK sample: the information in the ACKs of one UE, summed over all its connections.
-struct Acknowledged {
+struct AckSample {
   Instant now;
   Bytes delivered;            ///< bytes newly received by the UE, > 0
   Duration round_trip{};      ///< RTT of the newest segment sent once (Karn); zero if there is none
