@@ -83,8 +83,8 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
 }
 
 void DelayBasedController::on_resumed(Instant now) {
-  if (idle_ && now - last_ack_ <= 2 * further_) return;  // a round has ended, no pause begins
-  min_rtt_.cancel_drain();                               // what is sent now meets no queue of ours anyway
+  if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, no pause begins
+  min_rtt_.cancel_drain();                                          // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
   unanswered_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
@@ -124,7 +124,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   left_ = ack_sample.in_flight;
   flows_ = std::max(ack_sample.flows, 1U);
   reference_part_ = ack_sample.reference_part;
-  further_ += further_ > Duration::zero() ? (ack_sample.further - further_) / 16 : ack_sample.further;
+  control_loop_delay_ += control_loop_delay_ > Duration::zero()
+                             ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
+                             : ack_sample.control_loop_delay;
   record_round_trip(ack_sample, listened);
   const Instant came = ack_sample.now - ack_delay_.newest();
   // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
@@ -258,7 +260,7 @@ void DelayBasedController::end_start_up() {
 /// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
 /// what has come and is not acknowledged because the uplink is late.
 double DelayBasedController::drained() const {
-  const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
+  const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
   if (min_rtt_.is_unvalidated()) return least;
   const double rate = delivery_.rate().bytes_per_second();
@@ -339,7 +341,7 @@ void DelayBasedController::raise_min_rtt(Duration base) {
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
 Duration DelayBasedController::wait() const {
   return std::max(parameters_.reference,
-                  from_seconds(parameters_.reference_share * to_seconds(base_delay() + further_)));
+                  from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
 }
 
 /// A link that is being found loses what its buffer does not hold: the search is over.
@@ -381,7 +383,7 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const double stretched = std::max(0.0, ack_stretch - segments);
   const auto segment = static_cast<double>(parameters_.segment.count());
   // End to end each has a window of its own, which what another one is let have is no part of.
-  const double of_each = further_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
+  const double of_each = control_loop_delay_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
   const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
   double waiting = std::max({ahead, late, stretched});

@@ -198,12 +198,12 @@ class DelayBasedController {
   StandingDelayDetector standing_delay_;  ///< by what is in flight
   LossBound losses_;
   Bytes window_;
-  Bytes left_;                 ///< under way when anything was acknowledged last
-  Duration further_{};         ///< mean of AckSample::further
-  Instant last_ack_{};         ///< when anything was acknowledged
-  Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
-  Instant reported_at_{};      ///< when a Node-B reported last; zero: none has
-  double reference_part_ = 1;  ///< AckSample::reference_part of the newest
+  Bytes left_;                     ///< under way when anything was acknowledged last
+  Duration control_loop_delay_{};  ///< mean of AckSample::further
+  Instant last_ack_{};             ///< when anything was acknowledged
+  Instant delivered_at_{};         ///< when the newest of it was, as far as the UE's timestamps tell
+  Instant reported_at_{};          ///< when a Node-B reported last; zero: none has
+  double reference_part_ = 1;      ///< AckSample::reference_part of the newest
   std::uint32_t flows_ = 1;
   bool rests_ = false;         ///< the link does, for longer than what waits lasts
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set

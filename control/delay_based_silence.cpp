@@ -29,13 +29,13 @@ constexpr Duration overdue_look = milliseconds(10);
 /// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
 /// the window of a connection that stays end to end goes in acknowledgements.
 bool DelayBasedController::extrapolates() const {
-  return ack_delay_.is_notable() && further_ <= Duration::zero();
+  return ack_delay_.is_notable() && control_loop_delay_ <= Duration::zero();
 }
 
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
 /// must be able to use it.
 void DelayBasedController::note_rests() {
-  rests_ = delivery_.has_rests() && further_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
+  rests_ = delivery_.has_rests() && control_loop_delay_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
 }
 
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an

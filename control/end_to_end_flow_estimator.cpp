@@ -10,7 +10,7 @@
 namespace sluice::control {
 namespace {
 
-constexpr Duration further_memory = std::chrono::seconds(10);
+constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs up to which two marks stand for the data between them.
 constexpr std::int32_t close = 2000;  // µs
 /// Extra delay with which a sender may use a window for reasons of its own.
@@ -31,9 +31,9 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) {
 
 }  // namespace
 
-EndToEndFlowEstimator::EndToEndFlowEstimator(Instant now, const Start& start, Duration further)
-    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), further_(further_memory) {
-  if (further > Duration::zero()) further_.add(now, further);
+EndToEndFlowEstimator::EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay)
+    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), control_loop_delay_(control_loop_memory) {
+  if (control_loop_delay > Duration::zero()) control_loop_delay_.add(now, control_loop_delay);
 }
 
 void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
@@ -48,7 +48,7 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   if (!waiting_ || end <= answers_) return;
   waiting_ = false;
   judge(now, now - told_);
-  further_.add(now, now - told_);
+  control_loop_delay_.add(now, now - told_);
 }
 
 /// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
@@ -143,7 +143,7 @@ void EndToEndFlowEstimator::judge(Instant now, Duration took) {
 }
 
 Duration EndToEndFlowEstimator::prompt() const {
-  return further() + further() / 2 + hesitation;
+  return control_loop_delay() + control_loop_delay() / 2 + hesitation;
 }
 
 }  // namespace sluice::control

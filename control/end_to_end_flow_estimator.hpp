@@ -23,7 +23,7 @@ class EndToEndFlowEstimator {
     Bytes sent;  ///< ≥ acked
   };
   /// Starts the observation. `further` is the delay from a window to its data, by the handshake; zero while unknown.
-  EndToEndFlowEstimator(Instant now, const Start& start, Duration further);
+  EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
   /// Records data up to `end` that passes for the first time.
   void on_data(Instant now, Bytes end);
@@ -48,7 +48,9 @@ class EndToEndFlowEstimator {
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
   /// Returns the smallest delay from a window that passes to the first data that needs it; zero while unknown.
-  [[nodiscard]] Duration further() const { return further_.known() ? further_.value() : Duration::zero(); }
+  [[nodiscard]] Duration control_loop_delay() const {
+    return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
+  }
   /// True if the window limits the sender: within the last half second it used one as soon as it could.
   [[nodiscard]] bool held_back() const { return held_back_; }
   /// Records a silence after which the sender has nothing to send, or cannot send.
@@ -77,7 +79,7 @@ class EndToEndFlowEstimator {
   Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
   Instant told_{};       ///< instant of that window, while `waiting_`
   Instant prompt_at_{};  ///< last time at which the sender used a window at once
-  WindowedExtreme<Duration, std::less<>> further_;
+  WindowedExtreme<Duration, std::less<>> control_loop_delay_;
   std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
   std::uint8_t used_ = 0;
   bool waiting_ = false;

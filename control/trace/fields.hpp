@@ -160,7 +160,7 @@ void each_field(Self& ack_sample, Visit& visit) {
   visit("held_back", ack_sample.held_back);
   visit("late", ack_sample.ack_delay);
   visit("others", ack_sample.cross_traffic);
-  visit("further", ack_sample.further);
+  visit("further", ack_sample.control_loop_delay);
   visit("lost", ack_sample.lost);
   visit("reference_part", ack_sample.reference_part, Between{0, 1});
 }

@@ -174,7 +174,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("reported_at", self.reported_at_);
   visit("window", self.window_);
   visit("left", self.left_);
-  visit("further", self.further_);
+  visit("further", self.control_loop_delay_);
   visit("last_heard", self.last_ack_);
   visit("delivered_at", self.delivered_at_);
   visit("flows", self.flows_);

@@ -108,7 +108,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   if (segment.has_timestamps) {
     ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
   }
-  ack_sample.further = watched.estimator.further();
+  ack_sample.control_loop_delay = watched.estimator.control_loop_delay();
   controller.on_ack(ack_sample);
   return waits && watched.counted <= Bytes{};
 }
@@ -120,7 +120,7 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   Competitors competitors = competitors_for(bearer);
   competitors.all += watched.waits ? 0U : 1U;
   competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
-  const Bytes whole = law.window() + law.ahead(watched.estimator.further());
+  const Bytes whole = law.window() + law.ahead(watched.estimator.control_loop_delay());
   return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 

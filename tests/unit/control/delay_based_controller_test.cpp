@@ -202,7 +202,7 @@ TEST(DelayBasedController, AcksOfOneInstantAreAllCounted) {
 
 // Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
 TEST(DelayBasedController, AddsTheBytesOfOneAck) {
-  const auto window_when = [](std::int64_t segments, std::uint32_t flows, Duration further = 0ms) {
+  const auto window_when = [](std::int64_t segments, std::uint32_t flows, Duration control_loop_delay = 0ms) {
     DelayBasedController law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
     for (Duration now = apart; now <= 3s; now += apart) {
@@ -212,7 +212,7 @@ TEST(DelayBasedController, AddsTheBytesOfOneAck) {
                            .in_flight = Bytes(75'000),
                            .flows = flows,
                            .held_back = true};
-      ack_sample.further = further;
+      ack_sample.control_loop_delay = control_loop_delay;
       law.on_acknowledged(ack_sample);
     }
     return static_cast<double>(law.window().count());
@@ -275,7 +275,7 @@ TEST(DelayBasedController, DoesNotGrowInAnAckGapThatTheLinkMayCause) {
       after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.ack_delay = -1ms; });
   EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
   const DelayBasedController passing =
-      after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.further = 60ms; });
+      after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.control_loop_delay = 60ms; });
   EXPECT_EQ(passing.window(later), passing.window()) << "it goes in acknowledgements, of which there are none";
   const DelayBasedController over =
       after_late_acknowledgements(10ms, [](AckSample& ack_sample) { ack_sample.in_flight = {}; });
@@ -351,7 +351,7 @@ TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
 }
 
 /// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
-DelayBasedController settled(Duration further) {
+DelayBasedController settled(Duration control_loop_delay) {
   DelayBasedParameters parameters;
   parameters.clumps = 0;
   DelayBasedController law(parameters);
@@ -361,7 +361,7 @@ DelayBasedController settled(Duration further) {
                          .round_trip = i < 10 ? 20ms : 36ms,
                          .in_flight = Bytes(30'000),
                          .held_back = true};
-    ack_sample.further = further;
+    ack_sample.control_loop_delay = control_loop_delay;
     law.on_acknowledged(ack_sample);
   }
   AckSample last{.now = at(2001 * 1200us),
@@ -369,7 +369,7 @@ DelayBasedController settled(Duration further) {
                  .round_trip = 60ms,
                  .in_flight = Bytes(45'000),
                  .held_back = true};
-  last.further = further;
+  last.control_loop_delay = control_loop_delay;
   law.on_acknowledged(last);
   return law;
 }
@@ -394,13 +394,13 @@ TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
                          .round_trip = 60ms,
                          .in_flight = Bytes(45'000),
                          .held_back = true};
-    ack_sample.further = 60ms;
+    ack_sample.control_loop_delay = 60ms;
     law.on_acknowledged(ack_sample);
   }
   ASSERT_TRUE(law.draining()) << "a queue that stands for so long";
   AckSample all{
       .now = at(11s), .delivered = Bytes(45'000), .round_trip = 60ms, .in_flight = Bytes{}, .held_back = true};
-  all.further = 60ms;
+  all.control_loop_delay = 60ms;
   law.on_acknowledged(all);
   law.on_resumed(at(11s + 60ms));
   EXPECT_TRUE(law.draining());
@@ -541,7 +541,7 @@ TEST(DelayBasedController, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
                          .in_flight = in_flight,
                          .flows = 4,
                          .held_back = true};
-    ack_sample.further = 10ms;
+    ack_sample.control_loop_delay = 10ms;
     law.on_acknowledged(ack_sample);
   };
   Duration now = 20ms;

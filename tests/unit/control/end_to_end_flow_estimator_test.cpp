@@ -130,7 +130,7 @@ TEST_F(EndToEndEstimatorTest, ASenderThatUsesEachWindowAtOnceIsWindowLimited) {
   flow.on_window(Instant(2s), segment * 4, segment);
   data(Instant(2s) + core, 2);
   EXPECT_TRUE(flow.held_back());
-  EXPECT_EQ(flow.further(), core);
+  EXPECT_EQ(flow.control_loop_delay(), core);
 }
 
 TEST_F(EndToEndEstimatorTest, ASenderThatLeavesPartOfTheWindowIsNotWindowLimited) {
@@ -163,13 +163,13 @@ TEST_F(EndToEndEstimatorTest, AWindowIncreaseBelowASegmentGetsNoResponse) {
   flow.on_window(Instant(3s), segment * 3 + Bytes(200), segment);
   data(Instant(3s) + core);
   EXPECT_TRUE(flow.held_back());
-  EXPECT_EQ(flow.further(), core) << "and not a second more";
+  EXPECT_EQ(flow.control_loop_delay(), core) << "and not a second more";
 }
 
 TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
   EndToEndFlowEstimator running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
   EXPECT_EQ(running.in_flight(), Bytes(4000));
-  EXPECT_EQ(running.further(), Duration::zero());
+  EXPECT_EQ(running.control_loop_delay(), Duration::zero());
   const EndToEndFlowEstimator::Acked acked_now = running.on_ack(Instant(2s), Bytes(14'000));
   EXPECT_EQ(acked_now.delivered, Bytes(4000));
   EXPECT_EQ(acked_now.round_trip, Duration::zero());

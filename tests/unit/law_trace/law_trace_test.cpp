@@ -59,7 +59,7 @@ struct Driver<DelayBasedController> {
     ack_sample.held_back = !dice.once_in(5);
     ack_sample.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
     ack_sample.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
-    ack_sample.further = dice.once_in(2) ? 40ms : 0ms;
+    ack_sample.control_loop_delay = dice.once_in(2) ? 40ms : 0ms;
     ack_sample.reference_part = ack_sample.delivered.count() % 3 == 0 ? 0.5 : 1;
     traced<Laws::OnAcknowledged>(trace, law, identify, ack_sample);
   }
