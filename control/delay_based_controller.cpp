@@ -135,7 +135,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     delivered_at_ = std::max(delivered_at_, came);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
   }
-  if (idle_ && !ack_sample.held_back) delivery_.on_idle();
+  if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
   if (starting()) start_up(ack_sample);
   if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
   see_to_losses(ack_sample);
@@ -149,7 +149,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 /// queue. A drain gives it little.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
-  if (ack_sample.held_back && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
+  if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
@@ -158,7 +158,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
-  const bool is_wanted = !ack_sample.held_back || ack_sample.round_trip < base_delay() + parameters_.reference;
+  const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
     standing_delay_.forget();
@@ -229,7 +229,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
 void DelayBasedController::start_up(const AckSample& ack_sample) {
-  if (ack_sample.held_back) start_.on_delivered(ack_sample.delivered);
+  if (ack_sample.window_limited) start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
   const double took = to_seconds(ack_sample.round_trip);
   const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
@@ -239,7 +239,7 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
                     Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
   } else if (start_.grows_no_more(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
-                                  ack_sample.held_back)) {
+                                  ack_sample.window_limited)) {
     end_start_up();
   }
 }
@@ -287,7 +287,7 @@ void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
-  const bool may_drain = !starting() && ack_sample.held_back && delivery_.known();
+  const bool may_drain = !starting() && ack_sample.window_limited && delivery_.known();
   if (draining()) {
     if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
     if (min_rtt_.on_drained(probe_of(ack_sample), drained(), margin())) end_drain(ack_sample.now);

@@ -135,10 +135,10 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
 /// Updates whether the window limits the sender: a window was used after `took`, or has not been used for this long.
 void EndToEndFlowEstimator::judge(Instant now, Duration took) {
   if (took <= prompt()) {
-    held_back_ = true;
+    window_limited_ = true;
     prompt_at_ = now;
   } else if (now - prompt_at_ > limited_for) {
-    held_back_ = false;
+    window_limited_ = false;
   }
 }
 

@@ -52,9 +52,9 @@ class EndToEndFlowEstimator {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
   /// True if the window limits the sender: within the last half second it used one as soon as it could.
-  [[nodiscard]] bool held_back() const { return held_back_; }
+  [[nodiscard]] bool window_limited() const { return window_limited_; }
   /// Records a silence after which the sender has nothing to send, or cannot send.
-  void on_silence() { held_back_ = false; }
+  void on_silence() { window_limited_ = false; }
   /// Returns the delay within which a sender that waits for a window uses it.
   [[nodiscard]] Duration prompt() const;
 
@@ -83,7 +83,7 @@ class EndToEndFlowEstimator {
   std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
   std::uint8_t used_ = 0;
   bool waiting_ = false;
-  bool held_back_ = false;
+  bool window_limited_ = false;
 };
 static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");
 

@@ -157,7 +157,7 @@ void each_field(Self& ack_sample, Visit& visit) {
   visit("round_trip", ack_sample.round_trip);
   visit("in_flight", ack_sample.in_flight);
   visit("flows", ack_sample.flows);
-  visit("held_back", ack_sample.held_back);
+  visit("held_back", ack_sample.window_limited);
   visit("late", ack_sample.ack_delay);
   visit("others", ack_sample.cross_traffic);
   visit("further", ack_sample.control_loop_delay);

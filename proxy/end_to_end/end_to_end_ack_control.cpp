@@ -98,7 +98,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
   const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
-  const bool waits = watched.estimator.held_back();
+  const bool waits = watched.estimator.window_limited();
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;

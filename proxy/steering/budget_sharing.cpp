@@ -65,7 +65,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   ack_sample.now = now;
   ack_sample.in_flight = bearer.ack_controller().flight();
   ack_sample.flows = std::max(competitors, 1U);
-  ack_sample.held_back = competitors > 0;
+  ack_sample.window_limited = competitors > 0;
   ack_sample.reference_part = bearer.reference_part(now);
   return ack_sample;
 }

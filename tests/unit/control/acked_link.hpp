@@ -292,7 +292,7 @@ inline void AckedLink::notify(Milliseconds now, AckSample ack_sample, std::uint6
   }
   last_ack_ = now;
   ack_sample.now = at(now);
-  ack_sample.held_back = waited_;
+  ack_sample.window_limited = waited_;
   ack_sample.in_flight = Bytes(in_flight_);
   ack_sample.cross_traffic = Bytes(std::exchange(cross_traffic_, 0.0));
   law.on_acknowledged(ack_sample);

@@ -23,7 +23,7 @@ TEST(DelayBasedController, BeginsWithTheInitialWindowAndDoubles) {
   law.on_resumed(at(0s));
   EXPECT_EQ(law.window(), Bytes(14600));
   law.on_acknowledged(
-      {.now = at(20ms), .delivered = Bytes(14600), .round_trip = 20ms, .in_flight = Bytes(0), .held_back = true});
+      {.now = at(20ms), .delivered = Bytes(14600), .round_trip = 20ms, .in_flight = Bytes(0), .window_limited = true});
   EXPECT_EQ(law.window(), Bytes(29200));
   EXPECT_TRUE(law.starting());
   EXPECT_EQ(law.base_delay(), 20ms);
@@ -48,13 +48,13 @@ TEST(DelayBasedController, EqualsRateTimesDelayPlusReference) {
                          .delivered = Bytes(1500),
                          .round_trip = took,
                          .in_flight = Bytes(30'000),
-                         .held_back = true});
+                         .window_limited = true});
   }
   law.on_acknowledged({.now = at(2001 * 1200us),
                        .delivered = Bytes(1500),
                        .round_trip = 40ms,
                        .in_flight = Bytes(45'000),
-                       .held_back = true});
+                       .window_limited = true});
   EXPECT_FALSE(law.starting());
   EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
@@ -73,7 +73,7 @@ TEST(DelayBasedController, AShortFlowLowersTheShareOfTheReference) {
                          .delivered = Bytes(1500),
                          .round_trip = took,
                          .in_flight = Bytes(30'000),
-                         .held_back = true};
+                         .window_limited = true};
     ack_sample.reference_part = part;
     law.on_acknowledged(ack_sample);
   };
@@ -91,8 +91,11 @@ TEST(DelayBasedController, IsNeverLessThanTwoSegments) {
   DelayBasedController law;
   law.on_resumed(at(0s));
   for (int i = 1; i < 20; ++i) {
-    law.on_acknowledged(
-        {.now = at(i * 10s), .delivered = Bytes(1), .round_trip = 9s, .in_flight = Bytes(3000), .held_back = true});
+    law.on_acknowledged({.now = at(i * 10s),
+                         .delivered = Bytes(1),
+                         .round_trip = 9s,
+                         .in_flight = Bytes(3000),
+                         .window_limited = true});
   }
   EXPECT_GE(law.window(), Bytes(3000));
 }
@@ -105,7 +108,7 @@ TEST(DelayBasedController, OnlyAProbeIsSentWhileNoAckArrives) {
                          .delivered = Bytes(1500),
                          .round_trip = 20ms,
                          .in_flight = Bytes(30'000),
-                         .held_back = true});
+                         .window_limited = true});
   }
   law.on_resumed(at(3s));  // all of it is taken for lost
   EXPECT_EQ(law.window(), Bytes(3000));
@@ -113,7 +116,7 @@ TEST(DelayBasedController, OnlyAProbeIsSentWhileNoAckArrives) {
                        .delivered = Bytes(1500),
                        .round_trip = Duration::zero(),
                        .in_flight = Bytes(1500),
-                       .held_back = true});
+                       .window_limited = true});
   EXPECT_GT(law.window(), Bytes(15'000)) << "the link is back, and what was known of it holds";
   EXPECT_EQ(law.base_delay(), 20ms);
 }
@@ -126,7 +129,7 @@ TEST(DelayBasedController, ForgetsTheLinkAfterALongPause) {
                          .delivered = Bytes(1500),
                          .round_trip = 45ms,
                          .in_flight = Bytes(60'000),
-                         .held_back = true});
+                         .window_limited = true});
   }
   law.on_acknowledged({.now = at(1001ms), .delivered = Bytes(60'000), .round_trip = 45ms, .in_flight = Bytes(0)});
   law.on_resumed(at(5s));
@@ -148,7 +151,7 @@ TEST(DelayBasedController, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
                            .delivered = Bytes(12500),
                            .round_trip = 40ms + by,
                            .in_flight = in_flight,
-                           .held_back = true,
+                           .window_limited = true,
                            .late = i < 200 ? 0ms : late});
     }
     return static_cast<double>(law.window().count());
@@ -171,14 +174,14 @@ TEST(DelayBasedController, AckDelayAddsAtMostTheBytesInFlight) {
                            .delivered = Bytes(12500),
                            .round_trip = 40ms,
                            .in_flight = Bytes(50'000),
-                           .held_back = true,
+                           .window_limited = true,
                            .late = Duration::zero()});
     }
     law.on_acknowledged({.now = at(3s + late),
                          .delivered = Bytes(12500),
                          .round_trip = 40ms + late,
                          .in_flight = Bytes(15'000),
-                         .held_back = true,
+                         .window_limited = true,
                          .late = late});
     return static_cast<double>(law.window().count());
   };
@@ -194,7 +197,7 @@ TEST(DelayBasedController, AcksOfOneInstantAreAllCounted) {
                            .delivered = Bytes(1500),
                            .round_trip = 40ms,
                            .in_flight = Bytes(240'000),
-                           .held_back = true});
+                           .window_limited = true});
     }
   }
   EXPECT_NEAR(to_seconds(law.time_in_queue(Bytes(60'000))), 0.010, 0.0002) << "at 6000 bytes a millisecond";
@@ -211,7 +214,7 @@ TEST(DelayBasedController, AddsTheBytesOfOneAck) {
                            .round_trip = 40ms,
                            .in_flight = Bytes(75'000),
                            .flows = flows,
-                           .held_back = true};
+                           .window_limited = true};
       ack_sample.control_loop_delay = control_loop_delay;
       law.on_acknowledged(ack_sample);
     }
@@ -233,7 +236,7 @@ DelayBasedController after_late_acknowledgements(Duration late, const std::funct
                          .delivered = Bytes(12500),
                          .round_trip = 40ms + waited,
                          .in_flight = Bytes(90000),
-                         .held_back = true,
+                         .window_limited = true,
                          .late = late};
     if (change && i >= 380) change(ack_sample);
     law.on_acknowledged(ack_sample);
@@ -291,10 +294,10 @@ TEST(DelayBasedController, AllowsOneProbeSegmentBeyondTheWindowWhenAnAckIsOverdu
                            .delivered = Bytes(1500),
                            .round_trip = 40ms,
                            .in_flight = Bytes(60'000),
-                           .held_back = true});
+                           .window_limited = true});
     }
     law.on_acknowledged(
-        {.now = at(3s), .delivered = Bytes(1500), .round_trip = 40ms, .in_flight = in_flight, .held_back = true});
+        {.now = at(3s), .delivered = Bytes(1500), .round_trip = 40ms, .in_flight = in_flight, .window_limited = true});
     return law;
   };
   const Bytes beyond(300'000);
@@ -326,7 +329,7 @@ TEST(DelayBasedController, ForgetsAnAckDelayThatIsNoLongerKnown) {
                            .delivered = Bytes(12500),
                            .round_trip = 40ms + by,
                            .in_flight = Bytes(50000),
-                           .held_back = true,
+                           .window_limited = true,
                            .late = i < 200 ? late : -1ms});
     }
     return static_cast<double>(law.window().count());
@@ -343,7 +346,7 @@ TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
                          .delivered = Bytes(12500),
                          .round_trip = 40ms + by,
                          .in_flight = Bytes(50000),
-                         .held_back = true,
+                         .window_limited = true,
                          .late = by});
     if (i < 100) continue;
     EXPECT_NEAR(law.rate().bps(), 10e6, 1e6);
@@ -360,7 +363,7 @@ DelayBasedController settled(Duration control_loop_delay) {
                          .delivered = Bytes(1500),
                          .round_trip = i < 10 ? 20ms : 36ms,
                          .in_flight = Bytes(30'000),
-                         .held_back = true};
+                         .window_limited = true};
     ack_sample.control_loop_delay = control_loop_delay;
     law.on_acknowledged(ack_sample);
   }
@@ -368,7 +371,7 @@ DelayBasedController settled(Duration control_loop_delay) {
                  .delivered = Bytes(1500),
                  .round_trip = 60ms,
                  .in_flight = Bytes(45'000),
-                 .held_back = true};
+                 .window_limited = true};
   last.control_loop_delay = control_loop_delay;
   law.on_acknowledged(last);
   return law;
@@ -393,13 +396,13 @@ TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
                          .delivered = Bytes(1500),
                          .round_trip = 60ms,
                          .in_flight = Bytes(45'000),
-                         .held_back = true};
+                         .window_limited = true};
     ack_sample.control_loop_delay = 60ms;
     law.on_acknowledged(ack_sample);
   }
   ASSERT_TRUE(law.draining()) << "a queue that stands for so long";
   AckSample all{
-      .now = at(11s), .delivered = Bytes(45'000), .round_trip = 60ms, .in_flight = Bytes{}, .held_back = true};
+      .now = at(11s), .delivered = Bytes(45'000), .round_trip = 60ms, .in_flight = Bytes{}, .window_limited = true};
   all.control_loop_delay = 60ms;
   law.on_acknowledged(all);
   law.on_resumed(at(11s + 60ms));
@@ -427,7 +430,7 @@ TEST(DelayBasedController, TheRateCombinesConnectionsWithDifferentAckDelays) {
                          .round_trip = 40ms + late,
                          .in_flight = Bytes(400000),
                          .flows = 4,
-                         .held_back = true,
+                         .window_limited = true,
                          .late = known});
     if (i > 500) {
       EXPECT_NEAR(law.rate().bps(), 10e6, 2e6) << i;
@@ -446,7 +449,7 @@ TEST(DelayBasedController, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
                          .round_trip = 40ms + late,
                          .in_flight = Bytes(400000),
                          .flows = 2,
-                         .held_back = true,
+                         .window_limited = true,
                          .late = known});
     if (i <= 150) continue;
     EXPECT_LT(law.rate().bps(), 12e6);
@@ -467,12 +470,12 @@ TEST(DelayBasedController, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
                          .delivered = Bytes(1500),
                          .round_trip = 2s + i * 30ms,
                          .in_flight = in_flight,
-                         .held_back = true});
+                         .window_limited = true});
   }
   EXPECT_GT(in_flight, Bytes(50'000));
   for (; in_flight > Bytes(3000); in_flight -= Bytes(1500), now += 60ms) {
     law.on_acknowledged(
-        {.now = at(now), .delivered = Bytes(1500), .round_trip = 3s, .in_flight = in_flight, .held_back = true});
+        {.now = at(now), .delivered = Bytes(1500), .round_trip = 3s, .in_flight = in_flight, .window_limited = true});
     EXPECT_TRUE(law.draining());
     EXPECT_EQ(law.window(), Bytes(3000));
   }
@@ -481,7 +484,7 @@ TEST(DelayBasedController, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
                          .delivered = Bytes(1500),
                          .round_trip = i < 2 ? 3s : Duration(80ms),
                          .in_flight = in_flight,
-                         .held_back = true});
+                         .window_limited = true});
   }
   EXPECT_EQ(law.base_delay(), 80ms);
   EXPECT_FALSE(law.draining());
@@ -499,10 +502,10 @@ bool drains_after_start_up(DelayBasedController& law, Duration first, Duration p
                          .delivered = Bytes(3000),
                          .round_trip = std::min(now, first + i * pair),
                          .in_flight = law.window(),
-                         .held_back = true});
+                         .window_limited = true});
   }
   law.on_acknowledged(
-      {.now = at(now), .delivered = Bytes(3000), .round_trip = now, .in_flight = law.window(), .held_back = true});
+      {.now = at(now), .delivered = Bytes(3000), .round_trip = now, .in_flight = law.window(), .window_limited = true});
   return law.draining();
 }
 
@@ -513,12 +516,21 @@ TEST(DelayBasedController, SerialisationTimeOfASlowLinkIsNotBaseDelay) {
   ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
   EXPECT_EQ(law.base_delay(), 80ms);
   EXPECT_EQ(law.window(), Bytes(3000));
-  law.on_acknowledged(
-      {.now = at(1000ms), .delivered = Bytes(1500), .round_trip = 400ms, .in_flight = Bytes(1500), .held_back = true});
-  law.on_acknowledged(
-      {.now = at(1050ms), .delivered = Bytes(1500), .round_trip = 50ms, .in_flight = Bytes(1500), .held_back = true});
-  law.on_acknowledged(
-      {.now = at(1080ms), .delivered = Bytes(1500), .round_trip = 50ms, .in_flight = Bytes(1500), .held_back = true});
+  law.on_acknowledged({.now = at(1000ms),
+                       .delivered = Bytes(1500),
+                       .round_trip = 400ms,
+                       .in_flight = Bytes(1500),
+                       .window_limited = true});
+  law.on_acknowledged({.now = at(1050ms),
+                       .delivered = Bytes(1500),
+                       .round_trip = 50ms,
+                       .in_flight = Bytes(1500),
+                       .window_limited = true});
+  law.on_acknowledged({.now = at(1080ms),
+                       .delivered = Bytes(1500),
+                       .round_trip = 50ms,
+                       .in_flight = Bytes(1500),
+                       .window_limited = true});
   EXPECT_EQ(law.base_delay(), 50ms);
   EXPECT_FALSE(law.draining());
 }
@@ -540,7 +552,7 @@ TEST(DelayBasedController, ADrainEndsAtTheMinimumOfTwoSegmentsPerConnection) {
                          .round_trip = took,
                          .in_flight = in_flight,
                          .flows = 4,
-                         .held_back = true};
+                         .window_limited = true};
     ack_sample.control_loop_delay = 10ms;
     law.on_acknowledged(ack_sample);
   };

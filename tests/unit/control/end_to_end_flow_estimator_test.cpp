@@ -126,10 +126,10 @@ TEST_F(EndToEndEstimatorTest, AnAckOfUnseenDataIsNotCounted) {
 TEST_F(EndToEndEstimatorTest, ASenderThatUsesEachWindowAtOnceIsWindowLimited) {
   flow.on_window(Instant(1s), segment * 2, segment);
   data(Instant(1s) + core, 2);
-  EXPECT_FALSE(flow.held_back()) << "nothing needed a newer window yet";
+  EXPECT_FALSE(flow.window_limited()) << "nothing needed a newer window yet";
   flow.on_window(Instant(2s), segment * 4, segment);
   data(Instant(2s) + core, 2);
-  EXPECT_TRUE(flow.held_back());
+  EXPECT_TRUE(flow.window_limited());
   EXPECT_EQ(flow.control_loop_delay(), core);
 }
 
@@ -139,7 +139,7 @@ TEST_F(EndToEndEstimatorTest, ASenderThatLeavesPartOfTheWindowIsNotWindowLimited
     flow.on_window(now, segment * (2 * i + 2), segment);
     data(now + 2 * core + 10ms);
   }
-  EXPECT_FALSE(flow.held_back());
+  EXPECT_FALSE(flow.window_limited());
 }
 
 TEST_F(EndToEndEstimatorTest, OneLateResponseKeepsItWindowLimited) {
@@ -149,10 +149,10 @@ TEST_F(EndToEndEstimatorTest, OneLateResponseKeepsItWindowLimited) {
   data(Instant(2s) + core, 2);
   flow.on_window(Instant(2s) + 100ms, segment * 6, segment);
   data(Instant(2s) + 300ms, 2);
-  EXPECT_TRUE(flow.held_back()) << "within half a second it was";
+  EXPECT_TRUE(flow.window_limited()) << "within half a second it was";
   flow.on_window(Instant(3s), segment * 8, segment);
   data(Instant(3s) + 300ms, 2);
-  EXPECT_FALSE(flow.held_back());
+  EXPECT_FALSE(flow.window_limited());
 }
 
 // A window that grows by less than a segment lets nothing more be sent: the answer comes to the one that does.
@@ -162,7 +162,7 @@ TEST_F(EndToEndEstimatorTest, AWindowIncreaseBelowASegmentGetsNoResponse) {
   flow.on_window(Instant(2s), segment * 2 + Bytes(600), segment);
   flow.on_window(Instant(3s), segment * 3 + Bytes(200), segment);
   data(Instant(3s) + core);
-  EXPECT_TRUE(flow.held_back());
+  EXPECT_TRUE(flow.window_limited());
   EXPECT_EQ(flow.control_loop_delay(), core) << "and not a second more";
 }
 

@@ -56,7 +56,7 @@ struct Driver<DelayBasedController> {
     ack_sample.round_trip = dice.once_in(10) ? Duration{} : trip + milliseconds(dice.between(0, 60));
     ack_sample.in_flight = dice.once_in(40) ? Bytes{} : Bytes(dice.between(0, law.window().count()));
     ack_sample.flows = static_cast<std::uint32_t>(dice.between(1, 3));
-    ack_sample.held_back = !dice.once_in(5);
+    ack_sample.window_limited = !dice.once_in(5);
     ack_sample.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
     ack_sample.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
     ack_sample.control_loop_delay = dice.once_in(2) ? 40ms : 0ms;
