@@ -30,7 +30,7 @@ constexpr Duration longest_aggregation = milliseconds(10);
 constexpr double late_gain = 1.35;
 /// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
 constexpr double reference_for_silence = 0.5;
-constexpr double reference_for_rests = 0.25;
+constexpr double reference_for_bursts = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
 constexpr double aggregation_unexplained = 1.5;
@@ -90,7 +90,7 @@ void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
     delivery_.restart();
     min_rtt_.forget();
-    rests_ = false;
+    bursty_link_ = false;
     standing_delay_.forget();
     losses_.forget();
     start_.search(static_cast<double>(parameters_.initial.count()));
@@ -141,7 +141,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   see_to_losses(ack_sample);
   see_to_base_delay(ack_sample);
   refill(ack_sample);
-  note_rests();
+  update_bursty_link();
   set_window();
 }
 
@@ -362,7 +362,7 @@ double DelayBasedController::beside_the_bound() const {
 }
 
 double DelayBasedController::model() const {
-  const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
+  const double saved = extrapolates() ? reference_for_silence : bursty_link_ ? reference_for_bursts : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;

@@ -177,7 +177,7 @@ class DelayBasedController {
   [[nodiscard]] double beside_the_way(double ack_delay_bound) const;
   [[nodiscard]] double beside_the_bound() const;
   [[nodiscard]] bool extrapolates() const;
-  void note_rests();
+  void update_bursty_link();
   [[nodiscard]] bool grows_in_silence() const;
   [[nodiscard]] Silence silence() const;
   [[nodiscard]] Bytes grown(Duration lasted) const;
@@ -205,7 +205,7 @@ class DelayBasedController {
   Instant reported_at_{};          ///< when a Node-B reported last; zero: none has
   double reference_part_ = 1;      ///< AckSample::reference_part of the newest
   std::uint32_t flows_ = 1;
-  bool rests_ = false;         ///< the link does, for longer than what waits lasts
+  bool bursty_link_ = false;   ///< the link does, for longer than what waits lasts
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set
   bool has_ack_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged

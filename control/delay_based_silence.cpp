@@ -34,14 +34,15 @@ bool DelayBasedController::extrapolates() const {
 
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
 /// must be able to use it.
-void DelayBasedController::note_rests() {
-  rests_ = delivery_.has_rests() && control_loop_delay_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
+void DelayBasedController::update_bursty_link() {
+  bursty_link_ =
+      delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() && delivery_.idle_gap() * 2 > wait() * 3;
 }
 
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
 bool DelayBasedController::grows_in_silence() const {
-  return (extrapolates() || rests_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
+  return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
 }
 
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
@@ -52,7 +53,7 @@ DelayBasedController::Silence DelayBasedController::silence() const {
     return {Duration::zero(), std::max(until, Duration::zero())};
   }
   const Duration from = delivery_.gap() / 2;
-  return {from, from + delivery_.rest()};
+  return {from, from + delivery_.idle_gap()};
 }
 
 Bytes DelayBasedController::grown(Duration lasted) const {

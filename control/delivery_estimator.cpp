@@ -16,9 +16,9 @@ constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 constexpr double min_weight = 0.2;
 
 /// Longest gap that counts; in a longer one the link has stalled.
-constexpr Duration longest_rest = std::chrono::milliseconds(80);
+constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
 /// Time constants: the means cover about the last two seconds, and about 64 clumps.
-constexpr double rest_memory = 2;
+constexpr double idle_gap_memory = 2;
 constexpr double gap_aggregations = 64;
 /// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
 constexpr double uneven = 1.3;
@@ -31,7 +31,7 @@ void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
   gathered_ = ack_aggregation_ = ack_stretch_ = 0;
-  gap_ = rest_ = 0;
+  gap_ = idle_gap_ = 0;
   peak_.clear();
 }
 
@@ -80,14 +80,14 @@ void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
 }
 
 void DeliveryEstimator::record_gap(Duration gap) {
-  if (gap > longest_rest) return;
+  if (gap > longest_idle_gap) return;
   const double seconds = to_seconds(gap);
-  rest_ += (seconds - rest_) * (seconds / rest_memory);
+  idle_gap_ += (seconds - idle_gap_) * (seconds / idle_gap_memory);
   gap_ += (seconds - gap_) / gap_aggregations;
 }
 
-bool DeliveryEstimator::has_rests() const {
-  return rest_ > uneven * gap_;
+bool DeliveryEstimator::is_bursty() const {
+  return idle_gap_ > uneven * gap_;
 }
 
 void DeliveryEstimator::follow(double& mean, double bytes) const {

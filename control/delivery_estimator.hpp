@@ -44,10 +44,10 @@ class DeliveryEstimator {
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
-  [[nodiscard]] Duration rest() const { return from_seconds(rest_); }
+  [[nodiscard]] Duration idle_gap() const { return from_seconds(idle_gap_); }
   /// True if most of the time lies in gaps that are longer than most gaps, so the link is bursty. On a continuous link
   /// all gaps are about as long as one packet or transmission interval.
-  [[nodiscard]] bool has_rests() const;
+  [[nodiscard]] bool is_bursty() const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>
@@ -68,7 +68,7 @@ class DeliveryEstimator {
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
   double gap_ = 0;        ///< mean gap between clumps in s
-  double rest_ = 0;       ///< time-weighted mean gap in s
+  double idle_gap_ = 0;   ///< time-weighted mean gap in s
   double share_ = 0;      ///< what one byte adds to the mean in 1/s, since the last time step
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< weight of the past in it, approaching 1

@@ -54,7 +54,7 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("clump", self.ack_aggregation_);
   visit("stretch", self.ack_stretch_);
   visit("gap", self.gap_);
-  visit("rest", self.rest_);
+  visit("rest", self.idle_gap_);
   visit("share", self.share_);
   visit("delivered", self.delivered_);
   visit("weight", self.weight_);
@@ -179,7 +179,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("delivered_at", self.delivered_at_);
   visit("flows", self.flows_);
   visit("reference_part", self.reference_part_, Between{0, 1});
-  visit("rests", self.rests_);
+  visit("rests", self.bursty_link_);
   visit("loss_limited", self.loss_limited_);
   visit("heard", self.has_ack_);
   visit("idle", self.idle_);

@@ -73,8 +73,9 @@ TEST(DeliveryEstimator, ASteadyLinkIsNotBursty) {
   for (const double bps : {0.3e6, 1e6, 10e6, 100e6}) {
     DeliveryEstimator estimator(80ms);
     feed(estimator, at(0s), bps, 1, 10s);
-    EXPECT_FALSE(estimator.has_rests()) << bps;
-    EXPECT_NEAR(to_seconds(estimator.rest()), to_seconds(estimator.gap()), 0.1 * to_seconds(estimator.gap())) << bps;
+    EXPECT_FALSE(estimator.is_bursty()) << bps;
+    EXPECT_NEAR(to_seconds(estimator.idle_gap()), to_seconds(estimator.gap()), 0.1 * to_seconds(estimator.gap()))
+        << bps;
   }
 }
 
@@ -82,8 +83,8 @@ TEST(DeliveryEstimator, MeasuresTheIdleGapOfABurstyLink) {
   DeliveryEstimator estimator(80ms);
   Instant now = at(0s);
   for (int i = 0; i < 100; ++i) now = feed(estimator, now, 6e6, 1, 20ms) + 38ms;
-  EXPECT_TRUE(estimator.has_rests());
-  EXPECT_NEAR(to_seconds(estimator.rest()), 0.027, 0.003) << "40 ms in two thirds of the time, and 2 ms in a third";
+  EXPECT_TRUE(estimator.is_bursty());
+  EXPECT_NEAR(to_seconds(estimator.idle_gap()), 0.027, 0.003) << "40 ms in two thirds of the time, and 2 ms in a third";
   EXPECT_LT(estimator.gap(), 8ms);
 }
 
@@ -91,8 +92,8 @@ TEST(DeliveryEstimator, AnOutageIsNotAnIdleGap) {
   DeliveryEstimator estimator(80ms);
   Instant now = at(0s);
   for (int i = 0; i < 20; ++i) now = feed(estimator, now, 6e6, 1, 500ms) + 300ms;
-  EXPECT_FALSE(estimator.has_rests());
-  EXPECT_LT(estimator.rest(), 5ms);
+  EXPECT_FALSE(estimator.is_bursty());
+  EXPECT_LT(estimator.idle_gap(), 5ms);
 }
 
 TEST(DeliveryEstimator, APauseOfTheSourceDoesNotChangeTheRate) {
