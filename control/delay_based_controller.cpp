@@ -29,7 +29,7 @@ constexpr Duration longest_aggregation = milliseconds(10);
 /// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
 constexpr double late_gain = 1.35;
 /// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
-constexpr double reference_for_silence = 0.5;
+constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
@@ -106,8 +106,8 @@ void DelayBasedController::take_over(Bytes in_flight) {
 /// Of the time since the last news, what may speak for another base delay: a long silence does not.
 Duration DelayBasedController::listened_until(Instant now) const {
   if (!has_ack_) return Duration::zero();
-  const Duration silence = now - last_ack_;
-  return silence <= longest_listening ? silence : std::min(silence, std::max(base_delay() + wait(), longest_listening));
+  const Duration ack_gap = now - last_ack_;
+  return ack_gap <= longest_listening ? ack_gap : std::min(ack_gap, std::max(base_delay() + wait(), longest_listening));
 }
 
 void DelayBasedController::on_acknowledged(const AckSample& raw) {
@@ -362,7 +362,7 @@ double DelayBasedController::beside_the_bound() const {
 }
 
 double DelayBasedController::model() const {
-  const double saved = extrapolates() ? reference_for_silence : bursty_link_ ? reference_for_bursts : 0;
+  const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;

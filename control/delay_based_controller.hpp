@@ -154,7 +154,7 @@ class DelayBasedController {
 
  private:
   /// The part of a silence in which the window grows, both from the newest acknowledgement on.
-  struct Silence {
+  struct AckGap {
     Duration from;
     Duration until;
   };
@@ -178,9 +178,9 @@ class DelayBasedController {
   [[nodiscard]] double beside_the_bound() const;
   [[nodiscard]] bool extrapolates() const;
   void update_bursty_link();
-  [[nodiscard]] bool grows_in_silence() const;
-  [[nodiscard]] Silence silence() const;
-  [[nodiscard]] Bytes grown(Duration lasted) const;
+  [[nodiscard]] bool extrapolates_in_gap() const;
+  [[nodiscard]] AckGap ack_gap() const;
+  [[nodiscard]] Bytes extrapolated(Duration lasted) const;
   [[nodiscard]] Duration overdue_after() const;
   [[nodiscard]] Instant grows_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] Instant asks_at(Instant now, Bytes in_flight) const;

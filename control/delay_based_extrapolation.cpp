@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 /// So much of what the link carries in a silence is sent in it. This and the next one were chosen on the recorded links
 /// with a scheduled uplink, between use and delay.
-constexpr double silence_gain = 0.9;
+constexpr double gap_gain = 0.9;
 /// An acknowledgement that would be later than usual by so much is not only late.
 constexpr Duration unusual_late = milliseconds(15);
 /// Room is not looked for more often.
@@ -41,13 +41,13 @@ void DelayBasedController::update_bursty_link() {
 
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
-bool DelayBasedController::grows_in_silence() const {
+bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
 }
 
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
 /// is about a rest: what it sends in a burst is then under way before the burst begins.
-DelayBasedController::Silence DelayBasedController::silence() const {
+DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.usual() + unusual_late - ack_delay_.newest();
     return {Duration::zero(), std::max(until, Duration::zero())};
@@ -56,10 +56,10 @@ DelayBasedController::Silence DelayBasedController::silence() const {
   return {from, from + delivery_.idle_gap()};
 }
 
-Bytes DelayBasedController::grown(Duration lasted) const {
-  if (!grows_in_silence()) return Bytes{};
-  const auto [from, until] = silence();
-  return (delivery_.rate() * silence_gain).in(std::clamp(lasted, from, until) - from);
+Bytes DelayBasedController::extrapolated(Duration lasted) const {
+  if (!extrapolates_in_gap()) return Bytes{};
+  const auto [from, until] = ack_gap();
+  return (delivery_.rate() * gap_gain).in(std::clamp(lasted, from, until) - from);
 }
 
 /// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
@@ -71,9 +71,9 @@ Duration DelayBasedController::overdue_after() const {
 }
 
 Bytes DelayBasedController::window(Instant now) const {
-  const Duration silence = now - last_ack_;
-  const Bytes window = window_ + grown(silence);
-  if (silence < min_overdue || silence < overdue_after()) return window;
+  const Duration ack_gap = now - last_ack_;
+  const Bytes window = window_ + extrapolated(ack_gap);
+  if (ack_gap < min_overdue || ack_gap < overdue_after()) return window;
   return std::max(window, left_) + parameters_.segment;
 }
 
@@ -82,16 +82,16 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
 }
 
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
-  if (!grows_in_silence() || !delivery_.known()) return never;
+  if (!extrapolates_in_gap() || !delivery_.known()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
-  if (lacks > grown(Duration::max())) return never;
-  return std::max(last_ack_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + min_wait);
+  if (lacks > extrapolated(Duration::max())) return never;
+  return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
 /// Once it has asked, more is in flight than this.
 Instant DelayBasedController::asks_at(Instant now, Bytes in_flight) const {
   const Duration after = overdue_after();
-  if (after == Duration::max() || in_flight > std::max(window_ + grown(Duration::max()), left_)) return never;
+  if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), left_)) return never;
   const Instant asks = last_ack_ + after;
   return asks > now ? asks : now + overdue_look;
 }
