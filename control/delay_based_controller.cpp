@@ -86,7 +86,7 @@ void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, no pause begins
   min_rtt_.cancel_drain();                                          // what is sent now meets no queue of ours anyway
   start_.stop_refilling();
-  unanswered_ = !idle_;
+  all_lost_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
     delivery_.restart();
     min_rtt_.forget();
@@ -119,7 +119,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
   last_ack_ = ack_sample.now;
   has_ack_ = true;
-  unanswered_ = false;
+  all_lost_ = false;
   idle_ = ack_sample.in_flight <= Bytes{};
   left_ = ack_sample.in_flight;
   flows_ = std::max(ack_sample.flows, 1U);
@@ -407,7 +407,7 @@ void DelayBasedController::set_window() {
   if (draining()) window = std::min(window, drained());
   if (start_.refilling()) window = std::min(window, start_.window());
   constexpr double most = 1e12;
-  window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
+  window_ = Bytes(all_lost_ ? least : std::clamp(window, least, most));
 }
 
 Bytes DelayBasedController::queued(Bytes in_flight) const {

@@ -181,9 +181,9 @@ class DelayBasedController {
   [[nodiscard]] bool extrapolates_in_gap() const;
   [[nodiscard]] AckGap ack_gap() const;
   [[nodiscard]] Bytes extrapolated(Duration lasted) const;
-  [[nodiscard]] Duration overdue_after() const;
+  [[nodiscard]] Duration probe_timeout() const;
   [[nodiscard]] Instant grows_at(Instant now, Bytes in_flight) const;
-  [[nodiscard]] Instant asks_at(Instant now, Bytes in_flight) const;
+  [[nodiscard]] Instant probe_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Duration listened_until(Instant now) const;
   void set_window();
@@ -208,8 +208,8 @@ class DelayBasedController {
   bool bursty_link_ = false;   ///< the link does, for longer than what waits lasts
   bool loss_limited_ = false;  ///< the newest window is the bound that losses set
   bool has_ack_ = false;
-  bool idle_ = true;         ///< all that was sent has been acknowledged
-  bool unanswered_ = false;  ///< all that was in flight is taken for lost: no more than a probe goes out
+  bool idle_ = true;       ///< all that was sent has been acknowledged
+  bool all_lost_ = false;  ///< all that was in flight is taken for lost: no more than a probe goes out
 };
 static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
 

@@ -18,11 +18,11 @@ constexpr Duration unusual_late = milliseconds(15);
 /// Room is not looked for more often.
 constexpr Duration min_wait = milliseconds(1);
 /// Nothing is overdue before, since a receiver may delay an acknowledgement for so long (as in RFC 8985).
-constexpr Duration min_overdue = milliseconds(200);
+constexpr Duration min_probe_timeout = milliseconds(200);
 /// What is in flight at hardly any rate is waited for up to this.
 constexpr Duration longest_carried = seconds(1);
 /// So often it is looked for who can ask.
-constexpr Duration overdue_look = milliseconds(10);
+constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void DelayBasedController::update_bursty_link() {
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
 bool DelayBasedController::extrapolates_in_gap() const {
-  return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
+  return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !all_lost_ && !idle_;
 }
 
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
@@ -64,21 +64,21 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 
 /// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
 /// was in flight at the rate of late, and what acknowledgements were late.
-Duration DelayBasedController::overdue_after() const {
-  if (!min_rtt_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
+Duration DelayBasedController::probe_timeout() const {
+  if (!min_rtt_.known() || !delivery_.known() || idle_ || all_lost_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(min_overdue, 2 * (base_delay() + wait()) + ack_delay_.max() + carried);
+  return std::max(min_probe_timeout, 2 * (base_delay() + wait()) + ack_delay_.max() + carried);
 }
 
 Bytes DelayBasedController::window(Instant now) const {
   const Duration ack_gap = now - last_ack_;
   const Bytes window = window_ + extrapolated(ack_gap);
-  if (ack_gap < min_overdue || ack_gap < overdue_after()) return window;
+  if (ack_gap < min_probe_timeout || ack_gap < probe_timeout()) return window;
   return std::max(window, left_) + parameters_.segment;
 }
 
 Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) const {
-  return std::min(grows_at(now, in_flight), asks_at(now, in_flight));
+  return std::min(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
@@ -89,11 +89,11 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
 }
 
 /// Once it has asked, more is in flight than this.
-Instant DelayBasedController::asks_at(Instant now, Bytes in_flight) const {
-  const Duration after = overdue_after();
+Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
+  const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), left_)) return never;
   const Instant asks = last_ack_ + after;
-  return asks > now ? asks : now + overdue_look;
+  return asks > now ? asks : now + probe_interval;
 }
 
 }  // namespace sluice::control

@@ -183,7 +183,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("loss_limited", self.loss_limited_);
   visit("heard", self.has_ack_);
   visit("idle", self.idle_);
-  visit("unanswered", self.unanswered_);
+  visit("unanswered", self.all_lost_);
 }
 
 template <typename Self, typename Visit>
