@@ -40,7 +40,7 @@ Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since
 /// Meanwhile no more has come than was in flight: beyond that the link stood still as well.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   const Duration most =
-      delivery.known() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : longest_late;
+      delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : longest_late;
   const Duration passed = std::min(since, late_memory);
   max_ack_delay_ -= from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(late_memory));
   max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, most));

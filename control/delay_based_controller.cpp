@@ -180,9 +180,9 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
 
 /// What packets that come at once make of a round trip.
 Duration DelayBasedController::margin() const {
-  if (!delivery_.known()) return Duration::zero();
-  const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * min_segments), longest_margin);
-  return std::max(pair, std::min(delivery_.peak().time_for(delivery_.ack_aggregation()), longest_aggregation));
+  if (!delivery_.has_sample()) return Duration::zero();
+  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), longest_margin);
+  return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), longest_aggregation));
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
@@ -190,12 +190,12 @@ Duration DelayBasedController::time_in_queue(Bytes queue) const {
 }
 
 Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
-  if (!delivery_.known()) return Duration::zero();
+  if (!delivery_.has_sample()) return Duration::zero();
   return time_for(queue, std::max(cross_traffic_.all(), delivery_.rate().bytes_per_second()));
 }
 
 Duration DelayBasedController::feedback_delay() const {
-  if (!min_rtt_.known() || !delivery_.known()) return Duration::zero();
+  if (!min_rtt_.known() || !delivery_.has_sample()) return Duration::zero();
   const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), longest_aggregation);
   return base_delay() + std::max(aggregation, ack_delay_.usual());
 }
@@ -235,8 +235,8 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
   const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
     // Half of what is in flight now was when this segment was sent, and has been delivered since.
-    delivery_.raise(ack_sample.now,
-                    Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
+    delivery_.seed(ack_sample.now,
+                   Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
   } else if (start_.grows_no_more(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
                                   ack_sample.window_limited)) {
@@ -287,7 +287,7 @@ void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
-  const bool may_drain = !starting() && ack_sample.window_limited && delivery_.known();
+  const bool may_drain = !starting() && ack_sample.window_limited && delivery_.has_sample();
   if (draining()) {
     if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
     if (min_rtt_.on_drained(probe_of(ack_sample), drained(), margin())) end_drain(ack_sample.now);

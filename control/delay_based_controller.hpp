@@ -105,7 +105,7 @@ class DelayBasedController {
   /// lost.
   void on_resumed(Instant now);
   /// The link begins with a known rate (a law that takes over). Zero changes nothing.
-  void seed(Instant now, Rate rate) { delivery_.raise(now, rate); }
+  void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
   /// A connection is taken over that was let have so much in flight: while the link is being found the window is no
   /// less.
   void take_over(Bytes in_flight);
@@ -119,7 +119,7 @@ class DelayBasedController {
   [[nodiscard]] Instant budget_available_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// The highest that it was in the last five to ten seconds; zero while unknown.
-  [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
+  [[nodiscard]] Rate best_rate() const { return delivery_.max_rate(); }
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// A mean of what packets of all connections take there and back; zero while unknown.

@@ -65,7 +65,7 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 /// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
 /// was in flight at the rate of late, and what acknowledgements were late.
 Duration DelayBasedController::probe_timeout() const {
-  if (!min_rtt_.known() || !delivery_.known() || idle_ || all_lost_) return Duration::max();
+  if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
   return std::max(min_probe_timeout, 2 * (base_delay() + wait()) + ack_delay_.max() + carried);
 }
@@ -82,7 +82,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
 }
 
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
-  if (!extrapolates_in_gap() || !delivery_.known()) return never;
+  if (!extrapolates_in_gap() || !delivery_.has_sample()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
   if (lacks > extrapolated(Duration::max())) return never;
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);

@@ -25,19 +25,19 @@ constexpr double uneven = 1.3;
 
 }  // namespace
 
-DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(std::chrono::seconds(5)) {}
+DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), max_rate_(std::chrono::seconds(5)) {}
 
 void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
   gathered_ = ack_aggregation_ = ack_stretch_ = 0;
   gap_ = idle_gap_ = 0;
-  peak_.clear();
+  max_rate_.clear();
 }
 
-void DeliveryEstimator::raise(Instant now, Rate rate) {
+void DeliveryEstimator::seed(Instant now, Rate rate) {
   mean_ = std::max(mean_, rate.bytes_per_second());
-  peak_.add(now, mean_);
+  max_rate_.add(now, mean_);
 }
 
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
@@ -65,7 +65,7 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
     floor_ = std::max(floor_, recent());
     mean_ = std::max(mean_, floor_);
   }
-  if (mean_ > 0) peak_.add(now, mean_);
+  if (mean_ > 0) max_rate_.add(now, mean_);
 }
 
 void DeliveryEstimator::record_aggregation(Instant now, double bytes) {

@@ -26,16 +26,16 @@ class DeliveryEstimator {
   /// Marks the end of the data in flight: the time until the next delivery is not the link's.
   void on_idle() { counting_ = false; }
   /// Raises the mean to at least `rate`, which is known from another source.
-  void raise(Instant now, Rate rate);
+  void seed(Instant now, Rate rate);
   /// Discards all samples.
   void restart();
 
   /// True if there are enough samples for a rate.
-  [[nodiscard]] bool known() const { return mean_ > 0; }
+  [[nodiscard]] bool has_sample() const { return mean_ > 0; }
   /// Returns the mean rate over `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
   /// Returns the largest mean rate of the last five to ten seconds.
-  [[nodiscard]] Rate peak() const { return peak_.known() ? Rate::bytes_per_second(peak_.value()) : Rate(); }
+  [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
   /// Returns the usual size of a clump, as a mean over bytes: the size of the clump that a random byte belongs to.
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
   /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
@@ -74,7 +74,7 @@ class DeliveryEstimator {
   double weight_ = 0;     ///< weight of the past in it, approaching 1
   double mean_ = 0;       ///< bytes/s
   double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
-  WindowedExtreme<double, std::greater<>> peak_;
+  WindowedExtreme<double, std::greater<>> max_rate_;
   bool counting_ = false;           ///< true if deliveries since aggregation_began_ are contiguous
   bool first_aggregation_ = false;  ///< the current clump is the first after a pause
 };

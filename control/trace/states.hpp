@@ -60,7 +60,7 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("weight", self.weight_);
   visit("mean", self.mean_);
   visit("floor", self.floor_);
-  visit("peak", self.peak_);
+  visit("peak", self.max_rate_);
   visit("counting", self.counting_);
   visit("first_clump", self.first_aggregation_);
 }

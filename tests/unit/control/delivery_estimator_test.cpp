@@ -50,7 +50,7 @@ TEST(DeliveryEstimator, FollowsALinkWithinAFewTimeConstants) {
   EXPECT_NEAR(estimator.rate().bps(), 2e6, 0.3e6);
   feed(estimator, now, 20e6, 2, 300ms);
   EXPECT_NEAR(estimator.rate().bps(), 20e6, 2e6);
-  EXPECT_NEAR(estimator.peak().bps(), 20e6, 2e6);
+  EXPECT_NEAR(estimator.max_rate().bps(), 20e6, 2e6);
 }
 
 TEST(DeliveryEstimator, AnAppLimitedSampleDoesNotLowerTheRate) {
@@ -111,7 +111,7 @@ TEST(DeliveryEstimator, CompressedAcksAfterAPauseAreNoRateSample) {
     for (int k = 0; k < 10; ++k) estimator.on_delivered(at(i * 200ms + k * 10us), Bytes(1500), false);
     estimator.on_idle();
   }
-  EXPECT_FALSE(estimator.known()) << estimator.rate().bps();
+  EXPECT_FALSE(estimator.has_sample()) << estimator.rate().bps();
 }
 
 TEST(DeliveryEstimator, AnOutageIsWeightedByAtMostTheTimeConstant) {
@@ -120,7 +120,7 @@ TEST(DeliveryEstimator, AnOutageIsWeightedByAtMostTheTimeConstant) {
   estimator.on_delivered(now + 30s, Bytes(1500), true);
   EXPECT_GE(estimator.rate().bps(), 3e6);
   estimator.restart();
-  EXPECT_FALSE(estimator.known());
+  EXPECT_FALSE(estimator.has_sample());
 }
 
 }  // namespace
