@@ -76,7 +76,7 @@ std::vector<Violation> validate(const DelayBasedParameters& p) {
 DelayBasedController::DelayBasedController(const DelayBasedParameters& parameters)
     : parameters_(parameters),
       delivery_(parameters.memory),
-      start_(static_cast<double>(parameters.initial.count())),
+      slow_start_(static_cast<double>(parameters.initial.count())),
       losses_(static_cast<double>(parameters.segment.count())) {
   refuse_errors(validate(parameters));
   set_window();
@@ -85,7 +85,7 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
 void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, no pause begins
   min_rtt_.cancel_drain();                                          // what is sent now meets no queue of ours anyway
-  start_.stop_refilling();
+  slow_start_.stop_refilling();
   all_lost_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
     delivery_.restart();
@@ -93,13 +93,13 @@ void DelayBasedController::on_resumed(Instant now) {
     bursty_link_ = false;
     standing_delay_.forget();
     losses_.forget();
-    start_.search(static_cast<double>(parameters_.initial.count()));
+    slow_start_.search(static_cast<double>(parameters_.initial.count()));
   }
   set_window();
 }
 
 void DelayBasedController::take_over(Bytes in_flight) {
-  start_.let_have(in_flight);
+  slow_start_.grant(in_flight);
   set_window();
 }
 
@@ -149,7 +149,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 /// queue. A drain gives it little.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
-  if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !start_.refilling()) return true;
+  if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
@@ -209,7 +209,7 @@ bool DelayBasedController::is_reported(Instant now) const {
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
   const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
-  if (!min_rtt_.known() || starting() || silent || draining() || start_.refilling() || cross_traffic_.ours() <= 0)
+  if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() || cross_traffic_.ours() <= 0)
     return;
   const Duration waited = from_seconds(cross_traffic_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
@@ -229,7 +229,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
 void DelayBasedController::start_up(const AckSample& ack_sample) {
-  if (ack_sample.window_limited) start_.on_delivered(ack_sample.delivered);
+  if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
   const double took = to_seconds(ack_sample.round_trip);
   const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
@@ -238,14 +238,14 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
     delivery_.seed(ack_sample.now,
                    Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
-  } else if (start_.grows_no_more(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
-                                  ack_sample.window_limited)) {
+  } else if (slow_start_.is_full_pipe(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
+                                      ack_sample.window_limited)) {
     end_start_up();
   }
 }
 
 void DelayBasedController::end_start_up() {
-  start_.end();
+  slow_start_.end();
   if (!min_rtt_.was_raised()) {
     min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
@@ -294,7 +294,7 @@ void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
   } else if (may_drain && min_rtt_.is_stale(ack_sample.now) &&
              (min_rtt_.is_unvalidated() || !is_reported(ack_sample.now))) {
     begin_drain(ack_sample);
-    start_.end();
+    slow_start_.end();
   }
 }
 
@@ -305,7 +305,7 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
 }
 
 void DelayBasedController::end_drain(Instant now) {
-  start_.refill(drained());
+  slow_start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
@@ -326,14 +326,14 @@ void DelayBasedController::end_drain(Instant now) {
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
 /// goes out as comes back until it is in flight.
 void DelayBasedController::refill(const AckSample& ack_sample) {
-  if (!start_.refilling()) return;
-  start_.on_delivered(ack_sample.delivered);
-  if (start_.window() >= model()) start_.end();
+  if (!slow_start_.refilling()) return;
+  slow_start_.on_delivered(ack_sample.delivered);
+  if (slow_start_.window() >= model()) slow_start_.end();
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void DelayBasedController::raise_min_rtt(Duration base) {
-  start_.search(model());
+  slow_start_.search(model());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
@@ -398,14 +398,14 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
 
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
-  double window = starting() ? std::max(start_.window(), model()) : model();
+  double window = starting() ? std::max(slow_start_.window(), model()) : model();
   const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);
   // Others that share the queue cause losses, too: they are not to take what is left of it each time.
   if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
   if (draining()) window = std::min(window, drained());
-  if (start_.refilling()) window = std::min(window, start_.window());
+  if (slow_start_.refilling()) window = std::min(window, slow_start_.window());
   constexpr double most = 1e12;
   window_ = Bytes(all_lost_ ? least : std::clamp(window, least, most));
 }

@@ -142,7 +142,7 @@ class DelayBasedController {
   /// that time, and half while the queue is drained.
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
-  [[nodiscard]] bool starting() const { return start_.searching(); }
+  [[nodiscard]] bool starting() const { return slow_start_.searching(); }
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
   /// How often the queue was drained to measure the base delay.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
@@ -191,7 +191,7 @@ class DelayBasedController {
   DelayBasedParameters parameters_;
   DeliveryEstimator delivery_;
   MinRttEstimator min_rtt_;
-  SlowStart start_;
+  SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
   PathChangeDetector path_change_;        ///< by reports

@@ -23,11 +23,11 @@ void SlowStart::refill(double window) {
   window_ = window;
 }
 
-void SlowStart::let_have(Bytes in_flight) {
+void SlowStart::grant(Bytes in_flight) {
   window_ = std::max(window_, static_cast<double>(in_flight.count()));
 }
 
-bool SlowStart::grows_no_more(Instant now, Rate delivered, Duration round, bool uses_window) {
+bool SlowStart::is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window) {
   const double rate = delivered.bytes_per_second();
   if (!uses_window || rate >= growth * to_exceed_) {
     to_exceed_ = rate;

@@ -32,11 +32,11 @@ class SlowStart {
   void end() { phase_ = Phase::over; }
 
   /// Raises the window to at least `in_flight`.
-  void let_have(Bytes in_flight);
+  void grant(Bytes in_flight);
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the pipe is full: doubling the window in each of three rounds raised the rate by less than a quarter.
   /// `delivered` is the rate and `round` the length of a round. Samples without `uses_window` restart the test.
-  [[nodiscard]] bool grows_no_more(Instant now, Rate delivered, Duration round, bool uses_window);
+  [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/trace/states.hpp).
   template <typename Self, typename Visit>

@@ -165,7 +165,7 @@ template <typename Self, typename Visit>
 void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
   visit("base", self.min_rtt_);
-  visit("start", self.start_);
+  visit("start", self.slow_start_);
   visit("lateness", self.ack_delay_);
   visit("sharers", self.cross_traffic_);
   visit("unexplained", self.path_change_);

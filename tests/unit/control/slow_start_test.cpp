@@ -19,7 +19,7 @@ std::vector<bool> rounds(SlowStart& start, const std::vector<double>& rates) {
   std::vector<bool> ended;
   Instant now = begin;
   for (const double part : rates) {
-    ended.push_back(start.grows_no_more(now, rate * part, 100ms, true));
+    ended.push_back(start.is_full_pipe(now, rate * part, 100ms, true));
     now += 100ms;
   }
   return ended;
@@ -34,9 +34,9 @@ TEST(SlowStart, GrowsByTheDeliveredBytes) {
 
 TEST(SlowStart, StartsAtLeastAtTheInheritedWindow) {
   SlowStart start(3000);
-  start.let_have(Bytes(9000));
+  start.grant(Bytes(9000));
   EXPECT_EQ(start.window(), 9000);
-  start.let_have(Bytes(2000));
+  start.grant(Bytes(2000));
   EXPECT_EQ(start.window(), 9000);
 }
 
@@ -52,17 +52,17 @@ TEST(SlowStart, ContinuesWhileTheRateGrowsByAQuarter) {
 
 TEST(SlowStart, CountsARoundOnce) {
   SlowStart start(3000);
-  EXPECT_FALSE(start.grows_no_more(begin, rate, 100ms, true));
+  EXPECT_FALSE(start.is_full_pipe(begin, rate, 100ms, true));
   for (Duration later = 10ms; later < 300ms; later += 10ms) {
-    EXPECT_FALSE(start.grows_no_more(begin + later, rate, 100ms, true)) << "two rounds at most";
+    EXPECT_FALSE(start.is_full_pipe(begin + later, rate, 100ms, true)) << "two rounds at most";
   }
-  EXPECT_TRUE(start.grows_no_more(begin + 300ms, rate, 100ms, true));
+  EXPECT_TRUE(start.is_full_pipe(begin + 300ms, rate, 100ms, true));
 }
 
 TEST(SlowStart, IgnoresRoundsThatDoNotUseTheWindow) {
   SlowStart start(3000);
   for (int round = 0; round < 8; ++round) {
-    EXPECT_FALSE(start.grows_no_more(begin + round * 100ms, rate, 100ms, false));
+    EXPECT_FALSE(start.is_full_pipe(begin + round * 100ms, rate, 100ms, false));
   }
 }
 
