@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "control/windowed_extreme.hpp"
+#include "control/half_window_extreme.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -74,7 +74,7 @@ class DeliveryEstimator {
   double weight_ = 0;     ///< weight of the past in it, approaching 1
   double mean_ = 0;       ///< bytes/s
   double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
-  WindowedExtreme<double, std::greater<>> max_rate_;
+  HalfWindowExtreme<double, std::greater<>> max_rate_;
   bool counting_ = false;           ///< true if deliveries since aggregation_began_ are contiguous
   bool first_aggregation_ = false;  ///< the current clump is the first after a pause
 };

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "control/windowed_extreme.hpp"
+#include "control/half_window_extreme.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
@@ -79,7 +79,7 @@ class EndToEndFlowEstimator {
   Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
   Instant told_{};       ///< instant of that window, while `waiting_`
   Instant prompt_at_{};  ///< last time at which the sender used a window at once
-  WindowedExtreme<Duration, std::less<>> control_loop_delay_;
+  HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
   std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
   std::uint8_t used_ = 0;
   bool waiting_ = false;

@@ -125,7 +125,7 @@ double Smvs::law(const SmvsObservation& observation) {
   state_.reference = smvs_reference(parameters_, mean, observation.reference_part);
   const double arriving = static_cast<double>(observation.queue.count()) + in_flight(observation);
   state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
-  const SlidingExtremes::Range eta = eta_.range(observation.now).value_or(SlidingExtremes::Range{});
+  const WindowedRange::Range eta = eta_.range(observation.now).value_or(WindowedRange::Range{});
   state_.eta_low = eta.low;
   state_.eta_high = eta.high;
   const double eta_middle = (state_.eta_high + state_.eta_low) / 2;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "control/reference.hpp"
-#include "control/sliding_extremes.hpp"
 #include "control/violation.hpp"
+#include "control/windowed_range.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -140,7 +140,7 @@ class Smvs {
 
   SmvsParameters parameters_;
   std::size_t delay_steps_;  ///< d = ceil(τp / Ts)
-  SlidingExtremes eta_;
+  WindowedRange eta_;
   std::vector<Command> commands_;  ///< ring of the last 2d allowances; only for Prediction::commanded
   std::size_t next_command_ = 0;
   std::size_t commands_used_ = 0;

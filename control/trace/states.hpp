@@ -14,7 +14,7 @@ namespace sluice::control {
 
 template <typename Value, typename Better>
 template <typename Self, typename Visit>
-void WindowedExtreme<Value, Better>::fields(Self& self, Visit& visit) {
+void HalfWindowExtreme<Value, Better>::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
   visit("before", self.before_);
   visit("newest", self.newest_);
@@ -22,14 +22,14 @@ void WindowedExtreme<Value, Better>::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void SlidingExtremes::Slice::fields(Self& self, Visit& visit) {
+void WindowedRange::Slice::fields(Self& self, Visit& visit) {
   visit("number", self.number);
   visit("low", self.range.low);
   visit("high", self.range.high);
 }
 
 template <typename Self, typename Visit>
-void SlidingExtremes::fields(Self& self, Visit& visit) {
+void WindowedRange::fields(Self& self, Visit& visit) {
   visit("slices", self.ring_);
   visit("newest", self.newest_, self.ring_.size() - 1);
   visit("used", self.used_, self.ring_.size());

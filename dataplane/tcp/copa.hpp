@@ -4,7 +4,7 @@
 
 #include "dataplane/tcp/model_ack.hpp"
 #include "dataplane/tcp/round_count.hpp"
-#include "dataplane/tcp/windowed_extreme.hpp"
+#include "dataplane/tcp/windowed_min_max.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 

@@ -45,7 +45,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   view_.queue = std::min(control::feedback::waiting(queue), control::feedback::max_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
-  view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);
+  view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::WindowedRange::Range{}).high);
   view_.dropped = reports_ > 1 && queue.dropped > dropped_;
   dropped_ = queue.dropped;
   if (settings_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;

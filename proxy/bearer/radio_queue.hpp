@@ -7,7 +7,7 @@
 #include "control/feedback/report.hpp"
 #include "control/gwa.hpp"
 #include "control/queue_view.hpp"
-#include "control/sliding_extremes.hpp"
+#include "control/windowed_range.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/policy/policy_settings.hpp"
@@ -59,7 +59,7 @@ class RadioQueue {
   control::GwaFlowCount count_;                    ///< number of active flows N, by GWA's eq. 9
   Instant counted_ = never;                        ///< time of the newest count; `never`: count again
   control::QueueView view_;
-  control::SlidingExtremes rates_;  ///< service rate, bytes/s
+  control::WindowedRange rates_;  ///< service rate, bytes/s
   /// IP bytes that have reached, and have left, the radio queue as of the last report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;

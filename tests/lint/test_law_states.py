@@ -8,8 +8,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STATES = ROOT / "control/trace/states.hpp"
 # Members that the constructor makes of the parameters and nothing changes.
 MADE = {
-    "WindowedExtreme": {"half_"},
-    "SlidingExtremes": {"slice_"},
+    "HalfWindowExtreme": {"half_"},
+    "WindowedRange": {"slice_"},
     "DeliveryEstimator": {"memory_"},
     "MinRttEstimator": set(),
     "SlowStart": set(),

@@ -9,10 +9,10 @@ namespace sluice::control {
 /// Smallest value (largest with std::greater) of a recent time window, in a few bytes. A value counts for one to two
 /// `half`s, and until another value arrives. Reads no clock.
 template <typename Value, typename Better>
-class WindowedExtreme {
+class HalfWindowExtreme {
  public:
   /// Keeps values for one to two times `half` > 0.
-  explicit WindowedExtreme(Duration half) : half_(half) {}
+  explicit HalfWindowExtreme(Duration half) : half_(half) {}
 
   void add(Instant now, Value value) {
     if (!known_) {

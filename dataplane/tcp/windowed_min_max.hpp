@@ -11,7 +11,7 @@ namespace sluice::tcp {
 /// memory. Keeps three values: the best, the best after it, and the best after that. Kathleen Nichols' filter, in Linux
 /// lib/win_minmax.c. The window may differ between calls.
 template <class Better>
-class WindowedExtreme {
+class WindowedMinMax {
  public:
   /// Takes a value; values older than `window` are discarded.
   void record(Instant now, Duration window, Duration value) {
@@ -56,7 +56,7 @@ class WindowedExtreme {
   bool any_ = false;
 };
 
-using WindowedMinimum = WindowedExtreme<std::less_equal<>>;
-using WindowedMaximum = WindowedExtreme<std::greater_equal<>>;
+using WindowedMinimum = WindowedMinMax<std::less_equal<>>;
+using WindowedMaximum = WindowedMinMax<std::greater_equal<>>;
 
 }  // namespace sluice::tcp

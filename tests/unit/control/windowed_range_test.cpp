@@ -1,4 +1,4 @@
-#include "control/sliding_extremes.hpp"
+#include "control/windowed_range.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ Instant at(Duration time) {
   return Instant(time);
 }
 
-TEST(SlidingExtremes, IsEmptyAtFirst) {
-  const SlidingExtremes extremes(100ms);
+TEST(WindowedRange, IsEmptyAtFirst) {
+  const WindowedRange extremes(100ms);
   EXPECT_FALSE(extremes.range(at(1s)).has_value());
 }
 
-TEST(SlidingExtremes, ForgetsSamplesOlderThanTheWindow) {
-  SlidingExtremes extremes(160ms);
+TEST(WindowedRange, ForgetsSamplesOlderThanTheWindow) {
+  WindowedRange extremes(160ms);
   extremes.add(at(1000ms), 5);
   extremes.add(at(1100ms), -3);
   EXPECT_EQ(extremes.range(at(1100ms)).value().high, 5);
@@ -33,16 +33,16 @@ TEST(SlidingExtremes, ForgetsSamplesOlderThanTheWindow) {
 }
 
 // Against a plain list: never wrong by more than one slice.
-TEST(SlidingExtremes, AgreesWithAListOfSamples) {
+TEST(WindowedRange, AgreesWithAListOfSamples) {
   constexpr std::uint64_t seed = 7;
   std::mt19937_64 random(seed);
   constexpr Duration window = 160ms;
   constexpr Duration slice = 10ms;
-  SlidingExtremes extremes(window);
+  WindowedRange extremes(window);
   std::deque<std::pair<Instant, double>> samples;
   Instant now = at(5s);
   const auto range_since = [&](Instant from) {
-    SlidingExtremes::Range range{1e9, -1e9};
+    WindowedRange::Range range{1e9, -1e9};
     for (const auto& [when, value] : samples) {
       if (when >= from) range = {std::min(range.low, value), std::max(range.high, value)};
     }
@@ -57,8 +57,8 @@ TEST(SlidingExtremes, AgreesWithAListOfSamples) {
     for (const Instant then : {now, now + 3 * slice}) {
       const auto range = extremes.range(then);
       ASSERT_TRUE(range) << "seed " << seed << " sample " << i;
-      const SlidingExtremes::Range least = range_since(then - window + slice);
-      const SlidingExtremes::Range most = range_since(then - window - slice);
+      const WindowedRange::Range least = range_since(then - window + slice);
+      const WindowedRange::Range most = range_since(then - window - slice);
       ASSERT_TRUE(range->low <= least.low && range->low >= most.low) << "seed " << seed << " sample " << i;
       ASSERT_TRUE(range->high >= least.high && range->high <= most.high) << "seed " << seed << " sample " << i;
     }

@@ -12,10 +12,10 @@ namespace sluice::control {
 
 /// Smallest and largest sample of a sliding time window, in constant space. The window has 16 slices and a sample
 /// expires with its slice, so the window is exact to 1/16.
-class SlidingExtremes {
+class WindowedRange {
  public:
   /// Keeps the extremes of the last `window` > 0.
-  explicit SlidingExtremes(Duration window) : slice_(std::max<Duration>(window / slices, Duration(1))) {}
+  explicit WindowedRange(Duration window) : slice_(std::max<Duration>(window / slices, Duration(1))) {}
 
   struct Range {
     double low = 0;
