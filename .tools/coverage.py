@@ -13,7 +13,7 @@ PRODUCT = ("dataplane", "control", "proxy", "emulator")
 
 
 def folder_of(path):
-    """Rooms are told apart, files are not: proxy/split, but dataplane/tcp with all below it."""
+    """Rooms are told apart, files are not: proxy/engine/split, but dataplane/tcp with all below it."""
     parts = Path(path).parts
     return "/".join(parts[:2] if len(parts) > 2 else parts[:1])
 

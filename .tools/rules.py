@@ -26,11 +26,11 @@ MAY_INCLUDE = {
 PURE = ("dataplane/tcp", "dataplane/flow", "control", "proxy", "emulator")
 PURE_EXCEPT = (
     "control/feedback/udp_endpoint",  # the Asio side of the feedback protocol
-    "proxy/runtime",
-    "proxy/threads",
-    "proxy/overview",
-    "proxy/admin",
-    "proxy/sluicectl",
+    "proxy/daemon/runtime",
+    "proxy/daemon/threads",
+    "proxy/daemon/status",
+    "proxy/ops/admin",
+    "proxy/ops/sluicectl",
     "proxy/main.cpp",
     "emulator/nodeb",  # the program
     "emulator/runtime/live",

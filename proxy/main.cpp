@@ -9,13 +9,13 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/config/core_dumps.hpp"
-#include "proxy/manual/completion.hpp"
-#include "proxy/manual/pages.hpp"
-#include "proxy/overview/version.hpp"
-#include "proxy/runtime/logging.hpp"
-#include "proxy/runtime/resources.hpp"
-#include "proxy/runtime/runtime.hpp"
-#include "proxy/service/system_check.hpp"
+#include "proxy/daemon/runtime/logging.hpp"
+#include "proxy/daemon/runtime/resources.hpp"
+#include "proxy/daemon/runtime/runtime.hpp"
+#include "proxy/daemon/service/system_check.hpp"
+#include "proxy/daemon/status/version.hpp"
+#include "proxy/ops/sluicectl/completion.hpp"
+#include "proxy/ops/sluicectl/pages.hpp"
 
 namespace {
 

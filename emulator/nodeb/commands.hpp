@@ -7,7 +7,7 @@
 
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "proxy/service/log_writer.hpp"
+#include "proxy/daemon/service/log_writer.hpp"
 
 // Commands of `nodeb` and their options. Each command returns the exit code of the program.
 

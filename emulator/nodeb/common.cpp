@@ -13,7 +13,7 @@
 
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/scenario/describe.hpp"
-#include "proxy/service/log_sink.hpp"
+#include "proxy/daemon/service/log_sink.hpp"
 
 namespace sluice::emulator {
 

@@ -11,9 +11,9 @@
 #include "emulator/report/results_csv.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "proxy/config/core_dumps.hpp"
-#include "proxy/manual/completion.hpp"
-#include "proxy/manual/pages.hpp"
-#include "proxy/overview/version.hpp"
+#include "proxy/daemon/status/version.hpp"
+#include "proxy/ops/sluicectl/completion.hpp"
+#include "proxy/ops/sluicectl/pages.hpp"
 
 namespace {
 

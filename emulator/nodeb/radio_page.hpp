@@ -6,8 +6,8 @@
 
 #include "emulator/runtime/live_run.hpp"
 #include "emulator/scenario/scenario.hpp"
-#include "proxy/http/http_server.hpp"
-#include "proxy/page/live_page.hpp"
+#include "proxy/ops/http/http_server.hpp"
+#include "proxy/ops/http/live_page.hpp"
 
 namespace sluice::emulator {
 

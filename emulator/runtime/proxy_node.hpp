@@ -7,7 +7,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "emulator/net/element.hpp"
 #include "emulator/net/event_loop.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 
 namespace sluice::emulator {
 

@@ -36,7 +36,7 @@
 #include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/config/page.hpp"
-#include "proxy/shard/config.hpp"
+#include "proxy/engine/base/config.hpp"
 
 namespace sluice::emulator {
 

@@ -8,10 +8,10 @@
 
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
-#include "proxy/admin/default_socket.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/config/page.hpp"
-#include "proxy/shard/config.hpp"
+#include "proxy/engine/base/config.hpp"
+#include "proxy/ops/admin/default_socket.hpp"
 #include "proxy/yaml/yaml.hpp"
 
 namespace sluice::tcp {

@@ -11,7 +11,7 @@
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
-#include "proxy/flows/buffer_pool_budget.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
 
 namespace sluice::tcp {
 

@@ -14,7 +14,7 @@
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/shard/transmitter.hpp"
+#include "proxy/engine/base/transmitter.hpp"
 
 namespace sluice::bench {
 

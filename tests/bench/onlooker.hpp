@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "proxy/capture/frame_tap.hpp"
-#include "proxy/capture/shard_taps.hpp"
-#include "proxy/recorder/frame_ring.hpp"
-#include "proxy/shard/shard.hpp"
-#include "proxy/shard/transmitter.hpp"
+#include "proxy/engine/base/transmitter.hpp"
+#include "proxy/engine/shard/shard.hpp"
+#include "proxy/ops/capture/frame_ring.hpp"
+#include "proxy/ops/capture/frame_tap.hpp"
+#include "proxy/ops/capture/shard_taps.hpp"
 
 namespace sluice::bench {
 

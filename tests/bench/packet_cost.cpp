@@ -19,7 +19,7 @@
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 
 namespace {
 

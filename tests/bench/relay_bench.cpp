@@ -22,8 +22,8 @@
 #include "dataplane/flow/key_store.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "proxy/flows/flow.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/flow/flow.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/bench/onlooker.hpp"
 #include "tests/bench/relay_traffic.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dataplane/packet/pool.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/bench/hosts.hpp"
 #include "tests/bench/onlooker.hpp"
 

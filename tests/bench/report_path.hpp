@@ -11,7 +11,7 @@
 
 #include "control/feedback/session.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 
 namespace sluice::bench {
 

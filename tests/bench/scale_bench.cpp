@@ -18,7 +18,7 @@
 #include "control/feedback/session.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/bench/hosts.hpp"
 #include "tests/bench/report_path.hpp"
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <functional>
 
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/conformance/host.hpp"
 #include "tests/conformance/match.hpp"
 

@@ -14,6 +14,6 @@ def test_files_are_summed_by_folder():
              {"filename": "control/feedback/codec.cpp", "line_covered": 5, "line_total": 5},
              {"filename": "control/smvs.cpp", "line_covered": 1, "line_total": 2}]
     sums = coverage.by_folder(files)
-    assert sums == {"control": (1, 2), "control/feedback": (5, 5), "proxy/split": (30, 50)}
-    assert "| proxy/split | 50 | 60.0 % |" in coverage.table(sums)
+    assert sums == {"control": (1, 2), "control/feedback": (5, 5), "proxy/engine/split": (30, 50)}
+    assert "| proxy/engine/split | 50 | 60.0 % |" in coverage.table(sums)
     assert coverage.table(sums).endswith("| all | 57 | 63.2 % |")

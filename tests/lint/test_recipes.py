@@ -20,7 +20,7 @@ COMPILED = {"law": [("control/fixed_window.cpp", "control/flow_laws.cpp"), ("pro
             "congestion": [("dataplane/tcp/scalable.cpp", "dataplane/tcp/newreno.cpp"),
                            ("dataplane/tcp/congestion.cpp", "dataplane/tcp/congestion.cpp")],
             "scheduler": [("emulator/scheduler/scheduler.cpp", "emulator/scheduler/scheduler.cpp")],
-            "counter": [("proxy/shard/describe.cpp", "proxy/shard/describe.cpp")],
+            "counter": [("proxy/engine/shard/describe.cpp", "proxy/engine/shard/describe.cpp")],
             "port": [("dataplane/dpdk/device_arguments.cpp", "dataplane/dpdk/device_arguments.cpp")],
             "key": [("proxy/config/laws.cpp", "proxy/config/laws.cpp")]}
 

@@ -21,7 +21,7 @@ def includes(path, text):
 @pytest.mark.parametrize("code", [
     "auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto t = time(nullptr);",
     "std::random_device seed;", "int x = rand();", "x = __rdtsc();"])
-@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/shard/shard.cpp"])
+@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/engine/shard/shard.cpp"])
 def test_clocks_and_random_sources_are_found(path, code):
     assert purity(path, f"void f() {{ {code} }}\n")
 
@@ -42,9 +42,9 @@ def test_device_names_stay_where_they_belong():
 
 @pytest.mark.parametrize(("path", "included", "allowed"), [
     ("control/smvs.cpp", "dataplane/units/time.hpp", True), ("control/smvs.cpp", "dataplane/packet/packet.hpp", False),
-    ("dataplane/flow/flow_table.cpp", "proxy/flows/flow.hpp", False), ("proxy/shard/shard.cpp", "emulator/net/element.hpp", False),
-    ("proxy/shard/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/shard/shard.hpp", True),
-    ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/shard/shard.cpp", "shard.hpp", False)])
+    ("dataplane/flow/flow_table.cpp", "proxy/engine/flow/flow.hpp", False), ("proxy/engine/shard/shard.cpp", "emulator/net/element.hpp", False),
+    ("proxy/engine/shard/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/engine/shard/shard.hpp", True),
+    ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/engine/shard/shard.cpp", "shard.hpp", False)])
 def test_dependencies_point_one_way(path, included, allowed):
     assert (includes(path, f'#include "{included}"\n') == []) is allowed
 
@@ -59,7 +59,7 @@ def test_long_functions_and_files_are_found():
 
 def test_rooms_with_many_files_are_found():
     files = [f"proxy/split/file{i}.cpp" for i in range(21)] + [f"proxy/file{i}.hpp" for i in range(30)]
-    assert list(rules.check_rooms(files)) == [("proxy/split", "21 files; a room has at most 20")]
+    assert list(rules.check_rooms(files)) == [("proxy/engine/split", "21 files; a room has at most 20")]
     assert not list(rules.check_rooms(files[1:]))
 
 

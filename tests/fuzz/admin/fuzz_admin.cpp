@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/admin/client.hpp"
-#include "proxy/admin/command.hpp"
+#include "proxy/ops/admin/client.hpp"
+#include "proxy/ops/admin/command.hpp"
 
 namespace {
 

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/capture/program.hpp"
-#include "proxy/recorder/recovery.hpp"
-#include "proxy/recorder/ring_layout.hpp"
+#include "proxy/ops/capture/program.hpp"
+#include "proxy/ops/capture/recovery.hpp"
+#include "proxy/ops/capture/ring_layout.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/build_datagram.hpp"
-#include "proxy/shard/report_arrival.hpp"
+#include "proxy/engine/base/report_arrival.hpp"
 #include "tests/fuzz/shard/lab.hpp"
 
 namespace sluice::proxy::fuzz {

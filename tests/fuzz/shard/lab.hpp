@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dataplane/units/time.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/fuzz/shard/model.hpp"
 
 namespace sluice::proxy::fuzz {

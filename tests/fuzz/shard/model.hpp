@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dataplane/tcp/endpoint.hpp"
-#include "proxy/shard/side.hpp"
+#include "proxy/engine/base/side.hpp"
 #include "tests/fuzz/shard/frames.hpp"
 #include "tests/fuzz/tcp/pair.hpp"
 

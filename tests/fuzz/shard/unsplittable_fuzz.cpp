@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dataplane/packet/headers.hpp"
-#include "proxy/handback/unsplittable.hpp"
+#include "proxy/engine/shard/unsplittable.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 #include "tests/fuzz/packet/repair.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "proxy/shard/packet_observer.hpp"
+#include "proxy/engine/flow_table/packet_observer.hpp"
 #include "tests/sim/tcp/random.hpp"
 #include "tests/support/proxy_lab.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/flows/registry.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {

@@ -23,7 +23,7 @@
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/impairment.hpp"
 #include "emulator/random.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {

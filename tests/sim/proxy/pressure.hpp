@@ -27,7 +27,7 @@
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/random.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/sim/proxy/network.hpp"
 #include "tests/support/eal.hpp"
 

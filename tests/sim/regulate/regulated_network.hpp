@@ -27,7 +27,7 @@
 #include "emulator/net/impairment.hpp"
 #include "emulator/random.hpp"
 #include "emulator/scheduler/round_robin.hpp"
-#include "proxy/shard/shard.hpp"
+#include "proxy/engine/shard/shard.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {

@@ -1,6 +1,6 @@
 // Tests of the table of admin commands: parsing of a line, lookup of a verb, and errors. The line comes from any
 // client of the socket.
-#include "proxy/admin/command.hpp"
+#include "proxy/ops/admin/command.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/admin/proxy_commands.hpp"
+#include "proxy/ops/admin/proxy_commands.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the admin server and its client over a Unix socket: answers, streams, limits of clients, and permissions. A
 // client must not be able to stop the proxy.
-#include "proxy/admin/server.hpp"
+#include "proxy/ops/admin/server.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@
 #include <string>
 #include <thread>
 
-#include "proxy/admin/client.hpp"
+#include "proxy/ops/admin/client.hpp"
 
 namespace sluice::admin {
 namespace {

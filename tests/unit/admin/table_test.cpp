@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "proxy/admin/client.hpp"
-#include "proxy/admin/printable.hpp"
+#include "proxy/ops/admin/client.hpp"
+#include "proxy/ops/admin/printable.hpp"
 
 namespace sluice::admin {
 namespace {

@@ -1,9 +1,9 @@
 // Tests of the tables that sluicectl shows for bearers and flows, derived from the JSON answers of the proxy.
-#include "proxy/admin/view.hpp"
+#include "proxy/ops/admin/view.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/admin/client.hpp"
+#include "proxy/ops/admin/client.hpp"
 
 namespace sluice::admin {
 namespace {

@@ -1,12 +1,12 @@
 // Tests of capture streams: pcapng output of several shards, limits of their number, and their end when clients
 // disconnect or shards stall.
-#include "proxy/capture/capture_stream.hpp"
+#include "proxy/ops/capture/capture_stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proxy/capture/captures.hpp"
-#include "proxy/sluicectl/blocks.hpp"
+#include "proxy/ops/capture/captures.hpp"
+#include "proxy/ops/sluicectl/blocks.hpp"
 
 namespace sluice::capture {
 namespace {

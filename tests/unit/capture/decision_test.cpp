@@ -1,4 +1,4 @@
-#include "proxy/capture/decision.hpp"
+#include "proxy/ops/capture/decision.hpp"
 
 #include <gtest/gtest.h>
 

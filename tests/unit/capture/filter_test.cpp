@@ -1,5 +1,5 @@
 // Tests of the capture filter: UE, port, leg, decision and BPF program, and the bytes of a frame that it shows.
-#include "proxy/capture/filter.hpp"
+#include "proxy/ops/capture/filter.hpp"
 
 #include <gtest/gtest.h>
 

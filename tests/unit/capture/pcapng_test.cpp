@@ -1,12 +1,12 @@
 // Tests of the pcapng blocks that a capture writes, and of the client that reads them.
-#include "proxy/pcapng/pcapng.hpp"
+#include "proxy/ops/capture/pcapng.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "proxy/sluicectl/blocks.hpp"
+#include "proxy/ops/sluicectl/blocks.hpp"
 
 namespace sluice::capture {
 namespace {

@@ -1,12 +1,12 @@
 // Tests of capture requests: their options, and the check of BPF programs. A program from a client runs on the poll
 // thread, so it must be safe.
-#include "proxy/capture/request.hpp"
+#include "proxy/ops/capture/request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pcap/bpf.h>
 
-#include "proxy/sluicectl/capture.hpp"
+#include "proxy/ops/sluicectl/capture.hpp"
 
 namespace sluice::capture {
 namespace {

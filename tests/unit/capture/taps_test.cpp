@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "proxy/capture/frame_tap.hpp"
-#include "proxy/capture/tap_slot.hpp"
-#include "proxy/handback/reset_note.hpp"
+#include "proxy/engine/base/reset_note.hpp"
+#include "proxy/ops/capture/frame_tap.hpp"
+#include "proxy/ops/capture/tap_slot.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::capture {

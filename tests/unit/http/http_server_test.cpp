@@ -1,6 +1,6 @@
 // Tests of the HTTP server for metrics and the live page: parsing, limits of clients and event streams. Slow or
 // hostile clients must not block others.
-#include "proxy/http/http_server.hpp"
+#include "proxy/ops/http/http_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

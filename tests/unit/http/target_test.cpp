@@ -1,4 +1,4 @@
-#include "proxy/http/target.hpp"
+#include "proxy/ops/http/target.hpp"
 
 #include <gtest/gtest.h>
 

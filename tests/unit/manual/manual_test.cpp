@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "proxy/manual/completion.hpp"
-#include "proxy/manual/pages.hpp"
+#include "proxy/ops/sluicectl/completion.hpp"
+#include "proxy/ops/sluicectl/pages.hpp"
 
 namespace sluice::manual {
 namespace {

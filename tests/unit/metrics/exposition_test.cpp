@@ -1,5 +1,5 @@
 // Tests of the Prometheus text formats and of the choice between them.
-#include "proxy/metrics/exposition.hpp"
+#include "proxy/daemon/status/exposition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/metrics/names.hpp"
+#include "proxy/daemon/status/names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "proxy/shard/counters.hpp"
+#include "proxy/engine/base/counters.hpp"
 
 namespace sluice::metrics {
 namespace {

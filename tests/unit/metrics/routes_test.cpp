@@ -1,4 +1,4 @@
-#include "proxy/metrics/routes.hpp"
+#include "proxy/daemon/status/routes.hpp"
 
 #include <gtest/gtest.h>
 

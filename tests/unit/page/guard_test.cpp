@@ -1,5 +1,5 @@
 // Tests of the access check of the live page: token, origin and host, against other sites and DNS rebinding.
-#include "proxy/page/guard.hpp"
+#include "proxy/ops/http/guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the live page: its routes, its event stream and the switch of modes.
-#include "proxy/page/live_page.hpp"
+#include "proxy/ops/http/live_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/page/page_text.hpp"
+#include "proxy/ops/http/page_text.hpp"
 
 namespace sluice::page {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of the load of a bearer: it must equal the sum over its flows after any changes.
-#include "proxy/flows/bearer_load.hpp"
+#include "proxy/engine/flow/bearer_load.hpp"
 
 #include <gtest/gtest.h>
 

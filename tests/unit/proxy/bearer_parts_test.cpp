@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/bearer/allowance_law.hpp"
-#include "proxy/bearer/bearer.hpp"
-#include "proxy/bearer/radio_queue.hpp"
-#include "proxy/bearer/report_sequencer.hpp"
-#include "proxy/bearer/send_grant.hpp"
-#include "proxy/bearer/short_flow_timer.hpp"
-#include "proxy/flows/circular_list_hook.hpp"
+#include "proxy/engine/base/circular_list_hook.hpp"
+#include "proxy/engine/bearer/allowance_law.hpp"
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/bearer/radio_queue.hpp"
+#include "proxy/engine/bearer/report_sequencer.hpp"
+#include "proxy/engine/bearer/send_grant.hpp"
+#include "proxy/engine/bearer/short_flow_timer.hpp"
 
 namespace sluice::proxy {
 namespace {

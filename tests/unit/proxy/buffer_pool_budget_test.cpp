@@ -1,12 +1,12 @@
 // Tests of the budget of packet buffers and of each connection's demand, which together limit advertised windows.
-#include "proxy/flows/buffer_pool_budget.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "proxy/flows/flow.hpp"
-#include "proxy/flows/receive_buffer_demand.hpp"
+#include "proxy/engine/flow/flow.hpp"
+#include "proxy/engine/flow/receive_buffer_demand.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {

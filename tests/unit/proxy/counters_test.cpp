@@ -1,4 +1,4 @@
-#include "proxy/shard/counters.hpp"
+#include "proxy/engine/base/counters.hpp"
 
 #include <gtest/gtest.h>
 

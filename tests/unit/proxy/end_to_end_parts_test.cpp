@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/end_to_end/segment_numbers.hpp"
+#include "proxy/engine/end_to_end/segment_numbers.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -1,4 +1,4 @@
-#include "proxy/shard/histogram.hpp"
+#include "proxy/engine/base/histogram.hpp"
 
 #include <gtest/gtest.h>
 

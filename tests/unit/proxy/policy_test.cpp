@@ -1,6 +1,6 @@
 // Which settings a connection gets, and what a running shard makes of other settings.
 
-#include "proxy/policy/policy.hpp"
+#include "proxy/engine/policy/policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Who decides what the radio leg of a bearer sends, and what follows from it for the connections.
 
-#include "proxy/bearer/rate_control_mode.hpp"
+#include "proxy/engine/bearer/rate_control_mode.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "proxy/steering/budget_sharing.hpp"
+#include "proxy/engine/rate_control/budget_sharing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/flows/buffer_pool_budget.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {

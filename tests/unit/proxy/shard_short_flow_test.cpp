@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proxy/steering/budget_sharing.hpp"
+#include "proxy/engine/rate_control/budget_sharing.hpp"
 #include "tests/unit/proxy/shard_acks.hpp"
 
 namespace sluice::test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/end_to_end/tracked_connection.hpp"
+#include "proxy/engine/end_to_end/tracked_connection.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {

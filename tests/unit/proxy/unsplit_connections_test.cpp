@@ -1,6 +1,6 @@
 // Connections that are refused at their handshake: each of their segments is counted under the reason for that.
 
-#include "proxy/opening/unsplit_connections.hpp"
+#include "proxy/engine/shard/unsplit_connections.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // A mapped file that is truncated while it is stored to, with the kernel granting memory in its place and refusing it.
 // RLIMIT_DATA refuses it: private memory that can be written to counts as data.
 
-#include "proxy/recorder/file_mapping.hpp"
+#include "proxy/ops/capture/file_mapping.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -12,10 +12,10 @@
 #include <optional>
 #include <random>
 
-#include "proxy/recorder/recovery.hpp"
-#include "proxy/recorder/ring_file.hpp"
-#include "proxy/shard/counters.hpp"
-#include "proxy/sluicectl/blocks.hpp"
+#include "proxy/engine/base/counters.hpp"
+#include "proxy/ops/capture/recovery.hpp"
+#include "proxy/ops/capture/ring_file.hpp"
+#include "proxy/ops/sluicectl/blocks.hpp"
 #include "tests/support/proxy_lab.hpp"
 #include "tests/unit/runtime/program.hpp"
 

@@ -1,5 +1,5 @@
 // Tests of the seccomp filter in child processes: which system calls a confined proxy may make.
-#include "proxy/service/confinement.hpp"
+#include "proxy/daemon/service/confinement.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "proxy/watch/counter_watch.hpp"
+#include "proxy/daemon/status/counter_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of the collector that joins lists of all shards for an admin answer.
-#include "proxy/overview/detail_collector.hpp"
+#include "proxy/daemon/status/detail_collector.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

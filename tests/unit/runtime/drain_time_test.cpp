@@ -1,5 +1,5 @@
 // Tests of how long a stopping proxy waits for split connections to be released.
-#include "proxy/service/drain_time.hpp"
+#include "proxy/daemon/service/drain_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the link between UDP feedback and the shards: reports, statuses, polls and omission notices.
-#include "proxy/threads/feedback_link.hpp"
+#include "proxy/daemon/threads/feedback_link.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

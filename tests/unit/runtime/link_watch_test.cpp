@@ -1,4 +1,4 @@
-#include "proxy/watch/link_watch.hpp"
+#include "proxy/daemon/status/link_watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the log: formats, reopening, and that a slow or missing reader never blocks the proxy.
-#include "proxy/runtime/logging.hpp"
+#include "proxy/daemon/runtime/logging.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

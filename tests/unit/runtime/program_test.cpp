@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "control/feedback/session.hpp"
-#include "proxy/admin/client.hpp"
+#include "proxy/ops/admin/client.hpp"
 #include "proxy/yaml/renamed.hpp"
 
 namespace sluice {

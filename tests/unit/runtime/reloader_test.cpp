@@ -1,5 +1,5 @@
 // Tests of reloads and mode switches at run time, with confirmation and revert.
-#include "proxy/runtime/reloader.hpp"
+#include "proxy/daemon/runtime/reloader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

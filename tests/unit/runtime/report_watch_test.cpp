@@ -1,4 +1,4 @@
-#include "proxy/watch/report_watch.hpp"
+#include "proxy/daemon/status/report_watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // What a configuration needs of the machine.
 
-#include "proxy/runtime/resources.hpp"
+#include "proxy/daemon/runtime/resources.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/event_stream.hpp"
-#include "proxy/http/http_server.hpp"
+#include "proxy/ops/http/event_stream.hpp"
+#include "proxy/ops/http/http_server.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of the sd_notify protocol: readiness, watchdog, reload and stop messages.
-#include "proxy/service/service.hpp"
+#include "proxy/daemon/service/service.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/watch/shard_watch.hpp"
+#include "proxy/daemon/status/shard_watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the state file that a killed run leaves for the next one. Its content may be damaged, so every entry is
 // checked.
-#include "proxy/runtime/state_file.hpp"
+#include "proxy/daemon/runtime/state_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

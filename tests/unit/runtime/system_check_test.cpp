@@ -1,6 +1,6 @@
 // What a configuration needs of the machine. Tests with interfaces and with another user need root.
 
-#include "proxy/service/system_check.hpp"
+#include "proxy/daemon/service/system_check.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "proxy/threads/triple_buffer.hpp"
+#include "proxy/daemon/threads/triple_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/fail_open/watchdog_timer.hpp"
+#include "proxy/daemon/fail_open/watchdog_timer.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "proxy/sluicectl/repeat.hpp"
+#include "proxy/ops/sluicectl/repeat.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

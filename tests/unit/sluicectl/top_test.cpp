@@ -1,5 +1,5 @@
 // Tests of sluicectl top: rates between two snapshots, sorting and terminal output.
-#include "proxy/sluicectl/top.hpp"
+#include "proxy/ops/sluicectl/top.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of the command lines and output of sluicectl trace and replay.
-#include "proxy/sluicectl/trace.hpp"
+#include "proxy/ops/sluicectl/trace.hpp"
 
 #include <gmock/gmock.h>
 

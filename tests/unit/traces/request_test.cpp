@@ -1,4 +1,4 @@
-#include "proxy/trace/request.hpp"
+#include "proxy/ops/decision_log/request.hpp"
 
 #include <gmock/gmock.h>
 

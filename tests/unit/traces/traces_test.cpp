@@ -1,5 +1,5 @@
 // Tests of decision-log streams for a client: begin, end, limits and lost lines.
-#include "proxy/trace/traces.hpp"
+#include "proxy/ops/decision_log/traces.hpp"
 
 #include <gmock/gmock.h>
 

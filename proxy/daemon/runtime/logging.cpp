@@ -1,0 +1,112 @@
+// Connects spdlog to the log file or standard error, as text or JSON. main.cpp creates the log first and destroys it
+// last. Invariant: a log line never blocks the calling thread, because LogWriter queues it.
+#include "proxy/daemon/runtime/logging.hpp"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "proxy/daemon/service/log_sink.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Formats every line as one JSON object.
+class JsonFormatter final : public spdlog::formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
+    const auto since_epoch = std::chrono::duration_cast<std::chrono::microseconds>(message.time.time_since_epoch());
+    const auto level = spdlog::level::to_string_view(message.level);
+    const std::string line = json_log_line(since_epoch.count(), std::string(level.data(), level.size()),
+                                           std::string(message.payload.data(), message.payload.size())) +
+                             "\n";
+    out.append(line.data(), line.data() + line.size());
+  }
+  [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
+};
+
+std::unique_ptr<spdlog::formatter> formatter_of(LogFormat format) {
+  if (format == LogFormat::json) return std::make_unique<JsonFormatter>();
+  return std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%e%z %-8l %v");
+}
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::critical:
+      return spdlog::level::critical;
+    case LogLevel::off:
+      return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+}  // namespace
+
+Logging::Logging(const LoggingSettings& settings) {
+  const LogWriter::LossLine loss_line = loss_line_by(formatter_of(settings.format));
+  try {
+    if (settings.file)
+      writer_ = std::make_unique<LogWriter>(*settings.file, loss_line);
+    else
+      writer_ = std::make_unique<LogWriter>(STDERR_FILENO, loss_line);
+  } catch (const std::system_error& problem) {
+    throw std::runtime_error("logging.file cannot be opened: " + std::string(problem.what()));
+  }
+  auto logger = std::make_shared<spdlog::logger>(
+      "sluice", std::make_shared<LogSink>(*writer_, formatter_of(settings.format), false));
+  logger->set_level(level_of(settings.level));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+Logging::~Logging() {
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+}
+
+std::string Logging::reopen() {
+  try {
+    writer_->reopen();
+    return {};
+  } catch (const std::system_error& problem) {
+    return problem.what();
+  }
+}
+
+void Logging::warn(const std::string& message) {
+  spdlog::warn("{}", message);
+}
+
+void Logging::fail(const std::string& message) {
+  spdlog::critical("{}", message);
+}
+
+std::string json_log_line(long long microseconds_since_1970, const std::string& level, const std::string& message) {
+  const std::time_t seconds = microseconds_since_1970 / 1'000'000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> time{};
+  const std::size_t length = std::strftime(time.data(), time.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  const std::string fraction = std::to_string(1'000'000 + microseconds_since_1970 % 1'000'000).substr(1);
+  const nlohmann::ordered_json line = {
+      {"time", std::string(time.data(), length) + "." + fraction + "Z"}, {"level", level}, {"message", message}};
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proxy/config/config.hpp"
+#include "proxy/daemon/service/log_writer.hpp"
+
+namespace sluice::proxy {
+
+/// Log of the program while the object lives; spdlog::info() and the like write to it. No thread that logs waits for
+/// the log's reader or a disk, see LogWriter.
+class Logging {
+ public:
+  /// Opens the log. Throws std::runtime_error if the log file cannot be opened.
+  explicit Logging(const LoggingSettings& settings);
+  ~Logging();
+  Logging(const Logging&) = delete;
+  Logging& operator=(const Logging&) = delete;
+
+  /// Reopens the log file after it was renamed. Returns an error message, or an empty text.
+  std::string reopen();
+  /// Returns the number of dropped lines since the start.
+  [[nodiscard]] std::uint64_t lost() const { return writer_->lost(); }
+  /// Write a warning, or an error that ends the program. Not for the packet path.
+  static void warn(const std::string& message);
+  static void fail(const std::string& message);
+
+ private:
+  std::unique_ptr<LogWriter> writer_;
+};
+
+/// Returns one line of JSON without its end: {"time":"2026-01-31T12:00:00.123456Z","level":"info","message":"…"}. The
+/// line is valid JSON for any message.
+[[nodiscard]] std::string json_log_line(long long microseconds_since_1970, const std::string& level,
+                                        const std::string& message);
+
+}  // namespace sluice::proxy

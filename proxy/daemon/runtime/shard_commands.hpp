@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <optional>
+
+#include "dataplane/units/ip_address.hpp"
+#include "proxy/daemon/status/shard_requests.hpp"
+#include "proxy/daemon/status/status_source.hpp"
+#include "proxy/ops/admin/command.hpp"
+
+namespace sluice::proxy {
+
+/// Sends operator commands to all shards and replies when every shard has completed them, one command after the
+/// other. Thread: the control thread.
+class ShardCommands {
+ public:
+  /// `wake` makes every poll thread check its channel soon.
+  ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
+      : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
+
+  /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
+  void release(std::optional<IpAddress> ue, admin::Reply reply);
+  /// Splits released connections of one UE, or of all UEs, again, each when it is quiet.
+  void split_again(std::optional<IpAddress> ue, admin::Reply reply);
+  /// Begins or ends a drain.
+  void drain(bool on, admin::Reply reply);
+  /// Ends every connection that is still split, see Shard::abort_all().
+  void abort_all(admin::Reply reply);
+  /// Replies with the progress of a drain, without a command.
+  void look(admin::Reply reply);
+
+ private:
+  void add(ShardCommand command, admin::Reply reply);
+  /// The summary, or a failure where no shard has a connection of the UE that the command names.
+  [[nodiscard]] admin::Answer outcome(const ShardCommand& command) const;
+  void post(const ShardCommand& command);
+  [[nodiscard]] admin::Answer summary() const;
+
+  StatusSource& status_source_;
+  std::function<void()> wake_;
+  ShardRequests requests_;
+};
+
+}  // namespace sluice::proxy

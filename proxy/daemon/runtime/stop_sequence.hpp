@@ -1,0 +1,61 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/daemon/runtime/shard_commands.hpp"
+#include "proxy/daemon/service/drain_time.hpp"
+#include "proxy/daemon/status/status_source.hpp"
+
+namespace sluice::proxy {
+
+/// Orderly end of the program: connections are no longer split, and split ones are handed back to their hosts for a
+/// while. The rest is reset on both sides, because their held data would be lost unnoticed. Packets are forwarded all
+/// the while. Thread: the control thread.
+class StopSequence {
+ public:
+  /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.
+  [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
+
+  /// `drain` is the time for connections to be handed back, see DrainTime. `done` is called once, at the end.
+  StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
+               std::function<void()> done);
+
+  /// Begins to stop. A second call ends the wait, and connections that are still split are reset at once.
+  void begin(const std::string& why);
+  /// Stops without waiting for connections to be handed back.
+  void begin_hurried(const std::string& why);
+  /// True if every split connection was handed back or reset.
+  [[nodiscard]] bool complete() const { return complete_; }
+
+ private:
+  void drain();
+  void look();
+  /// Continues or ends the drain, depending on what the shards still hold.
+  void consider(const admin::Answer& answer);
+  /// Logs which connections the end breaks, then ends them.
+  void state_and_end(const admin::Answer& answer);
+  void end_connections();
+  /// Finishes after a moment in which packets are still forwarded.
+  void linger();
+  void finish();
+  void after(Duration delay, void (StopSequence::*next)());
+
+  ShardCommands& commands_;
+  StatusSource& status_source_;
+  Duration drain_;
+  std::function<void()> done_;
+  boost::asio::steady_timer timer_;
+  std::optional<DrainTime> time_;
+  bool begun_ = false;
+  bool hurried_ = false;
+  bool complete_ = false;
+  std::uint64_t handed_back_before_ = 0;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/daemon/runtime/reloader.hpp"
+#include "proxy/daemon/status/detail_collector.hpp"
+#include "proxy/daemon/status/exposition.hpp"
+#include "proxy/daemon/status/status_source.hpp"
+#include "proxy/ops/http/http_server.hpp"
+#include "proxy/ops/http/live_page.hpp"
+
+namespace sluice::proxy {
+
+/// HTTP server of the program: metrics, health, and the live page if it is configured. Thread: the control thread.
+class WebServer {
+ public:
+  /// Objects that answer requests. They outlive the server.
+  struct Program {
+    StatusSource& status_source;
+    DetailCollector& details;
+    Reloader& reloader;
+    /// Returns the processor time of each shard's thread.
+    std::function<std::vector<std::optional<Duration>>()> processor_times;
+    std::function<bool()> healthy;  ///< returns true if every shard's thread makes progress
+  };
+  /// Listens at metrics.listen, which must be set. Throws std::runtime_error if the address is not available.
+  WebServer(boost::asio::io_context& context, const Config& config, Program program);
+
+ private:
+  [[nodiscard]] http::HttpServer::Reply answer(const http::Request& request);
+  [[nodiscard]] std::string metrics_page(metrics::Format format) const;
+  void look(const std::function<void(const std::string&)>& take);
+  [[nodiscard]] std::optional<std::string> switch_mode(const std::string& mode);
+  [[nodiscard]] page::Program page_program(bool switch_modes);
+
+  Program program_;
+  std::optional<page::LivePage> page_;
+  std::optional<http::HttpServer> server_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <spdlog/formatter.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <memory>
+#include <mutex>
+
+#include "proxy/daemon/service/log_writer.hpp"
+
+namespace sluice::proxy {
+
+/// Passes each line of spdlog to a LogWriter, which outlives the sink. Thread: any.
+class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  /// `colours` colours the parts that the formatter marks by log level, for terminals.
+  LogSink(LogWriter& writer, std::unique_ptr<spdlog::formatter> formatter, bool colours);
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override;
+  void flush_() override {}  // the writer buffers nothing on this side
+
+ private:
+  LogWriter& writer_;
+  bool colours_;
+};
+
+/// Returns a function that states the number of lost lines as a warning, formatted by `formatter`.
+[[nodiscard]] LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,217 @@
+// Queue and thread behind the log. A thread that logs takes a mutex, appends its line and returns; the mutex is never
+// held during a system call that can block. The writing thread shares ownership of all objects that it uses, so that
+// the program can end while a write() blocks.
+#include "proxy/daemon/service/log_writer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+/// Maximum time that the destructor waits for the writing thread.
+constexpr auto longest_end = std::chrono::seconds(1);
+/// Interval at which the thread checks whether a full non-blocking descriptor was replaced.
+constexpr int look_period_ms = 200;
+
+}  // namespace
+
+/// Owned descriptor to which lines are written.
+class LogWriter::Target {
+ public:
+  explicit Target(int descriptor) : descriptor_(descriptor) {}
+  ~Target() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+  /// Opened with O_NONBLOCK, so that neither open() nor write() waits for the reader of a FIFO. The open file
+  /// description is not shared, so its flags may be set.
+  static std::shared_ptr<Target> open_file(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC,
+                                  S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
+    if (descriptor < 0) throw std::system_error(errno, std::generic_category(), path);
+    return std::make_shared<Target>(descriptor);
+  }
+
+  /// Writes all of `line`. Returns false if it cannot be written, or if `is_replaced` becomes true while it waits.
+  template <typename IsReplaced>
+  bool write(std::string_view line, const IsReplaced& is_replaced) {
+    // An incomplete line, such as one that did not fit on the disk, is ended first.
+    if (std::exchange(has_part_, false) && !write_all("\n", is_replaced)) {
+      has_part_ = true;
+      return false;
+    }
+    return write_all(line, is_replaced);
+  }
+
+ private:
+  template <typename IsReplaced>
+  bool write_all(std::string_view rest, const IsReplaced& is_replaced) {
+    const std::size_t whole = rest.size();
+    while (!rest.empty()) {
+      const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
+      if (count > 0) {
+        rest.remove_prefix(static_cast<std::size_t>(count));
+      } else if (count < 0 && errno == EINTR) {
+        continue;
+      } else if (count < 0 && errno == EAGAIN && !is_replaced()) {
+        pollfd room{descriptor_, POLLOUT, 0};
+        poll(&room, 1, look_period_ms);
+      } else {
+        has_part_ = rest.size() < whole;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  int descriptor_;
+  bool has_part_ = false;  ///< the last written line is incomplete
+};
+
+struct LogWriter::Shared {
+  struct Line {
+    std::shared_ptr<Target> target;
+    std::string text;
+    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line states; 0 for other lines
+  };
+
+  explicit Shared(std::shared_ptr<Target> first, LossLine loss)
+      : target(std::move(first)), loss_line(std::move(loss)) {}
+
+  void push(std::string_view text);
+  void run();
+  /// Queues a line that states the lost lines not stated yet. The caller holds the mutex.
+  void push_loss();
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<Target> target;
+  LossLine loss_line;
+  std::deque<Line> waiting;
+  std::size_t waiting_bytes = 0;
+  std::uint64_t unstated = 0;  ///< lost lines that no line has stated yet
+  std::atomic<std::uint64_t> lost = 0;
+  bool is_ending = false;
+  bool has_ended = false;
+  std::thread thread;
+};
+
+void LogWriter::Shared::push_loss() {
+  std::string text = loss_line(unstated);
+  waiting_bytes += text.size();
+  waiting.push_back({target, std::move(text), std::exchange(unstated, 0)});
+}
+
+void LogWriter::Shared::push(std::string_view text) {
+  const std::lock_guard lock(mutex);
+  if (waiting_bytes + text.size() > max_waiting) {
+    ++unstated;
+    lost.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (unstated > 0) push_loss();
+  waiting_bytes += text.size();
+  waiting.push_back({target, std::string(text)});
+  changed.notify_all();
+}
+
+void LogWriter::Shared::run() {
+  std::unique_lock lock(mutex);
+  bool is_writable = true;
+  while (true) {
+    if (waiting.empty() && unstated > 0 && is_writable) push_loss();
+    if (waiting.empty() && is_ending) break;
+    if (waiting.empty()) {
+      changed.wait(lock);
+      continue;
+    }
+    Line line = std::move(waiting.front());
+    waiting.pop_front();
+    lock.unlock();
+    const auto is_replaced = [&] {
+      const std::lock_guard look(mutex);
+      return line.target != target;
+    };
+    is_writable = line.target->write(line.text, is_replaced);
+    lock.lock();
+    // The bytes are released only after the write, so that a line that blocks still counts.
+    waiting_bytes -= line.text.size();
+    if (is_writable) continue;
+    unstated += line.lines_lost;
+    if (line.lines_lost > 0) continue;
+    ++unstated;
+    lost.fetch_add(1, std::memory_order_relaxed);
+  }
+  has_ended = true;
+  changed.notify_all();
+}
+
+LogWriter::LogWriter(int descriptor, LossLine loss_line)
+    : shared_(std::make_shared<Shared>(std::make_shared<Target>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
+                                       std::move(loss_line))) {
+  start();
+}
+
+LogWriter::LogWriter(const std::string& path, LossLine loss_line)
+    : path_(path), shared_(std::make_shared<Shared>(Target::open_file(path), std::move(loss_line))) {
+  start();
+}
+
+/// Starts the writing thread with all signals blocked, so that other threads handle them.
+void LogWriter::start() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  shared_->thread = std::thread([shared = shared_] { shared->run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+LogWriter::~LogWriter() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->is_ending = true;
+  shared_->changed.notify_all();
+  const bool has_ended = shared_->changed.wait_for(lock, longest_end, [this] { return shared_->has_ended; });
+  if (!has_ended) {  // the thread ends after the line that it is writing
+    shared_->waiting.clear();
+    shared_->unstated = 0;
+  }
+  lock.unlock();
+  if (has_ended)
+    shared_->thread.join();
+  else
+    shared_->thread.detach();
+}
+
+void LogWriter::write(std::string_view line) {
+  shared_->push(line);
+}
+
+void LogWriter::reopen() {
+  if (path_.empty()) return;
+  std::shared_ptr<Target> next = Target::open_file(path_);
+  const std::lock_guard lock(shared_->mutex);
+  shared_->target = std::move(next);
+}
+
+std::uint64_t LogWriter::lost() const {
+  return shared_->lost.load(std::memory_order_relaxed);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,65 @@
+#include "proxy/daemon/service/service.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+/// Interval at which a starting program is checked for being healthy.
+constexpr Duration health_period = std::chrono::milliseconds(10);
+/// Time for the end besides the drain: resets, poll threads, ports and memory.
+constexpr Duration end_takes = std::chrono::seconds(10);
+
+}  // namespace
+
+Service::Service(boost::asio::io_context& context, ServiceManager manager, Program program)
+    : manager_(std::move(manager)), program_(std::move(program)), timer_(context) {}
+
+void Service::start() {
+  await_health();
+}
+
+void Service::await_health() {
+  if (!program_.healthy()) return after(health_period, &Service::await_health);
+  ready_ = true;
+  if (!stopping_) manager_.ready(program_.summary());
+  beat();
+}
+
+/// Reports being alive twice per watchdog period, as sd_watchdog_enabled(3) recommends.
+void Service::beat() {
+  if (!manager_.watchdog()) return;
+  notify_alive();
+  after(*manager_.watchdog() / 2, &Service::beat);
+}
+
+void Service::notify_alive() {
+  if (ready_ && program_.healthy()) manager_.alive();
+}
+
+void Service::reload(Instant now, const std::function<void()>& work) {
+  manager_.reloading(now);
+  work();
+  manager_.ready(program_.summary());
+}
+
+void Service::stopping(Duration at_most) {
+  if (std::exchange(stopping_, true)) return;
+  manager_.stopping(at_most + end_takes);
+}
+
+void Service::changed() {
+  if (!ready_ || stopping_) return;
+  manager_.status(program_.summary());
+  if (manager_.watchdog()) notify_alive();
+}
+
+void Service::after(Duration delay, void (Service::*next)()) {
+  timer_.expires_after(std::chrono::duration_cast<boost::asio::steady_timer::duration>(delay));
+  timer_.async_wait([this, next](const boost::system::error_code& error) {
+    if (!error) (this->*next)();
+  });
+}
+
+}  // namespace sluice::proxy

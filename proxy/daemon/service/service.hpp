@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <string>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/daemon/service/service_manager.hpp"
+
+namespace sluice::proxy {
+
+/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. Being alive is
+/// reported only while the program is healthy, so that the manager's watchdog restarts an unhealthy one. Thread: the
+/// control thread.
+class Service {
+ public:
+  /// Functions that describe the state of the program.
+  struct Program {
+    std::function<bool()> healthy;         ///< returns true if the program does its work
+    std::function<std::string()> summary;  ///< returns one line of text for operators
+  };
+  Service(boost::asio::io_context& context, ServiceManager manager, Program program);
+
+  /// Called after the start. Reports ready once the program is healthy, and from then on alive.
+  void start();
+  /// Runs `work`, a reload, and reports its start and end to the manager.
+  void reload(Instant now, const std::function<void()>& work);
+  /// Reports that the program is stopping, which takes `at_most` plus a short time.
+  void stopping(Duration at_most);
+  /// Reports a change of the state at once, before the next heartbeat.
+  void changed();
+
+ private:
+  void await_health();
+  void beat();
+  void notify_alive();
+  void after(Duration delay, void (Service::*next)());
+
+  ServiceManager manager_;
+  Program program_;
+  boost::asio::steady_timer timer_;
+  bool ready_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace sluice::proxy

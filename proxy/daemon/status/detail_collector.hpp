@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+
+#include "proxy/daemon/status/shard_requests.hpp"
+#include "proxy/daemon/status/status_source.hpp"
+#include "proxy/ops/admin/command.hpp"
+
+namespace sluice::proxy {
+
+/// Requests lists of flows or bearers from all shards, which build them only on request, and replies when all have
+/// answered. Requests are processed one after the other. Thread: the control thread.
+class DetailCollector {
+ public:
+  DetailCollector(boost::asio::io_context& context, StatusSource& status_source)
+      : status_source_(status_source), requests_(context, status_source) {}
+
+  /// Replies with at most `limit` entries of all shards together, 1 … max_details.
+  void flows(std::uint16_t limit, admin::Reply reply);
+  void bearers(std::uint16_t limit, admin::Reply reply);
+  /// Replies with an object of both lists; those of a shard are from the same snapshot.
+  void both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply);
+
+ private:
+  void add(DetailRequest request, admin::Reply reply);
+  void post(const DetailRequest& request);
+  [[nodiscard]] admin::Answer collect(const DetailRequest& request) const;
+
+  StatusSource& status_source_;
+  ShardRequests requests_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,241 @@
+// Writes the page of metrics (/metrics) from the newest snapshots of all shards. WebServer calls it for each request.
+// Invariant: every counter of `sluicectl counters` is on the page, and no label names a UE, which bounds the number
+// of time series.
+#include "proxy/daemon/status/metrics_page.hpp"
+
+#include <fmt/format.h>
+#include <openssl/sha.h>
+
+#include <array>
+#include <map>
+
+#include "proxy/daemon/status/names.hpp"
+#include "proxy/daemon/status/version.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using metrics::Exposition;
+using metrics::Kind;
+using metrics::Label;
+
+constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // indexed by Side
+constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // indexed as GroupStatistics
+
+/// Writes a family with a single value.
+void add_gauge(Exposition& page, std::string_view name, std::string_view help, std::uint64_t value) {
+  page.family(name, Kind::gauge, help);
+  page.sample({}, value);
+}
+
+/// Returns a hash of the active configuration without secrets, which identifies it and reveals nothing else.
+std::string config_hash(const Config& config) {
+  const std::string text = print_config(config);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  std::string hash;
+  for (std::size_t i = 0; i < 8; ++i) hash += fmt::format("{:02x}", digest.at(i));
+  return hash;
+}
+
+void add_program(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
+  const StatusSource::Parts& parts = status_source.parts();
+  page.family("sluice_build", Kind::info, "the program");
+  page.sample({{"version", version}}, std::uint64_t{1});
+  page.family("sluice_config", Kind::info, "the configuration in force, by a hash that leaves secrets out");
+  page.sample({{"hash", config_hash(*parts.config)}, {"mode", to_string(parts.config->shard.mode)}}, std::uint64_t{1});
+  add_gauge(page, "sluice_config_last_reload_successful", "whether the last reload was put in force, or there was none",
+            context.last_reload_successful ? 1 : 0);
+  page.family("sluice_uptime_seconds", Kind::gauge, "since the start");
+  page.sample({}, to_seconds(context.now - parts.started));
+  add_gauge(page, "sluice_draining", "whether connections are handed back and none is split",
+            status_source.draining() ? 1 : 0);
+  add_gauge(page, "sluice_packet_buffers", "packet buffers that there are", parts.pool->capacity());
+  add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers that are in use", parts.pool->in_use());
+}
+
+void add_connections(Exposition& page, const StatusSource& status_source) {
+  const FlowStateCounts flow_states = status_source.flow_state_counts();
+  page.family("sluice_connections", Kind::gauge,
+              "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
+              "whole and is tracked; released: handed back and tracked");
+  page.sample({{"state", "handshake"}}, std::uint64_t{flow_states.handshakes});
+  page.sample({{"state", "split"}}, std::uint64_t{flow_states.split});
+  page.sample({{"state", "handing_back"}}, std::uint64_t{flow_states.handing_back});
+  page.sample({{"state", "end_to_end"}}, status_source.end_to_end_count());
+  page.sample({{"state", "released"}}, status_source.released_count());
+  page.family("sluice_bearers", Kind::gauge,
+              "bearers, the connections of a UE under one policy; governed: a law steers them now");
+  page.sample({{"governed", "yes"}}, std::uint64_t{flow_states.governed});
+  page.sample({{"governed", "no"}}, std::uint64_t{flow_states.ungoverned});
+}
+
+void add_ports(Exposition& page, const StatusSource& status_source) {
+  page.family("sluice_port_link_up", Kind::gauge, "whether the port's link is up");
+  for (std::size_t side = 0; side < port_names.size(); ++side) {
+    const bool up = status_source.parts().links.at(side)->link() == dpdk::Link::up;
+    page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
+  }
+  const FailOpenBridge* const bridge = status_source.parts().bridge;
+  if (bridge == nullptr) return;
+  add_gauge(page, "sluice_fail_open_ready", "whether the bridge would carry the frames if the program ended now",
+            bridge->problem().empty() ? 1 : 0);
+}
+
+void add_shards(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
+  page.family("sluice_shard_cpu_seconds", Kind::counter,
+              "processor time of the poll thread; its rate is the shard's utilisation where shards.poll is adaptive");
+  for (std::size_t i = 0; i < context.processor_times.size(); ++i) {
+    if (context.processor_times[i])
+      page.sample({{"shard", std::to_string(i)}}, to_seconds(*context.processor_times[i]));
+  }
+  page.family("sluice_shard_snapshot_age_seconds", Kind::gauge,
+              "since the poll thread last published; it does ten times a second unless it is late");
+  for (std::size_t i = 0; i < status_source.channels().size(); ++i) {
+    page.sample({{"shard", std::to_string(i)}},
+                to_seconds(context.now - status_source.channels()[i]->snapshots.front().at));
+  }
+  add_gauge(page, "sluice_shards_standing_still", "poll threads that have published nothing for a second",
+            status_source.standing_count());
+}
+
+/// Writes a counter of the treated UEs and of the control group.
+template <typename Value>
+void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name, std::string_view help,
+                   Value GroupTotals::*value) {
+  page.family(name, Kind::counter, help);
+  for (std::size_t i = 0; i < group_names.size(); ++i) {
+    page.sample({{"group", group_names.at(i)}}, status_source.group(i).*value);
+  }
+}
+
+void add_groups(Exposition& page, const StatusSource& status_source) {
+  add_of_groups(page, status_source, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
+                &GroupTotals::reports);
+  add_of_groups(page, status_source, "sluice_group_queue_samples",
+                "samples of the UEs' radio queues: reports; and by acknowledgements bearers that have something in "
+                "flight, looked "
+                "at ten times a second, of more than 256 of a shard 256 in turn",
+                &GroupTotals::samples);
+  add_of_groups(page, status_source, "sluice_group_transmitted_bytes",
+                "bytes that left the radio queues, by reports; by acknowledgements, what was sent and is not in flight",
+                &GroupTotals::transmitted);
+  add_of_groups(page, status_source, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
+                &GroupTotals::dropped);
+  add_of_groups(
+      page, status_source, "sluice_group_queue_delay_seconds",
+      "sum over the samples of queue / mean rate: over sluice_group_queue_samples_total it is the mean queueing delay",
+      &GroupTotals::queue_delay_s);
+}
+
+/// Returns how many values of a histogram are below each bound; the bounds must be limits of its buckets.
+class Cumulated {
+ public:
+  explicit Cumulated(const Histogram& values) : values_(values) {}
+  /// Returns the number of values below `end`, which must not decrease from call to call.
+  [[nodiscard]] std::uint64_t below(std::uint64_t end) {
+    for (; next_ < Histogram::bucket_count && Histogram::last_of(next_) < end; ++next_) count_ += values_.at(next_);
+    return count_;
+  }
+
+ private:
+  const Histogram& values_;
+  std::size_t next_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+void add_exposure(Exposition& page, const StatusSource& status_source) {
+  const Histogram exposed = status_source.exposed();
+  Cumulated cumulated(exposed);
+  std::vector<metrics::Bucket> buckets;
+  for (unsigned bits = 10; bits <= 28; bits += 2) {
+    const std::uint64_t end = std::uint64_t{1} << bits;
+    buckets.push_back({static_cast<double>(end - 1), cumulated.below(end)});
+  }
+  page.family("sluice_ack_exposed_bytes", Kind::histogram,
+              "bytes acknowledged to one host and not yet by the other, of samples of split connections");
+  page.buckets({}, buckets, exposed.count(), std::nullopt);
+}
+
+/// Returns two buckets per power of two, from 256 us to 100 s: fine enough for percentiles.
+std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
+  constexpr double microsecond = 1e-6;
+  Cumulated cumulated(times.counts());
+  std::vector<metrics::Bucket> buckets;
+  for (unsigned bits = 8; bits <= 26; ++bits) {
+    for (const std::uint64_t end : {std::uint64_t{2} << (bits - 1), std::uint64_t{3} << (bits - 1)}) {
+      buckets.push_back({static_cast<double>(end) * microsecond, cumulated.below(end)});
+    }
+  }
+  return buckets;
+}
+
+void add_times(Exposition& page, const StatusSource& status_source) {
+  struct Row {
+    std::string_view name;
+    std::string_view help;
+    TimeHistogram GroupTimes::*times;
+  };
+  constexpr std::array rows{
+      Row{"sluice_feedback_age_seconds", "how old the last report of a UE had become when the next came",
+          &GroupTimes::feedback_age},
+      Row{"sluice_relay_sojourn_seconds",
+          "how long what came from the server waits here for the radio leg: of split connections that have something "
+          "under way to the UE; each is looked at ten times a second, of more than 256 of a shard 256 in turn",
+          &GroupTimes::relay_sojourn},
+      Row{"sluice_rtt_seconds",
+          "smoothed round trip between here and the UE: of the same connections, looked at as often", &GroupTimes::rtt},
+      Row{"sluice_flow_completion_seconds",
+          "from the split of a connection to the last word of its hosts, where no reset or timeout ended it",
+          &GroupTimes::flow_completion},
+  };
+  const std::array groups{status_source.times(0), status_source.times(1)};
+  for (const Row& row : rows) {
+    page.family(row.name, Kind::histogram, row.help);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const TimeHistogram& times = groups.at(i).*row.times;
+      const Label group{"group", group_names.at(i)};
+      page.buckets({&group, 1}, time_buckets(times), times.counts().count(), to_seconds(times.sum()));
+    }
+  }
+}
+
+void add_counters(Exposition& page, const StatusSource& status_source) {
+  struct Family {
+    std::string_view help;
+    std::vector<std::pair<metrics::MetricName, std::uint64_t>> samples;
+  };
+  std::map<std::string, Family> families;
+  for (const NamedCounter& counter : status_source.counters()) {
+    metrics::MetricName name = metrics::metric_name(counter.name);
+    Family& family = families[name.family];
+    const std::string_view shared = metrics::family_help(name.family);
+    family.help = shared.empty() ? counter.text : shared;
+    family.samples.emplace_back(std::move(name), counter.value);
+  }
+  for (const auto& [name, family] : families) {
+    page.family(name, Kind::counter, family.help);
+    for (const auto& [metric, value] : family.samples) {
+      std::vector<Label> labels;
+      for (const auto& [label, text] : metric.labels) labels.push_back({label, text});
+      page.sample(metrics::Labels(labels), value);
+    }
+  }
+}
+
+}  // namespace
+
+std::string write_metrics(const StatusSource& status_source, const MetricsContext& context, metrics::Format format) {
+  Exposition page(format);
+  add_program(page, status_source, context);
+  add_connections(page, status_source);
+  add_ports(page, status_source);
+  add_shards(page, status_source, context);
+  add_groups(page, status_source);
+  add_times(page, status_source);
+  add_exposure(page, status_source);
+  add_counters(page, status_source);
+  return std::move(page).finish();
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,440 @@
+// Gathers the state of the running program from the shards' snapshots, the ports and feedback, for admin commands,
+// metrics, the live page and the log. Invariant: it only reads what poll threads have published, so no query delays a
+// packet.
+#include "proxy/daemon/status/status_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/device_arguments.hpp"
+#include "proxy/daemon/status/version.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using admin::Json;
+
+constexpr std::array<const char*, 2> side_names{"radio", "core"};
+
+/// True for counters whose growth is logged as a warning: every drop, and signs that a limit was reached.
+bool is_alarming(Counter counter, std::string_view name) {
+  if (name.starts_with("drop_")) return true;
+  switch (counter) {
+    case Counter::forward_flow_limit:
+    case Counter::forward_memory:
+    case Counter::buffers_exhausted:
+    case Counter::fallbacks:
+    case Counter::steps_too_long:
+    case Counter::steps_too_coarse:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double whole_milliseconds(Duration duration) {
+  return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
+}
+
+/// Returns a percentile in ms, or null if there are no values.
+Json percentile_ms(const TimeHistogram& times, double share) {
+  if (times.counts().count() == 0) return nullptr;
+  return static_cast<double>(times.counts().percentile(share)) / 1000;
+}
+
+/// The kernel interface of a port; null where the device has none.
+Json interface_of(const Config& config, std::size_t side) {
+  const PortSettings& port = side == 0 ? config.ports.radio : config.ports.core;
+  const auto interface = dpdk::served_interface(port.device);
+  return interface ? Json(*interface) : Json();
+}
+
+double mbps(std::uint64_t bytes, double seconds) {
+  return seconds > 0 ? static_cast<double>(bytes) * 8e-6 / seconds : 0;
+}
+
+}  // namespace
+
+void StatusSource::refresh() {
+  for (ShardChannel* channel : parts_.channels) channel->snapshots.fetch();
+}
+
+Counters StatusSource::totals() const {
+  Counters sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().counters;
+  return sum;
+}
+
+std::uint64_t StatusSource::flow_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_count;
+  return sum;
+}
+
+bool StatusSource::draining() const {
+  return std::any_of(parts_.channels.begin(), parts_.channels.end(),
+                     [](const ShardChannel* channel) { return channel->snapshots.front().draining; });
+}
+
+std::uint64_t StatusSource::standing_count() const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
+    if (parts_.watch->standing(i, dpdk::now()) > Duration::zero()) ++count;
+  }
+  return count;
+}
+
+std::uint64_t StatusSource::bearer_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().bearer_count;
+  return sum;
+}
+
+std::uint64_t StatusSource::released_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().released_count;
+  return sum;
+}
+
+void StatusSource::add_shard_counters(std::vector<NamedCounter>& out) const {
+  const Counters sum = totals();
+  for (std::size_t i = 0; i < counter_count; ++i) {
+    const auto& [name, text] = counter_text(i);
+    out.push_back({"proxy." + std::string(name), text, sum.at(i), is_alarming(static_cast<Counter>(i), name)});
+  }
+}
+
+void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::PortCounters counters = parts_.ports.at(side)->counters();
+    const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
+    out.push_back({prefix + "received", "frames received", counters.received, false});
+    out.push_back({prefix + "received_bytes", "bytes received", counters.received_bytes, false});
+    out.push_back({prefix + "oversized", "frames longer than the port's MTU came in", counters.oversized, true,
+                   parts_.ports.at(side)->oversized_remedy()});
+    out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
+    out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
+    out.push_back({prefix + "transmit_dropped", "frames the device did not take", counters.transmit_dropped, true});
+    out.push_back(
+        {prefix + "link_changes", "times that the link went down or came up", parts_.links.at(side)->changes(), false});
+    out.push_back({prefix + "copy_failed", "frames dropped: no packet buffer left for the copy the driver needs",
+                   counters.copy_failed, true});
+  }
+  std::uint64_t handed_over = 0;
+  std::uint64_t dropped = 0;
+  for (unsigned i = 0; i < parts_.steering->shards(); ++i) {
+    handed_over += parts_.steering->shard(i).handed_over();
+    dropped += parts_.steering->shard(i).dropped();
+  }
+  out.push_back(
+      {"steering.handed_over", "frames passed from the shard that polled them to their UE's", handed_over, false});
+  out.push_back({"steering.dropped", "frames dropped because a shard fell behind", dropped, true});
+}
+
+void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
+  if (parts_.feedback == nullptr) return;
+  namespace feedback = control::feedback;
+  const feedback::FailureCounters& failures = parts_.feedback->failures();
+  const std::optional<feedback::StaleSender>& stale = parts_.feedback->stale();
+  for (std::size_t i = 0; i < feedback::failure_count; ++i) {
+    const auto failure = static_cast<feedback::Failure>(i);
+    const bool accepted = failure == feedback::Failure::none;
+    out.push_back({accepted ? "feedback.accepted" : "feedback.refused_" + std::string(feedback::name_of(failure)),
+                   accepted ? std::string_view("datagrams accepted") : feedback::text_of(failure), failures.at(i),
+                   !accepted, failure == feedback::Failure::stale_epoch && stale ? feedback::to_string(*stale) : ""});
+  }
+  const feedback::UdpCounters& udp = parts_.feedback->counters();
+  out.push_back({"feedback.datagrams_received", "datagrams received", udp.datagrams_received, false});
+  out.push_back({"feedback.datagrams_sent", "datagrams sent", udp.datagrams_sent, false});
+  out.push_back({"feedback.receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
+  out.push_back(
+      {"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
+  out.push_back({"feedback.not_answered", "datagrams of senders whose address their key's learn_from does not have",
+                 udp.not_answered, true});
+  out.push_back({"feedback.no_room_to_learn", "datagrams of senders at more places than feedback.most_learned",
+                 udp.no_room_to_learn, true});
+  out.push_back({"feedback.reports_implausible",
+                 "bearer records refused: beyond feedback.largest_rate or feedback.largest_queue",
+                 parts_.feedback->reports_implausible(), true});
+  out.push_back({"feedback.reports_lost", "bearer records dropped because a shard fell behind",
+                 parts_.feedback->reports_lost(), true});
+  std::uint64_t statuses_lost = 0;
+  for (const ShardChannel* channel : parts_.channels) statuses_lost += channel->snapshots.front().statuses_lost;
+  out.push_back(
+      {"feedback.statuses_lost", "statuses put off because the control thread fell behind", statuses_lost, true});
+}
+
+std::vector<NamedCounter> StatusSource::counters() const {
+  std::vector<NamedCounter> out;
+  add_shard_counters(out);
+  out.push_back({"shards.stalls", "times that a poll thread came to stand still for a second or more",
+                 parts_.watch->stalls(), false});
+  add_port_counters(out);
+  if (parts_.bridge != nullptr) {
+    out.push_back({"fail_open.repairs", "times that an interface was put into the bridge again",
+                   parts_.bridge->repairs(), false});
+  }
+  add_feedback_counters(out);
+  parts_.add_program_counters(out);
+  return out;
+}
+
+Json StatusSource::counters_by_name() const {
+  Json object = Json::object();
+  for (const NamedCounter& counter : counters()) object[counter.name] = counter.value;
+  return object;
+}
+
+admin::Answer StatusSource::counter(const std::string& name) const {
+  const std::string own = name.substr(name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0);
+  const std::vector<NamedCounter> all = counters();
+  for (const NamedCounter& counter : all) {
+    if (counter.name == name || counter.name == "proxy." + own) return admin::Answer::success(counter.value);
+  }
+  Json matching = Json::object();
+  std::vector<std::string> known;
+  for (const NamedCounter& counter : all) {
+    if (counter.name.starts_with(name) || counter.name.starts_with("proxy." + own))
+      matching[counter.name] = counter.value;
+    known.push_back(counter.name.substr(counter.name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0));
+  }
+  if (!matching.empty()) return admin::Answer::success(std::move(matching));
+  return admin::unknown_word("counter", own, admin::suggestion(own, known, "counters lists all"));
+}
+
+Json StatusSource::fail_open() const {
+  if (parts_.bridge == nullptr) return "none";
+  const std::string& problem = parts_.bridge->problem();
+  Json object = {{"bridge", parts_.bridge->name()}, {"ready", problem.empty()}};
+  if (!problem.empty()) object["problem"] = problem;
+  return object;
+}
+
+Json StatusSource::status() const {
+  const Config& config = *parts_.config;
+  Json status = {{"version", version},
+                 {"mode", to_string(config.shard.mode)},
+                 {"uptime_s", whole_milliseconds(dpdk::now() - parts_.started)},
+                 {"shards", parts_.channels.size()},
+                 {"shards_standing_still", standing_count()},
+                 {"flows", flow_count()},
+                 {"flows_released", released_count()},
+                 {"bearers", bearer_count()},
+                 {"draining", draining()},
+                 {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
+                                            {"interface", interface_of(config, side)},
+                                            {"link", to_string(parts_.links.at(side)->link())}};
+  }
+  status["fail_open"] = fail_open();
+  if (parts_.feedback == nullptr) return status;
+  const auto& failures = parts_.feedback->failures();
+  std::uint64_t refused = 0;
+  for (std::size_t i = 1; i < failures.size(); ++i) refused += failures.at(i);
+  status["feedback"] = {
+      {"listen", fmt::format("{}:{}", parts_.feedback->local().address().to_string(), parts_.feedback->local().port())},
+      {"destinations", parts_.feedback->destinations().size()},
+      {"accepted", failures.front()},
+      {"refused", refused}};
+  return status;
+}
+
+Json StatusSource::ports() const {
+  Json object = Json::object();
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::Port& port = *parts_.ports.at(side);
+    Json& entry = object[side_names.at(side)];
+    entry = {{"device", port.name()},
+             {"interface", interface_of(*parts_.config, side)},
+             {"link", to_string(parts_.links.at(side)->link())},
+             {"link_since_s", whole_milliseconds(dpdk::now() - parts_.links.at(side)->since())},
+             {"link_changes", parts_.links.at(side)->changes()},
+             {"receive_queues", port.receive_queues()},
+             {"transmit_queues", port.transmit_queues()},
+             {"spreads_by_ue_address", port.receive_by_address()},
+             {"checks_checksums", port.checks_checksums()},
+             {"partial_checksums", parts_.config->shard.accept_partial_checksums.at(side) ? "accept" : "refuse"}};
+    for (const auto& [name, value] : port.extended_statistics()) entry["driver"][name] = value;
+  }
+  return object;
+}
+
+Json StatusSource::shards() const {
+  Json list = Json::array();
+  for (unsigned i = 0; i < parts_.channels.size(); ++i) {
+    const ShardSnapshot& shard = parts_.channels[i]->snapshots.front();
+    const dpdk::ShardPorts& ports = parts_.steering->shard(i);
+    list.push_back({{"shard", i},
+                    {"flows", shard.flow_count},
+                    {"flows_released", shard.released_count},
+                    {"bearers", shard.bearer_count},
+                    {"received", shard.counters.received()},
+                    {"optimised", shard.counters[Counter::optimised]},
+                    {"forwarded", shard.counters.forwarded()},
+                    {"dropped", shard.counters.dropped()},
+                    {"flows_split", shard.counters[Counter::flows_split]},
+                    {"reports", shard.counters[Counter::reports]},
+                    {"handed_over", ports.handed_over()},
+                    {"handed_over_dropped", ports.dropped()},
+                    {"sleeps", shard.sleeps},
+                    {"stands_still_s", whole_milliseconds(parts_.watch->standing(i, dpdk::now()))}});
+  }
+  return list;
+}
+
+GroupTotals StatusSource::group(std::size_t index) const {
+  GroupTotals sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(index);
+  return sum;
+}
+
+GroupTimes StatusSource::times(std::size_t index) const {
+  GroupTimes sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().times.at(index);
+  return sum;
+}
+
+FlowStateCounts StatusSource::flow_state_counts() const {
+  FlowStateCounts sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_states;
+  return sum;
+}
+
+std::uint64_t StatusSource::end_to_end_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().end_to_end_count;
+  return sum;
+}
+
+Histogram StatusSource::exposed() const {
+  Histogram sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
+  return sum;
+}
+
+Json StatusSource::groups() const {
+  constexpr std::array names = {"treated", "control group"};
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const GroupTotals sum = group(i);
+    const GroupTimes taken = times(i);
+    const auto samples = static_cast<double>(sum.samples);
+    list.push_back({{"group", names.at(i)},
+                    {"reports", sum.reports},
+                    {"queue_samples", sum.samples},
+                    {"transmitted_bytes", sum.transmitted},
+                    {"dropped_bytes", sum.dropped},
+                    {"queue_mean_bytes", sum.samples > 0 ? Json(sum.queue_bytes / samples) : Json()},
+                    {"queue_delay_mean_ms", sum.samples > 0 ? Json(1000 * sum.queue_delay_s / samples) : Json()},
+                    {"rtt_p50_ms", percentile_ms(taken.rtt, 0.50)},
+                    {"rtt_p95_ms", percentile_ms(taken.rtt, 0.95)},
+                    {"completion_p50_ms", percentile_ms(taken.flow_completion, 0.50)},
+                    {"completion_p95_ms", percentile_ms(taken.flow_completion, 0.95)}});
+  }
+  return list;
+}
+
+Json StatusSource::exposure() const {
+  const Histogram sum = exposed();
+  Json object = {{"samples", sum.count()}};
+  for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
+    object[std::string(name) + "_bytes"] = sum.percentile(share);
+  }
+  object["largest_bytes"] = sum.largest();
+  for (std::size_t i = 0; i < Histogram::bucket_count; ++i) {
+    if (sum.at(i) != 0) object["up_to_bytes"][std::to_string(Histogram::last_of(i))] = sum.at(i);
+  }
+  return object;
+}
+
+std::string StatusSource::statistics_line() {
+  const Instant now = dpdk::now();
+  const double seconds = to_seconds(now - last_line_);
+  std::string line = fmt::format("flows={} bearers={} packet_buffers={}/{}", flow_count(), bearer_count(),
+                                 parts_.pool->in_use(), parts_.pool->capacity());
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::PortCounters current = parts_.ports.at(side)->counters();
+    const dpdk::PortCounters& before = last_ports_.at(side);
+    if (last_line_ != Instant{}) {
+      line += fmt::format(" {0}_in={1:.3f}Mb/s {0}_out={2:.3f}Mb/s", side_names.at(side),
+                          mbps(current.received_bytes - before.received_bytes, seconds),
+                          mbps(current.transmitted_bytes - before.transmitted_bytes, seconds));
+    }
+    last_ports_.at(side) = current;
+  }
+  last_line_ = now;
+  const Counters sum = totals();
+  line += fmt::format(" optimised={} forwarded={} dropped={}", sum[Counter::optimised], sum.forwarded(), sum.dropped());
+  if (parts_.feedback != nullptr) line += fmt::format(" reports={}", sum[Counter::reports]);
+  return line;
+}
+
+Json to_json(const FlowInfo& flow) {
+  Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
+                 {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
+                 {"phase", flow.phase},
+                 {"reason", flow.reason},
+                 {"acks_held", flow.acks_held},
+                 {"radio_sent_bytes", flow.sent_to_radio ? Json(flow.sent_to_radio->count()) : Json()},
+                 {"kept_by", flow.blocker}};
+  for (std::size_t side = 0; side < side_names.size(); ++side) {
+    const std::string prefix = std::string(side_names.at(side)) + "_";
+    object[prefix + "state"] = flow.state[side];
+    object[prefix + "in_flight_bytes"] = flow.in_flight[side].count();
+    object[prefix + "cwnd_bytes"] = flow.congestion_window[side].count();
+    object[prefix + "peer_window_bytes"] = flow.peer_window[side].count();
+    object[prefix + "srtt_ms"] = to_milliseconds(flow.srtt[side]);
+    object[prefix + "rto_ms"] = to_milliseconds(flow.rto[side]);
+    object[prefix + "held_bytes"] = flow.held[side].count();
+    object[prefix + "retransmissions"] = flow.retransmissions[side];
+  }
+  return object;
+}
+
+namespace {
+
+double mean_of(double sum, std::uint64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+}  // namespace
+
+Json to_json(const BearerInfo& bearer, Instant now) {
+  const bool reported = bearer.reported_at != Instant{};
+  const RadioQueueView queue = radio_queue_of(bearer, now);
+  return {{"ue", bearer.ue.to_string()},
+          {"mode", bearer.mode},
+          {"policy", bearer.policy},
+          {"control_group", bearer.ordinary},
+          {"observed_decisions", bearer.observed.decisions},
+          {"observed_decided_mean_bytes", mean_of(bearer.observed.decided_bytes, bearer.observed.decisions)},
+          {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},
+          {"observed_acks_to_wait", bearer.observed.waits},
+          {"flows", bearer.flows},
+          {"steered_by", to_string(bearer.steered_by)},
+          {"allowance_bytes", bearer.allowance.count()},
+          {"cwnd_bytes", bearer.congestion_window.count()},
+          {"in_flight_bytes", bearer.in_flight.count()},
+          {"window_bytes", bearer.window.count()},
+          {"held_bytes", bearer.held.count()},
+          {"unsent_bytes", bearer.unsent.count()},
+          {"waiting_flows", bearer.waiting},
+          {"injected_bytes", bearer.injected},
+          {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
+          {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},
+          {"queue_delay_ms", queue.delay ? Json(to_milliseconds(*queue.delay)) : Json()},
+          {"radio_queue_bytes", bearer.queue.count()},
+          {"report_age_ms", reported ? Json(to_milliseconds(now - bearer.reported_at)) : Json()},
+          {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
+          {"service_rate_bps", std::llround(bearer.service_rate.bps())},
+          {"mean_rate_bps", std::llround(bearer.mean_rate.bps())},
+          {"predicted_error_bytes", bearer.predicted_error},
+          {"fallbacks", bearer.falls}};
+}
+
+}  // namespace sluice::proxy

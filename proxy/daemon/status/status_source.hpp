@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/dpdk/rss.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/daemon/fail_open/fail_open_bridge.hpp"
+#include "proxy/daemon/status/counter_watch.hpp"
+#include "proxy/daemon/status/link_watch.hpp"
+#include "proxy/daemon/status/shard_watch.hpp"
+#include "proxy/daemon/threads/feedback_link.hpp"
+#include "proxy/daemon/threads/shard_channel.hpp"
+#include "proxy/ops/admin/command.hpp"
+
+namespace sluice::proxy {
+
+/// State of the running program as the control thread sees it, from the shards' snapshots, the ports and feedback.
+/// All referenced objects outlive it. Thread: the control thread.
+class StatusSource {
+ public:
+  struct Parts {
+    const Config* config;
+    std::vector<ShardChannel*> channels;
+    std::array<const dpdk::Port*, 2> ports;  ///< indexed by Side
+    dpdk::RssSteering* steering;
+    const packet::PacketPool* pool;
+    const FeedbackLink* feedback;  ///< null without feedback
+    const ShardWatch* watch;
+    std::array<const LinkWatch*, 2> links;  ///< indexed by Side
+    const FailOpenBridge* bridge;           ///< null if fail_open is none
+    Instant started;
+    /// Appends counters of the process that neither shards nor ports have.
+    std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
+  };
+  explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Fetches the newest snapshot of every shard.
+  void refresh();
+  /// Returns the shards' counters, summed.
+  [[nodiscard]] Counters totals() const;
+  /// Returns one of the shards' counters, summed.
+  [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
+  /// Returns every counter of the program: shards (summed), ports, RSS steering, feedback and the process.
+  [[nodiscard]] std::vector<NamedCounter> counters() const;
+  /// Returns the answer of the admin command `status`. The functions below answer the commands of their names.
+  [[nodiscard]] admin::Json status() const;
+  [[nodiscard]] admin::Json counters_by_name() const;
+  /// Returns one counter by name; for the shards' counters the prefix "proxy." may be omitted.
+  [[nodiscard]] admin::Answer counter(const std::string& name) const;
+  [[nodiscard]] admin::Json ports() const;
+  [[nodiscard]] admin::Json shards() const;
+  [[nodiscard]] admin::Json groups() const;
+  [[nodiscard]] admin::Json exposure() const;
+  /// Returns one line for the log: totals, and rates since the previous line.
+  [[nodiscard]] std::string statistics_line();
+
+  [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
+  /// Returns the objects from which it was constructed.
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] std::uint64_t bearer_count() const;
+  [[nodiscard]] std::uint64_t released_count() const;
+  [[nodiscard]] bool draining() const;
+  [[nodiscard]] std::uint64_t standing_count() const;
+  /// Returns the report statistics of the treated UEs (index 0) or of the control group (1).
+  [[nodiscard]] GroupTotals group(std::size_t index) const;
+  /// Returns the time histograms of the treated UEs (index 0) or of the control group (1).
+  [[nodiscard]] GroupTimes times(std::size_t index) const;
+  /// Returns the numbers of connections and bearers by state.
+  [[nodiscard]] FlowStateCounts flow_state_counts() const;
+  [[nodiscard]] std::uint64_t end_to_end_count() const;
+  /// Returns the histogram of acknowledged but undelivered bytes, from samples.
+  [[nodiscard]] Histogram exposed() const;
+
+ private:
+  void add_shard_counters(std::vector<NamedCounter>& out) const;
+  void add_port_counters(std::vector<NamedCounter>& out) const;
+  void add_feedback_counters(std::vector<NamedCounter>& out) const;
+  [[nodiscard]] admin::Json fail_open() const;
+
+  Parts parts_;
+  Instant last_line_{};
+  std::array<dpdk::PortCounters, 2> last_ports_{};
+};
+
+[[nodiscard]] admin::Json to_json(const FlowInfo& flow);
+/// Returns the bearer as JSON. `now` determines the age of its last report.
+[[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/daemon/threads/shard_channel.hpp"
+#include "proxy/ops/capture/captures.hpp"
+#include "proxy/ops/decision_log/traces.hpp"
+
+namespace sluice::proxy {
+
+/// Builds the settings of Captures for a program. `devices` is indexed by Side. `channels` belong to its shards and
+/// outlive the captures. `wake` makes every shard check its tap slot soon.
+[[nodiscard]] capture::Captures::Program capture_program(std::string name, std::array<std::string, 2> devices,
+                                                         const std::vector<std::unique_ptr<ShardChannel>>& channels,
+                                                         std::function<void()> wake);
+
+/// Builds the settings of Traces for a program; arguments as for capture_program().
+[[nodiscard]] tracing::Traces::Program trace_program(std::string name,
+                                                     const std::vector<std::unique_ptr<ShardChannel>>& channels,
+                                                     std::function<void()> wake);
+
+}  // namespace sluice::proxy

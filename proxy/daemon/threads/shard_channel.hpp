@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/lockfree/policies.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/packet/link_limit.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/daemon/threads/triple_buffer.hpp"
+#include "proxy/engine/base/counters.hpp"
+#include "proxy/engine/base/histogram.hpp"
+#include "proxy/engine/base/info.hpp"
+#include "proxy/engine/base/report_arrival.hpp"
+#include "proxy/engine/base/times.hpp"
+#include "proxy/engine/flow_table/flow_stats.hpp"
+#include "proxy/engine/policy/policy.hpp"
+#include "proxy/ops/capture/tap_slot.hpp"
+#include "proxy/ops/decision_log/trace_slot.hpp"
+
+namespace sluice::proxy {
+
+/// Maximum number of flows or bearers in one snapshot.
+inline constexpr std::uint16_t max_details = 1000;
+
+/// Requests lists of flows or bearers in the next snapshot. An id of 0 requests none. Aligned so that every compiler
+/// reads and writes it as one word.
+struct alignas(8) DetailRequest {
+  std::uint32_t id = 0;
+  std::uint16_t flows = 0;    ///< maximum number of flows, ≤ max_details
+  std::uint16_t bearers = 0;  ///< maximum number of bearers, ≤ max_details
+};
+static_assert(std::atomic<DetailRequest>::is_always_lock_free);
+
+/// Command of an operator to a shard. An id of 0 means none.
+struct ShardCommand {
+  enum class Kind : std::uint8_t {
+    look,            ///< only counts what is still split, and why
+    release_ue,      ///< hands the connections of one UE back
+    release_all,     ///< hands all connections back
+    drain,           ///< hands all connections back and splits no new ones
+    resume,          ///< ends a drain: splits new connections again
+    abort_all,       ///< ends every split connection at once; resets those that hold data
+    split_again_ue,  ///< splits the released connections of one UE again
+    split_again_all  ///< splits all released connections again
+  };
+  std::uint32_t id = 0;
+  Kind kind = Kind::look;
+  IpAddress ue;
+};
+
+/// State of a shard at one instant.
+struct ShardSnapshot {
+  Instant at{};
+  Counters counters;
+  GroupStatistics groups{};
+  std::uint32_t flow_count = 0;
+  std::uint32_t bearer_count = 0;
+  std::uint32_t released_count = 0;
+  std::uint64_t sleeps = 0;            ///< number of times the poll thread slept
+  std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
+  std::uint32_t end_to_end_count = 0;  ///< connections of flow_count that stay end to end
+  FlowStateCounts flow_states;         ///< flows and bearers by state; a few snapshots old if there are many
+  Times times;                         ///< time histograms of both groups, see GroupTimes
+  Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
+  std::uint32_t command = 0;           ///< id of the last completed order; `staying` dates from then
+  bool order_found = false;            ///< the last order that named a UE met a connection of it here
+  bool draining = false;
+  StayingFlows staying;
+  std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 if they are empty
+  std::vector<FlowInfo> flows;
+  std::vector<BearerInfo> bearers;
+};
+
+/// Connection between one shard's poll thread and the control thread: single-producer rings, a published snapshot and
+/// flags. Neither thread waits for the other.
+struct ShardChannel {
+  ShardChannel() {
+    snapshots.for_each_slot([](ShardSnapshot& slot) {
+      slot.flows.reserve(max_details);
+      slot.bearers.reserve(max_details);
+    });
+  }
+
+  /// Reports from the control thread to the shard.
+  boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
+  /// Omission notices from the control thread to the shard. If the queue is full, a notice is lost and later ones
+  /// follow.
+  boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
+  /// Bearer statuses from the shard to the control thread.
+  boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
+  /// Operator commands from the control thread to the shard.
+  boost::lockfree::spsc_queue<ShardCommand, boost::lockfree::capacity<16>> commands;
+  /// Snapshots from the shard to the control thread.
+  TripleBuffer<ShardSnapshot> snapshots;
+  /// Lists that the control thread requests in the next snapshot.
+  std::atomic<DetailRequest> details_wanted{DetailRequest{}};
+  /// Policies that the shard activates; null until the first change. They outlive the shard.
+  std::atomic<const Policies*> policies{nullptr};
+  /// Maximum frame lengths of the ports, indexed by Side.
+  std::atomic<std::array<packet::LinkLimit, 2>> ports{};
+  /// Captures that observe the shard's frames.
+  capture::TapSlot taps;
+  /// Trace that records the decisions of the shard's controllers.
+  tracing::TraceSlot traces;
+  /// Set to request the status of every bearer, including unchanged ones.
+  std::atomic<bool> all_statuses_wanted{false};
+  std::atomic<bool> stop{false};
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dataplane/packet/link_limit.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/base/side.hpp"
+#include "proxy/engine/policy/policy.hpp"
+#include "proxy/engine/policy/policy_settings.hpp"
+
+namespace sluice::proxy {
+
+/// Bounds on the resources of a shard. They are allocated at start and never grow.
+struct ShardLimits {
+  std::uint32_t max_flows = 65'536;  ///< maximum connections, 1 … 16 777 216
+  std::uint32_t max_bearers = 16'384;
+  /// Maximum payload bytes that one direction of a connection may hold or advertise. They are received and
+  /// acknowledged, not yet acknowledged by the other host (the ack exposure), or advertised as window. BufferPoolBudget
+  /// lowers the bound by the connection's need and the free packet buffers. At least 64 KiB, because a SYN-ACK in the
+  /// host's name may advertise that.
+  Bytes relay_buffer{16 * 1024 * 1024};
+  /// Maximum bytes acknowledged to one host and not yet by the other: of one direction of a connection, and of all
+  /// connections of a UE together. With 0 nothing is acknowledged before the other host has done so. If not set, only
+  /// relay_buffer bounds them.
+  std::optional<Bytes> exposure_per_flow;
+  std::optional<Bytes> exposure_per_bearer;
+  /// Share of the packet buffers that relayed payload never takes, so that segments can still be received,
+  /// acknowledged and forwarded.
+  double reserve = 0.0625;
+  /// Number of packet buffers that the ports may occupy; windows are never backed by them.
+  std::uint32_t port_buffers = 0;
+  /// Number of shards that allocate from the same pool, each an equal part.
+  std::uint32_t pool_sharers = 1;
+  /// Share of the payload buffers (pool less port_buffers and reserve) that the connections of one UE may hold and
+  /// advertise together.
+  double ue_share = 0.6;
+  /// Share of the payload buffers up to which windows may exceed the demand that the connection has shown.
+  double shrink_windows_at = 0.5;
+  /// Share of all packet buffers in use above which new connections are not split.
+  double refuse_flows_at = 0.75;
+  /// Share of all packet buffers in use above which connections that hold no packet are handed back to plain
+  /// forwarding.
+  double release_flows_at = 0.875;
+};
+
+/// Timeouts of connections.
+struct ShardTimeouts {
+  Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete.
+  /// A connection that is silent for this time and holds no bytes is handed back to plain forwarding.
+  Duration idle = std::chrono::seconds(300);
+  /// Resets the connection if a host acknowledges nothing of the held bytes for this time; at most 4 h.
+  Duration stalled = std::chrono::hours(1);
+  Duration orphaned = std::chrono::minutes(3);  ///< timeout like stalled, after the sending host has reset or is gone
+  Duration out_of_order = std::chrono::minutes(1);  ///< out-of-order segments are dropped if the gap is not filled
+};
+
+/// Configuration of a shard at its start. The base class PolicySettings holds the settings of the default policy.
+struct ShardConfig : PolicySettings {
+  std::vector<Policy> policies;  ///< the first policy that matches decides
+  double control_group = 0;      ///< share of the UEs whose connections stay on ordinary TCP
+  tcp::EndpointConfig tcp;
+  ShardLimits limits;
+  ShardTimeouts timeouts;
+  std::vector<IpPrefix> ue_prefixes;  ///< if empty, every source address on the radio port is a UE.
+  /// Prefixes whose UEs are behind one queue, for example that of an access point, and share a bearer.
+  std::vector<IpPrefix> shared_queues;
+  /// Indexed by the Side of reception: accept segments whose checksum a kernel left to an offload (veth, TAP). The
+  /// host's SYN must have had such a checksum.
+  std::array<bool, 2> accept_partial_checksums{};
+  /// Indexed by the Side of transmission: maximum frame length, see Shard::set_port().
+  std::array<packet::LinkLimit, 2> ports{};
+  /// Forwards in-order data of loss-free connections at once, in the received frame. False: every segment is received
+  /// and rebuilt, which serves as the reference for tests and benchmarks.
+  bool cut_through = true;
+
+  [[nodiscard]] bool accepts_partial_checksums(Side in) const {
+    return accept_partial_checksums[static_cast<std::size_t>(in)];
+  }
+  /// Returns the part of the configuration that can be replaced while the shard runs.
+  [[nodiscard]] Policies policy_set() const {
+    const PolicySettings& by_default = *this;
+    tcp::EndpointConfig legs = tcp;
+    legs.answers_keepalives = false;  // because the other host answers them
+    legs.joins_payloads = true;
+    return {by_default, policies, control_group, legs};
+  }
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "proxy/engine/base/release_reason.hpp"
+
+namespace sluice::proxy {
+
+/// Marks a note in the packet buffer of a RST, which contains the reason of the RST for captures. A buffer keeps its
+/// note when it is reused, so a note is valid only for a RST with the sequence number that it contains.
+inline constexpr std::uint64_t reset_note_mark = 0x736c'7569'6372'7374U & ~std::uint64_t{0xff};
+
+/// Records the reason in the buffer of `frame`, a RST with sequence number `seq`.
+inline void note_reset(const packet::Packet& frame, tcp::SeqNum seq, ResetReason reason) {
+  packet::PacketNote& note = frame.note();
+  note.seq = seq.raw();
+  note.scratch64 = reset_note_mark | static_cast<std::uint8_t>(reason);
+}
+
+/// Returns why the proxy sends this frame; none for anything but a RST of its own.
+[[nodiscard]] inline ResetReason reset_reason_of(const packet::Packet& frame, const packet::Parsed& parsed) {
+  const packet::PacketNote& note = frame.note();
+  const std::uint64_t reason = note.scratch64 ^ reset_note_mark;
+  if (!parsed.segment.flags.rst() || note.seq != parsed.segment.seq.raw() || reason >= reset_reason_count)
+    return ResetReason::none;
+  return static_cast<ResetReason>(reason);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,113 @@
+// SMVS law of a UE bearer: grants bytes by the Node-B's allowance, or computes them from reported measurements (section
+// 5 of the paper, control/smvs.hpp). Bearer calls it for each accepted report. Time is the sender's clock, because
+// network jitter must not look like a change of rate.
+#include "proxy/engine/bearer/allowance_law.hpp"
+
+#include <algorithm>
+
+#include "control/trace/law_trace.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using SmvsCalls = control::TracedLaw<control::Smvs>;
+using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
+
+/// Range of the step that is derived from a report's period, because reports may announce any period.
+constexpr Duration shortest_period = std::chrono::milliseconds(1);
+constexpr Duration longest_period = std::chrono::seconds(2);
+
+}  // namespace
+
+AllowanceLaw::AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace)
+    : controller_(make_controller(settings)), trace_(trace) {}
+
+AllowanceLaw::~AllowanceLaw() {
+  leave_trace();
+}
+
+AllowanceLaw::Controller AllowanceLaw::make_controller(const PolicySettings& settings) {
+  if (settings.law() != Mode::smvs) return NodeBController{};
+  // With the ACK-based controller configured, reports that have less feedback delay run the law here.
+  if (settings.smvs.law == ControllerLocation::nodeb) return NodeBController{};
+  const bool fits = settings.smvs.law == ControllerLocation::acks;
+  return ProxyController{control::Smvs(settings.smvs.parameters), fits ? &settings.smvs.parameters : nullptr, {}};
+}
+
+template <typename Call, typename... Arguments>
+auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
+  const auto identify = [&] { return control::LawIdentity{{(*trace_)->wanted().ue}, law.parameters()}; };
+  return control::traced<Call>(*trace_, law, identify, arguments...);
+}
+
+/// Removes the law from the trace before it is destroyed or replaced.
+void AllowanceLaw::leave_trace() const {
+  if (*trace_ == nullptr) return;
+  if (const auto* const here = std::get_if<ProxyController>(&controller_)) (*trace_)->left(&here->law);
+  if (const auto* const there = std::get_if<NodeBController>(&controller_)) (*trace_)->left(there);
+}
+
+Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period, double reference_part) {
+  return std::visit([&](auto& controller) { return granted(controller, report, in_flight, period, reference_part); },
+                    controller_);
+}
+
+Bytes AllowanceLaw::granted(NodeBController& controller, const ReportArrival& report, Bytes /*in_flight*/,
+                            Duration period, double /*reference_part*/) {
+  if (report.bearer.allowance) applied_sequence_ = report.sequence;
+  const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
+  const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
+  return control::traced<NodeBCalls::OnReport>(*trace_, controller, identify, said);
+}
+
+void AllowanceLaw::fit(ProxyController& controller, Duration period) {
+  controller.period = period;
+  const auto fitted = control::in_steps_of(*controller.fits, std::clamp(period, shortest_period, longest_period));
+  if (!fitted) return;
+  const Rate mean = controller.law.state().mean_rate;
+  leave_trace();
+  controller.law = control::Smvs(*fitted);
+  ask<SmvsCalls::Seed>(controller.law, mean);
+}
+
+Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight, Duration period,
+                            double reference_part) {
+  if (controller.fits != nullptr && period != controller.period) fit(controller, period);
+  // The observation carries the sender's time, because network jitter must not look like a change of rate.
+  control::SmvsObservation observation;
+  observation.now = Instant(report.sender_time);
+  observation.queue = report.bearer.queue;
+  observation.arrived = report.bearer.arrived;
+  observation.served = report.bearer.transmitted;
+  observation.in_flight = in_flight;
+  observation.reference_part = reference_part;
+  return ask<SmvsCalls::Step>(controller.law, observation);
+}
+
+/// Runs one step for the whole interval, which equals many steps without a change.
+void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
+  auto* const here = std::get_if<ProxyController>(&controller_);
+  if (here == nullptr || until <= last.sender_time) return;
+  control::SmvsObservation observation;
+  observation.now = Instant(until);
+  observation.queue = last.bearer.queue;
+  observation.arrived = last.bearer.arrived;
+  observation.served = last.bearer.transmitted;
+  ask<SmvsCalls::Step>(here->law, observation);
+}
+
+void AllowanceLaw::restart() {
+  applied_sequence_ = 0;
+  if (auto* const here = std::get_if<ProxyController>(&controller_)) ask<SmvsCalls::Restart>(here->law);
+}
+
+void AllowanceLaw::seed(Rate rate) {
+  if (auto* const here = std::get_if<ProxyController>(&controller_)) ask<SmvsCalls::Seed>(here->law, rate);
+}
+
+double AllowanceLaw::predicted_error() const {
+  const auto* const here = std::get_if<ProxyController>(&controller_);
+  return here != nullptr ? here->law.state().predicted_error : 0;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/flow/slab.hpp"
+#include "proxy/engine/bearer/ack_controller.hpp"
+#include "proxy/engine/bearer/radio_queue.hpp"
+#include "proxy/engine/bearer/report_state.hpp"
+#include "proxy/engine/bearer/ue_send_history.hpp"
+#include "proxy/engine/policy/policy_settings.hpp"
+
+namespace sluice::proxy {
+
+/// Pools for state that only some UE bearers of a shard need, because most UEs are idle and many are never reported.
+/// Address space is reserved at construction, memory is used as parts are created. Thread: the shard's.
+class BearerPools {
+ public:
+  /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
+  explicit BearerPools(std::uint32_t bearers)
+      : report_states(bearers), ack_controllers(bearers), queues(bearers), recent_sends(bearers) {}
+
+  /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
+  [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
+    if (!fresh_ || fresh_->law().parameters() != settings.smvs.acks) fresh_.emplace(settings.smvs.acks);
+    return *fresh_;
+  }
+
+  flow::Slab<ReportState> report_states;
+  flow::Slab<AckController> ack_controllers;
+  flow::Slab<RadioQueue> queues;
+  flow::Slab<RecentSends> recent_sends;
+
+ private:
+  std::optional<AckController> fresh_;
+};
+
+}  // namespace sluice::proxy

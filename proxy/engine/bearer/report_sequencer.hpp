@@ -1,0 +1,121 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/base/report_arrival.hpp"
+
+namespace sluice::proxy {
+
+/// Sequence of reports about one UE: from which Node-B they are accepted, which are new, and the newest one. Thread:
+/// the shard's.
+class ReportSequencer {
+ public:
+  /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
+  explicit ReportSequencer(Duration longest_silence) : longest_silence_(longest_silence) {}
+
+  /// Copies the newest report of another bearer of the same UE.
+  void inherit(const ReportSequencer& before);
+
+  /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
+  /// The last one must have reported handover, outage or release before, or have been silent for two periods or the
+  /// longest silence. Other reports of either Node-B are not accepted.
+  [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
+  /// True if an accepted report is from another Node-B than the last report.
+  [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
+    return any_ && report.sender != last_.sender;
+  }
+  /// True if the report is no newer than the last one of the same epoch (run) of the same Node-B.
+  [[nodiscard]] bool is_stale(const ReportArrival& report) const {
+    return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
+  }
+  /// Returns how many reports were lost before this one.
+  [[nodiscard]] std::uint64_t lost_before(const ReportArrival& report) const {
+    return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
+  }
+  /// Records an accepted report as the last one.
+  void record(const ReportArrival& report, Instant now);
+  /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
+  void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
+
+  /// True if any report was recorded.
+  [[nodiscard]] bool any() const { return any_; }
+  /// Returns the last report; its period is capped at the longest silence.
+  [[nodiscard]] const ReportArrival& last() const { return last_; }
+  /// Returns when the last report came.
+  [[nodiscard]] Instant last_at() const { return last_at_; }
+  /// Returns when the last report was last known to be valid: on arrival, or at a later omission notice.
+  [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
+
+ private:
+  Duration longest_silence_;
+  ReportArrival last_{};
+  Instant last_at_{};
+  Instant omission_rx_{};
+  bool any_ = false;
+};
+
+/// State of a Node-B that suppresses reports of unchanged UEs: decides whether the last report of an omitted UE is
+/// still valid.
+class SuppressingNodeB {
+ public:
+  /// Starts from the first omission notice `word`, received at `now`.
+  SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
+
+  /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.
+  void on_omission(const OmissionNotice& notice, Instant now);
+  [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
+  /// Returns the longest interval between two reports of one UE.
+  [[nodiscard]] Duration refresh() const { return notice_.refresh; }
+  /// Returns when the newest omission notice came.
+  [[nodiscard]] Instant last_rx() const { return last_rx_; }
+  /// True if this Node-B sent report `last` in its current epoch (run).
+  [[nodiscard]] bool has_sent(const ReportArrival& last) const {
+    return last.sender == notice_.sender && last.epoch == notice_.epoch;
+  }
+  /// True if the newest omission notice was sent after report `last`, so the report may still be valid.
+  [[nodiscard]] bool covers(const ReportArrival& last) const {
+    return has_sent(last) && last.sender_time < notice_.sender_time;
+  }
+  /// True if no datagram since report `last` is missing, so no later report of this UE can have been lost.
+  [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
+  /// Returns until when report `last` is assumed valid; without end (`never`) if confirms(). Else a lost report is
+  /// replaced within one refresh interval of the newest gap.
+  [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
+    return confirms(last) ? never : last_gap_ + notice_.refresh;
+  }
+  /// Returns the sender's time of the newest notice that omitted a UE which it reports again at `sender_time`.
+  [[nodiscard]] Duration omitted_before(Duration sender_time) const {
+    return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
+  }
+
+ private:
+  OmissionNotice notice_;
+  Duration time_before_{};  ///< sender's time of the period before the newest notice
+  Instant last_rx_;
+  Instant last_gap_;  ///< when the newest gap in its datagrams was detected
+};
+
+/// All Node-Bs that suppress reports of unchanged UEs. Thread: the shard's.
+class SuppressingNodeBs {
+ public:
+  /// Handles an omission notice of any Node-B.
+  void on_omission(const OmissionNotice& notice, Instant now);
+  [[nodiscard]] bool any() const { return !senders_.empty(); }
+  /// Returns the state of a Node-B, or null if it sends no omission notices. Valid until the next notice.
+  [[nodiscard]] const SuppressingNodeB* find(std::uint64_t sender) const {
+    const auto found = std::find_if(senders_.begin(), senders_.end(),
+                                    [sender](const SuppressingNodeB& each) { return each.sender() == sender; });
+    return found == senders_.end() ? nullptr : &*found;
+  }
+
+ private:
+  /// Limit of the table. The Node-B that was silent longest is evicted, and its reports then age as usual.
+  static constexpr std::size_t max_senders = 64;
+  std::vector<SuppressingNodeB> senders_;
+};
+
+}  // namespace sluice::proxy

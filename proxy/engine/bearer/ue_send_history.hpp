@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+
+#include "control/in_flight.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/bearer/pooled.hpp"
+
+namespace sluice::proxy {
+
+/// Send history of one UE in a pool: times and amounts of recent sends, kept while more than the newest packet matters.
+struct RecentSends {
+  RecentSends(Duration round_trip, std::uint32_t of) : bytes(round_trip), bearer(of) {}
+
+  control::InFlight bytes;
+  std::uint32_t bearer;  ///< index of the bearer that owns it
+};
+
+/// Pool of send histories, with the parameters for a new one.
+struct RecentSendsPool {
+  flow::Slab<RecentSends>& pool;
+  Duration round_trip;  ///< 2·τp: proxy to Node-B and back
+  std::uint32_t bearer;
+};
+
+/// Counts IP bytes sent towards a UE, with their times as long as those matter. The newest packet is stored inline. A
+/// second one within the horizon moves the history to a pool, because most UEs are idle. Thread: the shard's.
+class UeSendHistory {
+ public:
+  /// Returns the IP bytes sent since the beginning.
+  [[nodiscard]] std::uint64_t total() const { return recent_ ? recent_->bytes.total() : sum_; }
+  /// Adds `bytes` to the pooled history. Returns false without one: call start_history() instead.
+  [[nodiscard]] bool count(Instant now, Bytes bytes) {
+    if (!recent_) [[unlikely]]
+      return false;
+    recent_->bytes.on_sent(now, bytes);
+    return true;
+  }
+  /// Adds `bytes` inline if at most one send time matters, else creates the pooled history.
+  void start_history(Instant now, Bytes bytes, const RecentSendsPool& place);
+  /// Returns the estimator of bytes in flight and creates it on first use.
+  [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {
+    return (recent_ ? *recent_ : begin(place)).bytes;
+  }
+  /// Returns the history to the pool if only the sum matters, because the last send is older than the horizon.
+  void release_idle(Instant now, flow::Slab<RecentSends>& pool);
+  /// Copies the sum and history of another bearer of the same UE.
+  void inherit(const UeSendHistory& before, const RecentSendsPool& place);
+  /// Prefetches the cache lines that a report reads.
+  void prefetch() const {
+    if (recent_) recent_->bytes.prefetch();
+  }
+  /// Returns the history to the pool, because the owner is destroyed.
+  void drop(flow::Slab<RecentSends>& pool) { recent_.drop(pool); }
+
+ private:
+  /// Creates the pooled history from the inline values.
+  [[gnu::noinline]] RecentSends& begin(const RecentSendsPool& place);
+
+  std::uint32_t last_ = 0;  ///< part of `sum_` that was sent at last_at_
+  Instant last_at_{};       ///< time of the newest send; older sends are beyond the horizon
+  std::uint64_t sum_ = 0;   ///< IP bytes sent, used without recent_
+  Pooled<RecentSends> recent_;
+};
+
+}  // namespace sluice::proxy

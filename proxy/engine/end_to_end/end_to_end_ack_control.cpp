@@ -1,0 +1,143 @@
+// ACK-based controller for connections that pass end to end: derives ACK samples from segments that pass in both
+// directions. EndToEndFlows calls it for data and ACKs, AckRewriter for the window. Invariant: bytes in flight and
+// waiting flows in the bearer's controller equal the sum over observed flows.
+#include "proxy/engine/end_to_end/end_to_end_ack_control.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+/// After this time without an ACK, a connection with data in flight no longer counts as competing.
+constexpr Duration silence = std::chrono::seconds(2);
+
+bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
+  return flow.towards(Side::radio).sent < bearer.settings().smvs.short_flow;
+}
+
+}  // namespace
+
+EndToEndAckControl::Watched::Watched(Instant now, const EndToEndFlow& flow)
+    : estimator(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), last_rx(now) {}
+
+Bytes EndToEndAckControl::Watched::on_wire(Bytes amount) const {
+  return Bytes(amount.count() * packet / payload);
+}
+
+Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
+  return Bytes(static_cast<double>(wire.count()) * payload / packet);
+}
+
+/// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
+Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
+                                                const control::DelayBasedController& law, Duration round_trip) {
+  const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
+  if (overtaken) return Duration(-1);
+  timed = true;
+  newest_ts = ts_value;
+  return possible_ack_delay(clock, law, now, ts_value, round_trip);
+}
+
+void EndToEndAckControl::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+  flow.ack_control = flows_.emplace(now, flow);
+  const DataWay& way = flow.towards(Side::radio);
+  if (way.acked > Bytes{}) bearer.ack_controller().take_over(way.sent - way.acked);
+}
+
+void EndToEndAckControl::forget(EndToEndFlow& flow, Bearer& bearer) {
+  if (!watches(flow)) return;
+  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
+  flows_.erase(flow.ack_control);
+  flow.ack_control = no_id;
+}
+
+void EndToEndAckControl::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
+  controller.add_flight(flight - watched.counted);
+  controller.end_to_end.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
+  controller.end_to_end.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
+  watched.counted = flight;
+  watched.waits = waits;
+  watched.short_flow = short_flow;
+}
+
+void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
+                                 Instant now) {
+  Watched& watched = flows_[flow.ack_control];
+  if (end <= watched.estimator.sent()) {
+    watched.estimator.on_repetition();
+    return;
+  }
+  const std::uint16_t payload = data.segment.payload_len;
+  if (payload > watched.payload && data.ip_length > payload) {
+    watched.payload = payload;
+    watched.packet = data.ip_length;
+  }
+  AckController& controller = bearer.ack_controller();
+  controller.resume(now);
+  if (watched.counted <= Bytes{}) watched.last_rx = now;
+  watched.estimator.on_data(now, end);
+  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), watched.waits, watched.short_flow);
+}
+
+/// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
+/// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
+control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
+                                                                   const tcp::Segment& segment, Bytes ack,
+                                                                   Instant now) {
+  const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
+  watched.offered = segment.window;
+  if (ack > watched.estimator.acked()) return watched.estimator.on_ack(now, ack);
+  const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
+  const bool out_of_order = ack == watched.estimator.acked() && (sacks ? segment.sack_count > 0 : repeats);
+  return out_of_order ? watched.estimator.on_duplicate(Bytes(flow.segment)) : control::EndToEndFlowEstimator::Acked{};
+}
+
+bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
+                                Instant now) {
+  Watched& watched = flows_[flow.ack_control];
+  AckController& controller = bearer.ack_controller();
+  watched.last_rx = now;
+  const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
+  const bool waits = watched.estimator.window_limited();
+  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
+        waits && is_short_flow(flow, bearer));
+  if (acked.delivered <= Bytes{}) return false;
+  control::AckSample ack_sample = make_ack_sample(bearer, now);
+  ack_sample.delivered = watched.on_wire(acked.delivered);
+  ack_sample.round_trip = acked.round_trip;
+  if (segment.has_timestamps) {
+    ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
+  }
+  ack_sample.control_loop_delay = watched.estimator.control_loop_delay();
+  controller.on_ack(ack_sample);
+  return waits && watched.counted <= Bytes{};
+}
+
+Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer) const {
+  const Watched& watched = flows_[flow.ack_control];
+  const control::DelayBasedController& law = bearer.ack_controller().law();
+  const bool short_flow = is_short_flow(flow, bearer);
+  Competitors competitors = competitors_for(bearer);
+  competitors.all += watched.waits ? 0U : 1U;
+  competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
+  const Bytes whole = law.window() + law.ahead(watched.estimator.control_loop_delay());
+  return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
+}
+
+void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
+  Watched& watched = flows_[flow.ack_control];
+  watched.estimator.on_window(now, edge, Bytes(watched.payload));
+}
+
+Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
+  const Watched& watched = flows_[flow.ack_control];
+  if (watched.counted > Bytes{}) return watched.last_rx + silence;
+  return watched.waits ? watched.last_rx + watched.estimator.prompt() : never;
+}
+
+void EndToEndAckControl::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
+  flows_[flow.ack_control].estimator.on_silence();
+  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
+}
+
+}  // namespace sluice::proxy

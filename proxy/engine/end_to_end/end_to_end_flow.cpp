@@ -1,0 +1,86 @@
+// State of one end-to-end connection: its handshake, and the start of window tracking. EndToEndFlows calls these
+// functions. Invariant: only segments with exact numbers change the handshake (RFC 5961), because anybody can forge a
+// SYN.
+#include "proxy/engine/end_to_end/end_to_end_flow.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::int64_t first_segments = 10;  ///< initial window of RFC 6928, where a gradual opening starts
+
+/// Returns the sequence numbers and window edges that follow from both SYNs.
+KnownConnection from_the_start(EndToEndFlow& flow) {
+  KnownConnection known;
+  for (const Side receiver : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(receiver);
+    known.next.at(at) = flow.syn_of(opposite(receiver)).isn + 1;
+    known.edge.at(at) = known.next.at(at) + flow.syn_of(receiver).window;
+  }
+  return known;
+}
+
+}  // namespace
+
+void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
+  syn_of(in) = reported;
+  if (in == Side::radio) segment = std::max(reported.options.mss, min_segment);
+}
+
+/// Updates the handshake. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the proxy does not rewrite them.
+void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
+  if (phase != EndToEndPhase::syn) return;
+  const bool answer = in != initiator;
+  if (seen.flags.ack() != answer) return;
+  const tcp::SeqNum isn = syn_of(initiator).isn;
+  if (answer ? seen.ack != isn + 1 : seen.seq != isn) return;
+  record_syn(in, {seen.seq, seen.window, seen.syn});
+  if (answer) {
+    round_trip = now - handshake;
+    begin(from_the_start(*this));
+    phase = EndToEndPhase::syn_ack;
+  }
+  handshake = last_activity = now;
+}
+
+void EndToEndFlow::record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished) {
+  if (!half_open() || !is_own_syn(in, syn)) return;
+  Handshake shown;
+  shown.unfinished = unfinished;
+  shown.record_checksum(in, is_unfinished, in != initiator && phase == EndToEndPhase::syn);
+  unfinished = shown.unfinished;
+}
+
+bool EndToEndFlow::is_own_syn(Side in, const tcp::Segment& syn) const {
+  const tcp::SeqNum isn = syn_of(initiator).isn;
+  if (syn.flags.ack()) return in != initiator && syn.ack == isn + 1;
+  return in == initiator && syn.seq == isn;
+}
+
+bool EndToEndFlow::is_refused_by(Side in, const tcp::Segment& reset) const {
+  const tcp::SeqNum first = syn_of(initiator).isn;
+  if (in == initiator) return reset.seq == first + 1;
+  const bool answered = phase == EndToEndPhase::syn_ack && reset.seq == syn_of(in).isn + 1;
+  return answered || (reset.flags.ack() && reset.ack == first + 1);
+}
+
+void EndToEndFlow::begin(const KnownConnection& known) {
+  const bool scaling = syns[0].options.has_window_scale && syns[1].options.has_window_scale;
+  for (const Side receiver : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(receiver);
+    DataWay& way = towards(receiver);
+    way.position = control::StreamPosition(known.next.at(at).raw());
+    way.window = control::AdvertisedWindow(scaling ? syn_of(receiver).options.window_scale : std::uint8_t{0});
+    way.window.advertise(Bytes(known.edge.at(at) - known.next.at(at)));
+  }
+}
+
+void EndToEndFlow::begin_opening(Opening why, Bytes ack, Bytes at_least) {
+  opening = why;
+  opening_at = ack;
+  const Bytes least = std::max(at_least, Bytes(segment) * first_segments);
+  opening_window = std::max(towards(Side::radio).window.edge() - ack, least);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,176 @@
+// Tracks the TCP handshake of a connection that is to be split (RFC 9293 section 3.5), and establishes both endpoints
+// when it is complete. HandshakeTracker calls follow() for each segment. Invariant: only segments with exact numbers
+// advance the handshake, because anybody can forge a SYN (RFC 5961).
+#include "proxy/engine/end_to_end/handshake.hpp"
+
+#include "dataplane/tcp/tick.hpp"
+
+namespace sluice::proxy::handshake {
+namespace {
+
+constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type of service, below the DSCP
+
+/// True if the number lies in the first unscaled window of a host with this initial sequence number.
+bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+  return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
+/// Tracks a segment of the responder.
+Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
+  // Data from the responder shows that the handshake was completed by unseen segments.
+  if (!segment.flags.syn() && segment.payload_len != 0) {
+    return is_plausible(flow, opposite(flow.initiator), segment) ? Step::give_up : Step::unrelated;
+  }
+  // A SYN without ACK may be a simultaneous open, which is detected when the initiator answers it.
+  if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
+  if (!splittable || segment.payload_len != 0) return Step::give_up;
+  // Accurate ECN counts marks between one sender and one receiver. Two legs would count separately, and could not be
+  // handed back.
+  if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
+  // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
+  if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
+  flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
+  flow.handshake.last_rx = tcp::tick::us(now);
+  flow.handshake.responder_isn = segment.seq;
+  flow.handshake.responder_options = segment.syn;
+  flow.handshake.responder_window = segment.window;
+  flow.phase = FlowPhase::syn_ack;
+  return Step::answered;
+}
+
+/// Tracks a segment of the initiator.
+Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
+  if (segment.flags.syn()) {
+    if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
+    // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
+    if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
+    flow.handshake.retransmitted = true;
+    return Step::go_on;
+  }
+  // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
+  const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
+                         segment.ack == flow.handshake.responder_isn + 1;
+  if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
+  flow.handshake.initiator_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
+  return Step::complete;
+}
+
+/// Converts a measured round trip; zero stays unknown.
+Duration measured(std::uint32_t ticks) {
+  return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
+}
+
+/// Returns the window in bytes; it is scaled if both sides have offered the option (RFC 7323 section 2.2).
+std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
+  const bool scaling = sender.has_window_scale && receiver.has_window_scale;
+  return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
+}
+
+}  // namespace
+
+void begin(Flow& flow, const FirstSyn& syn) {
+  flow.initiator = syn.from;
+  flow.phase = FlowPhase::syn;
+  flow.handshake.last_rx = tcp::tick::us(syn.at);
+  flow.handshake.initiator_isn = syn.isn;
+  flow.handshake.initiator_options = syn.options;
+  flow.handshake.retransmitted = syn.retransmitted;
+  flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
+  flow.leg(opposite(syn.from)).headers = syn.headers;
+}
+
+Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now) {
+  return from == flow.initiator ? follow_initiator(flow, segment, splittable, now)
+                                : follow_responder(flow, segment, splittable, now);
+}
+
+bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment) {
+  const Handshake& seen = flow.handshake;
+  const bool answered = flow.phase == FlowPhase::syn_ack;
+  if (from != flow.initiator) {
+    const bool begins = !answered || segment.flags.syn() || is_behind(segment.seq, seen.responder_isn);
+    return begins && segment.flags.ack() && is_behind(segment.ack, seen.initiator_isn);
+  }
+  if (segment.flags.syn() || !is_behind(segment.seq, seen.initiator_isn)) return false;
+  return !answered || (segment.flags.ack() && is_behind(segment.ack, seen.responder_isn));
+}
+
+KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
+  const Handshake& seen = flow.handshake;
+  const Side initiator = flow.initiator;
+  const Side responder = opposite(initiator);
+  const auto record = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
+    return SynNote{isn, window, options};
+  };
+  constexpr std::uint16_t widest = UINT16_MAX;  // assumed for the first SYN, whose window is not stored
+  KnownConnection known;
+  known.key = key;
+  known.bearer = flow.bearer;
+  known.initiator = initiator;
+  known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);
+  known.unfinished = seen.unfinished;
+  known.syn_of(initiator) = record(seen.initiator_isn, widest, seen.initiator_options);
+  known.syn_of(responder) = record(seen.responder_isn, seen.responder_window, seen.responder_options);
+  for (const Side receiver : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(receiver);
+    known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
+    known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
+  }
+  if (!seen.retransmitted) known.round_trip = tcp::tick::us_duration(seen.initiator_rtt + seen.responder_rtt);
+  return known;
+}
+
+void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now) {
+  const Handshake& seen = flow.handshake;
+  const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
+  const tcp::SeqNum responder_next = seen.responder_isn + 1;
+  const std::uint32_t initiator_window = scaled(ack.window, seen.initiator_options, seen.responder_options);
+  // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
+  const std::uint32_t responder_window = seen.responder_window;
+
+  tcp::EstablishedState to_initiator;  // this leg represents the responder
+  to_initiator.snd_nxt = responder_next;
+  to_initiator.rcv_nxt = initiator_next;
+  to_initiator.rcv_adv = initiator_next + responder_window;
+  to_initiator.local = seen.responder_options;
+  to_initiator.remote = seen.initiator_options;
+  to_initiator.snd_window = initiator_window;
+  to_initiator.ts_recent = ack.ts_value;
+
+  tcp::EstablishedState to_responder;  // this leg represents the initiator
+  to_responder.snd_nxt = initiator_next;
+  to_responder.rcv_nxt = responder_next;
+  to_responder.rcv_adv = responder_next + initiator_window;
+  to_responder.local = seen.initiator_options;
+  to_responder.remote = seen.responder_options;
+  to_responder.snd_window = responder_window;
+  to_responder.ts_recent = ack.ts_echo;  // the responder's own timestamp, as echoed by the initiator
+
+  if (!seen.retransmitted) {
+    to_initiator.rtt = measured(seen.initiator_rtt);
+    to_responder.rtt = measured(seen.responder_rtt);
+  }
+
+  split(flow, {to_initiator, to_responder}, configs, now);
+}
+
+void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now) {
+  const auto open = [&](Side side, tcp::EstablishedState state) {
+    Leg& leg = flow.leg(side);
+    const auto at = static_cast<std::size_t>(side);
+    state.port_mss = configs.ports[at].mss(leg.headers);
+    leg.endpoint.establish_at(*configs.tcp[at], state, now);
+  };
+  open(flow.initiator, legs.to_initiator);
+  open(opposite(flow.initiator), legs.to_responder);
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
+  }
+  flow.phase = FlowPhase::split;
+}
+
+}  // namespace sluice::proxy::handshake

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "control/ack_release.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "proxy/engine/end_to_end/ack_rewriter.hpp"
+#include "proxy/engine/end_to_end/end_to_end_flow.hpp"
+#include "proxy/engine/end_to_end/parts.hpp"
+
+namespace sluice::proxy {
+
+/// Delayed ACKs of UEs: which flows have some, when they are forwarded, and the limit of their delay. They are
+/// forwarded in order of arrival, with the window that the controller gives at that time. Thread: its shard's.
+class HeldAcks {
+ public:
+  /// Keeps references to its arguments, which outlive it.
+  HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckRewriter& rewriter)
+      : flows_(flows), parts_(parts), rewriter_(rewriter) {}
+
+  /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
+  void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
+            Instant now);
+  /// Forwards those delayed ACKs of the flow that the controller releases.
+  void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
+  /// Forwards the flow's ACKs that have reached the maximum delay.
+  void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
+  /// Returns when the flow's oldest ACK must be forwarded; `never` if none is delayed.
+  [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
+  /// Handles a new report of the bearer, or the end of its reports: releases ACKs of its flows accordingly.
+  void on_report(Bearer& bearer, Instant now);
+  /// True if ACKs are delayed although packet buffers are low.
+  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
+  /// Continues a scan over the flows that forwards delayed ACKs, because their buffers are needed.
+  [[gnu::cold, gnu::noinline]] void free_some(Instant now);
+
+ private:
+  /// Forwards the flow's oldest delayed ACK.
+  void release_front(EndToEndFlow& flow, EndToEndId id, Instant now);
+  /// Adds the flow to its bearer's list of flows with delayed ACKs.
+  void join_holding(EndToEndFlow& flow, EndToEndId id);
+  /// Removes the flow from its bearer's list of flows with delayed ACKs.
+  void leave_holding(EndToEndFlow& flow, EndToEndId id);
+
+  flow::Slab<EndToEndFlow>& flows_;
+  EndToEndParts parts_;
+  AckRewriter& rewriter_;
+  std::uint32_t waiting_ = 0;     ///< delayed ACKs of all connections
+  std::uint32_t next_freed_ = 0;  ///< where the scan for low memory continues
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "proxy/engine/base/counters.hpp"
+#include "proxy/engine/base/transmit_queue.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
+
+namespace sluice::proxy {
+
+/// References that the classes for end-to-end connections share; the referenced objects outlive them.
+struct EndToEndParts {
+  Registry& registry;
+  TransmitQueue& queue;
+  Counters& counters;
+  BufferPoolBudget& budget;
+};
+
+}  // namespace sluice::proxy

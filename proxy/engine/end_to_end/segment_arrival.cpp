@@ -1,0 +1,148 @@
+// Receive path of connections that pass end to end: what each segment updates, and whether it is forwarded now or
+// delayed. Shard's forwarder calls EndToEndFlows::receive(). Invariant: only plausible segments with a good checksum
+// (RFC 5961) update state; all others pass unchanged.
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/engine/end_to_end/end_to_end_flows.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Limit of delayed ACKs per connection.
+constexpr std::uint16_t max_held = 256;
+/// Number of duplicate ACKs that indicate a loss (RFC 5681 section 3.2).
+constexpr std::uint8_t duplicates_of_a_loss = 3;
+
+}  // namespace
+
+void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
+                            bool believed, bool in_need, Instant now) {
+  EndToEndFlow& flow = flows_[id];
+  const tcp::Segment& segment = parsed.segment;
+  if (!believed) {
+    parts_.counters.add(Counter::forward_regulated_unread);
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
+  const bool regulated = parts_.registry.bearer(flow.bearer).settings().can_regulate();
+  parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_tracked);
+  if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
+    return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
+  const SegmentNumbers numbers = numbers_of(flow, in, segment);
+  if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers)) [[unlikely]] {
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
+  if (flow.half_open()) [[unlikely]]
+    track_handshake(flow, in, numbers, now);
+  if (!flow.half_open()) flow.last_activity = now;
+  receive_ack(flow, id, in, std::move(packet), parsed, numbers.ack, in_need, now);
+  if (segment.payload_len != 0) receive_data(flow, id, in, parsed, numbers, now);
+  if (segment.flags.fin()) {
+    flow.fins |= bit(in);
+    if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = EndToEndPhase::closing;
+    schedule(flow, id);
+  }
+}
+
+void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet,
+                                         const packet::Parsed& parsed, Instant now) {
+  const tcp::Segment& segment = parsed.segment;
+  if (!segment.flags.rst()) {
+    flow.learn_syn(in, segment, now);
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
+  const bool ends = flow.half_open() ? flow.is_refused_by(in, segment)
+                                     : is_plausible(flow, in, segment, numbers_of(flow, in, segment));
+  if (ends) held_.release(flow, id, control::AckRelease::all(), now);
+  pass(flow, in, std::move(packet), parsed.ip_length, now);
+  if (ends) close(id, now);
+}
+
+/// Completes the handshake with the initiator's ACK, whose number only a receiver of the SYN-ACK knows.
+void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
+  if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
+  const Duration second_half = now - flow.handshake;
+  flow.core_trip = flow.initiator == Side::radio ? flow.round_trip : second_half;
+  flow.round_trip += second_half;
+  establish(flow);
+}
+
+void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
+                                 const SegmentNumbers& numbers, Instant now) {
+  DataWay& way = flow.towards(opposite(in));
+  const Bytes payload(parsed.segment.payload_len);
+  const Bytes end = numbers.seq + payload;
+  if (in == Side::core && EndToEndAckControl::watches(flow)) watch_data(flow, id, parsed, end, now);
+  if (end <= way.sent) return;
+  static_cast<void>(way.position.of(parsed.segment.seq.raw()));
+  way.sent = end;
+  if (!flow.controller) return;
+  // Both directions count, because the payload share of packets is the same for uploads and downloads.
+  flow.controller->carried(payload, Bytes(parsed.ip_length));
+  if (in == Side::core) flow.controller->on_sent(parts_.registry.bearer(flow.bearer), end);
+}
+
+void EndToEndFlows::watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
+                               Instant now) {
+  const bool counted = ack_control_.due(flow) != never;
+  ack_control_.on_data(flow, parts_.registry.bearer(flow.bearer), parsed, end, now);
+  if (!counted) schedule(flow, id);
+}
+
+void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet,
+                                const packet::Parsed& parsed, Bytes ack, bool in_need, Instant now) {
+  const tcp::Segment& segment = parsed.segment;
+  DataWay& way = flow.towards(in);
+  Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  const Bytes newly = std::max(ack - way.acked, Bytes{});
+  if (in == Side::radio && !flow.controller && bearer.rate_control().has_flow_windows())
+    rewriter_.begin_law(flow, bearer, now);
+  if (in == Side::radio && EndToEndAckControl::governs(bearer) && !flow.half_open()) [[unlikely]] {
+    if (!EndToEndAckControl::watches(flow)) ack_control_.begin(flow, bearer, now);
+    const bool nothing_left = ack_control_.on_ack(flow, bearer, segment, ack, now);
+    if (nothing_left) schedule(flow, id);
+  }
+  way.acked = std::max(way.acked, ack);
+  const bool bare = segment.payload_len == 0 && !segment.flags.fin();
+  control::AckRelease go_on = control::AckRelease::all();
+  if (in == Side::radio) {
+    flow.duplicate_acks = bare && newly == Bytes{} && way.sent > way.acked
+                              ? static_cast<std::uint8_t>(std::min(flow.duplicate_acks + 1, 255))
+                              : std::uint8_t{0};
+    control::AckView view{now, ack, newly, way.window.in_bytes(segment.window), true, false};
+    view.in_loss = flow.duplicate_acks == duplicates_of_a_loss;
+    go_on = rewriter_.ask_law(flow, bearer, view);
+  }
+  if (bearer.settings().observes()) {
+    rewriter_.observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
+  const bool may_wait = bare && in == Side::radio && !in_need && !parts_.budget.is_low() && flow.held_count < max_held;
+  const bool first_in_line = flow.held.empty() && (ack <= go_on.up_to || go_on.at_least > 0);
+  if (may_wait && !first_in_line) {
+    held_.hold(flow, id, std::move(packet), parsed.l4_offset, ack, now);
+    schedule(flow, id);
+    held_.release(flow, id, go_on, now);
+    return;
+  }
+  if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);
+  rewriter_.rewrite(flow, in, packet, parsed.l4_offset, ack, now);
+  pass(flow, in, std::move(packet), parsed.ip_length, now);
+}
+
+/// Forwards a segment. `ip_length`: bytes that it occupies in the radio queue, if it goes to the UE.
+void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
+  if (in == Side::core) {
+    const Bearer::Traffic traffic =
+        EndToEndAckControl::watches(flow) ? Bearer::Traffic::controlled : Bearer::Traffic::cross;
+    parts_.registry.bearer(flow.bearer).on_sent(now, Bytes(ip_length), traffic);
+  }
+  parts_.queue.push(opposite(in), std::move(packet), now);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/tcp/segment.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "proxy/engine/end_to_end/end_to_end_flow.hpp"
+
+namespace sluice::proxy {
+
+/// Limit in bytes by which a segment may begin before what is acknowledged, as retransmissions and reordered segments
+/// do.
+inline constexpr std::uint32_t max_behind = 1U << 20;
+/// Limit in bytes beyond the right edge. Hosts may shrink a window by rounding (RFC 7323 section 2.4), and a
+/// zero-window probe is one byte beyond it.
+inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
+
+/// Positions of a segment's first byte and of what it acknowledges, each in its own direction.
+struct SegmentNumbers {
+  Bytes seq;
+  Bytes ack;
+};
+
+/// Returns the positions of a segment that arrived on `in`, unwrapped by the furthest position seen in each direction.
+[[nodiscard]] SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
+
+/// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window
+/// or not far behind what is acknowledged, and acknowledges only data that has passed. A FIN counts as one byte. An RST
+/// must be exact: behind the last data that passed, or at what the other host has acknowledged.
+[[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
+                                const SegmentNumbers& numbers);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/base/release_reason.hpp"
+#include "proxy/engine/base/side.hpp"
+#include "proxy/engine/flow/bearer_load.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
+
+namespace sluice::proxy {
+
+using FlowId = std::uint32_t;
+using BearerId = std::uint32_t;
+using EndToEndId = std::uint32_t;
+/// Index of no object.
+inline constexpr std::uint32_t no_id = UINT32_MAX;
+
+/// State of a flow from its first SYN to its end.
+enum class FlowPhase : std::uint8_t {
+  syn,           ///< a SYN was seen
+  syn_ack,       ///< the SYN-ACK was seen
+  split,         ///< two endpoints are established, with the relay between them
+  handing_back,  ///< handback in progress: the proxy only delivers what it has acknowledged
+};
+
+/// Bit set of what has happened to the two byte streams of a flow since its last service.
+enum class StreamEvents : std::uint8_t {
+  none = 0,
+  data_to_radio = 1,   ///< data from the server arrived, to be sent to the UE
+  data_to_core = 2,    ///< data from the UE arrived, to be sent to the server
+  acked_by_radio = 4,  ///< the UE acknowledged data, so the server's window may open
+  acked_by_core = 8,   ///< the server acknowledged data, so the UE's window may open
+  acked = acked_by_radio | acked_by_core,
+  to_radio = data_to_radio | acked_by_radio,  ///< any event of the stream to the UE
+  to_core = data_to_core | acked_by_core,     ///< any event of the stream to the server
+  all = to_radio | to_core,
+  due_to_ue = 16,      ///< only an ACK to the UE remains to be sent
+  due_to_server = 32,  ///< only an ACK to the server remains to be sent
+};
+[[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
+  return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+/// True if the set contains any of the `wanted` events.
+[[nodiscard]] constexpr bool contains(StreamEvents set, StreamEvents wanted) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(wanted)) != 0;
+}
+/// Returns the event of received data that goes to `out`.
+[[nodiscard]] constexpr StreamEvents data_to(Side out) {
+  return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
+}
+/// Returns the event of an ACK that is due to the host behind `side`.
+[[nodiscard]] constexpr StreamEvents due_to(Side side) {
+  return side == Side::radio ? StreamEvents::due_to_ue : StreamEvents::due_to_server;
+}
+/// Returns the event of an ACK received from the host behind `side`.
+[[nodiscard]] constexpr StreamEvents acked_by(Side side) {
+  return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
+}
+
+/// One leg of a split connection: the endpoint that talks to the host behind one port, in the other host's name.
+struct Leg {
+  tcp::Endpoint endpoint;
+  packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
+  std::uint16_t ip_id = 0;         ///< next IPv4 identification, used with DF set
+  /// Time of the host's last progress in tick::ms268: it acknowledged new data, or data arrived while nothing was held
+  /// for it. See relay::stall_time().
+  std::uint16_t progress = 0;
+  bool reset_pending : 1 = false;     ///< a RST is sent once the host has every byte acknowledged to the other side
+  bool passed_by : 1 = false;         ///< segments of the host were forwarded during the handback
+  bool keepalive_passed : 1 = false;  ///< its keep-alive was forwarded, and the other host has to answer
+  bool has_sent_data : 1 = false;     ///< the host has sent data
+  bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
+  bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindowControl)
+  bool space_added : 1 = false;       ///< the other host has acknowledged data since the quota was last read
+  Reservation reservation;            ///< the advertised window as recorded in the memory budget
+};
+
+/// State collected from the three segments of a handshake.
+struct Handshake {
+  tcp::SeqNum initiator_isn;
+  tcp::SeqNum responder_isn;
+  tcp::SynOptions initiator_options;
+  tcp::SynOptions responder_options;
+  std::uint32_t last_rx = 0;           ///< when the newest handshake segment was seen, in tick::us
+  std::uint32_t initiator_rtt = 0;     ///< proxy to initiator and back, tick::us; zero while unknown
+  std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::us; zero while unknown
+  std::uint32_t ticket = 0;            ///< serial number among all tracked handshakes
+  std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
+  bool retransmitted = false;          ///< a SYN or SYN-ACK was retransmitted, so round trips are ambiguous (Karn)
+  std::uint8_t unfinished = 0;         ///< bit per Side: the host's SYN had an unfinished checksum, left to an offload
+
+  /// True if every SYN of the host behind `side` had an unfinished checksum. Its further segments may have one, too.
+  [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
+  /// Records the checksum state of a handshake segment. Only a host's `first` SYN can set the bit, and any finished
+  /// checksum clears it. A single damaged segment therefore has no lasting effect.
+  void record_checksum(Side side, bool is_unfinished, bool first) {
+    if (!is_unfinished) {
+      unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
+    } else if (first) {
+      unfinished = static_cast<std::uint8_t>(unfinished | bit(side));
+    }
+  }
+};
+
+/// A TCP connection with state in the shard: a handshake or a split connection. The struct is small because there are
+/// many; the key is in the registry's table.
+struct Flow {
+  std::array<Leg, 2> legs;  ///< indexed by the Side that the leg faces
+  Handshake handshake;
+  BearerId bearer = no_id;
+  Instant last_activity{};
+  Instant deadline = never;    ///< armed expiry in the timer wheel
+  FlowId bearer_next = no_id;  ///< next in the ring of the bearer's flows
+  FlowId bearer_previous = no_id;
+  FlowPhase phase : 4 = FlowPhase::syn;
+  Side initiator : 4 = Side::radio;
+  StreamEvents events = StreamEvents::none;  ///< reasons for the next service; if any, the flow is scheduled
+  ReleaseReason release_reason : 4 = ReleaseReason::none;  ///< why the flow is to be released, if it is
+  ResetReason reset_reason : 4 = ResetReason::none;        ///< why the proxy resets the connection, if it does
+  bool journaled : 1 = false;                              ///< the journal entry is in state exposed
+  bool in_time_wait : 1 = false;                           ///< TIME-WAIT: both hosts have closed it (TimeWaitQueue)
+  std::uint8_t unsplittable_seen : 4 = 0;  ///< releases because of segments that cannot be split (Released)
+  std::uint32_t window_loop = no_id;       ///< index of the controller of the server's window, if any
+  std::uint32_t controller = no_id;        ///< index of its per-flow window controller, if any
+  EndToEndId successor = no_id;            ///< end-to-end connection that takes over when the handback is complete
+  FlowShare share;                         ///< contribution to the bearer's sums
+  std::uint32_t demands = no_id;           ///< index of its demand record, if it carries much
+  Bytes sent_to_radio{};                   ///< IP bytes of data sent to the UE, retransmissions included
+
+  /// Returns the sequence number of the first payload byte of the host behind `side`.
+  [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
+    return tcp::SeqNum(side == initiator ? handshake.initiator_isn.raw() : handshake.responder_isn.raw()) + 1;
+  }
+
+  /// Returns the bytes that the host behind `side` has sent up to sequence number `up_to`. The result is modulo 4 GiB,
+  /// because sequence differences of 2 GiB or more are negative.
+  [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
+    return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
+  }
+
+  /// True if the proxy terminates the connection, so that both endpoints exist.
+  [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
+  [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
+};
+
+static_assert(sizeof(Flow) <= 736, "with its place in table and wheel an idle pair takes 784 bytes");
+
+}  // namespace sluice::proxy

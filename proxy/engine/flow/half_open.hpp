@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proxy/engine/flow/eviction_queue.hpp"
+
+namespace sluice::proxy {
+
+/// Limit of handshakes in progress, by age: a quarter of the connection places, at least 16. A SYN flood therefore
+/// displaces only other handshakes. All memory is allocated at construction.
+class HalfOpen {
+ public:
+  /// Allows a quarter of `max_flows` handshakes, at least 16.
+  explicit HalfOpen(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
+
+  /// Starts a handshake. `open()` allocates it and returns its id, or no_id if a table is full; then the oldest are
+  /// displaced. `displace(entry)` removes that handshake unless its id was reused or it is complete. Returns id and
+  /// serial number; the id is no_id if tables are full of connections.
+  template <typename Open, typename Displace>
+  EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
+    constexpr int attempts = 4;  // entries of completed handshakes free no place
+    EvictionQueue::Entry newest{open(), 0};
+    for (int i = 0; i < attempts && newest.id == no_id; ++i) {
+      displace(ages_.pop());
+      newest.id = open();
+    }
+    if (newest.id == no_id) return newest;
+    newest.ticket = ++last_ticket_;
+    displace(ages_.push(newest.id, newest.ticket));
+    return newest;
+  }
+
+ private:
+  EvictionQueue ages_;
+  std::uint32_t last_ticket_ = 0;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,31 @@
+#include "proxy/engine/flow/receive_buffer_demand.hpp"
+
+#include "dataplane/units/by_value.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// The demand falls by 1/8 per round trip at most.
+constexpr std::int64_t fall = 8;
+
+}  // namespace
+
+/// Returns the growth since the last round trip, at most a doubling, because slow start does not exceed that.
+Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
+  return lesser(greater(in_round_trip - last_, Bytes{}), last_);
+}
+
+void ReceiveBufferDemand::follow(tcp::SeqNum delivered, Duration round_trip, Instant now) {
+  const Duration period = greater(round_trip, shortest);
+  const Duration passed = now - since_;
+  if (passed < period) return;
+  const auto count = static_cast<double>(static_cast<std::uint32_t>(delivered - mark_));
+  const Bytes in_round_trip(count * to_seconds(period) / to_seconds(passed));
+  const Bytes needed = in_round_trip * 2 + growth(in_round_trip) * 2;
+  bytes_ = greater(greater(least, needed), bytes_ - bytes_ / fall);
+  last_ = in_round_trip;
+  mark_ = delivered;
+  since_ = now;
+}
+
+}  // namespace sluice::proxy

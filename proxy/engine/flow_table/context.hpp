@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/packet/pool.hpp"
+#include "proxy/engine/base/config.hpp"
+#include "proxy/engine/base/counters.hpp"
+#include "proxy/engine/base/times.hpp"
+#include "proxy/engine/base/transmit_queue.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
+
+namespace sluice::proxy {
+
+/// Allocates IPv4 identifications for packets that routers may fragment: never 0, and not reused for as long as
+/// possible (RFC 6864 section 4.3). All connections of a UE use the same counter, so that no two packets of a pair of
+/// hosts share a number. Several UEs share each of the counters.
+class FragmentIds {
+ public:
+  [[nodiscard]] std::uint16_t next(BearerId bearer) {
+    std::uint16_t& newest = newest_[bearer % newest_.size()];
+    if (++newest == 0) ++newest;
+    return newest;
+  }
+
+ private:
+  std::array<std::uint16_t, 256> newest_{};
+};
+
+/// References that every component of a shard uses. The shard owns the objects, which outlive all components. Thread:
+/// the shard's.
+struct ShardContext {
+  const ShardConfig& config;
+  packet::PacketPool& pool;
+  Registry& registry;
+  TransmitQueue& queue;
+  Counters& counters;
+  BufferPoolBudget& budget;
+  Times& times;
+  FragmentIds& fragment_ids;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,85 @@
+// Counts connections by state and bearers by controller, a part of them in each call, for metrics and `sluicectl
+// groups`. Shard calls look() ten times a second. Each call visits a bounded number of flows and bearers.
+#include "proxy/engine/flow_table/flow_stats.hpp"
+
+#include <utility>
+
+namespace sluice::proxy {
+
+FlowStateCounts& FlowStateCounts::operator+=(const FlowStateCounts& other) {
+  handshakes += other.handshakes;
+  split += other.split;
+  handing_back += other.handing_back;
+  governed += other.governed;
+  ungoverned += other.ungoverned;
+  return *this;
+}
+
+void FlowStats::look(Registry& registry, std::uint32_t most, Instant now) {
+  look_at_flows(registry, most);
+  look_at_bearers(registry, most, now);
+}
+
+void FlowStats::look_at_flows(Registry& registry, std::uint32_t most) {
+  const flow::Slab<Flow>& flows = registry.flows();
+  for (std::uint32_t i = 0; i < most && next_flow_ < flows.reach(); ++i, ++next_flow_) {
+    if (flows.contains(next_flow_)) count(registry, flows[next_flow_]);
+  }
+  if (next_flow_ < flows.reach()) return;
+  next_flow_ = 0;
+  counts_.handshakes = std::exchange(round_.handshakes, 0);
+  counts_.split = std::exchange(round_.split, 0);
+  counts_.handing_back = std::exchange(round_.handing_back, 0);
+}
+
+void FlowStats::look_at_bearers(Registry& registry, std::uint32_t most, Instant now) {
+  flow::Slab<Bearer>& bearers = registry.bearers();
+  for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
+    if (!bearers.contains(next_bearer_)) continue;
+    Bearer& bearer = bearers[next_bearer_];
+    ++(bearer.rate_control().is_rate_controlled() ? round_.governed : round_.ungoverned);
+    if (bearer.rate_control().is_ack_based()) sample_queue(bearer, now);
+  }
+  if (next_bearer_ < bearers.reach()) return;
+  next_bearer_ = 0;
+  counts_.governed = std::exchange(round_.governed, 0);
+  counts_.ungoverned = std::exchange(round_.ungoverned, 0);
+}
+
+void FlowStats::sample_queue(Bearer& bearer, Instant now) {
+  const ReportState* const reported = bearer.report_state();
+  if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
+  if (std::as_const(bearer).ack_controller().flight() <= Bytes{}) return;
+  AckController& clock = bearer.ack_controller();
+  GroupTotals& group = queues_[bearer.ordinary() ? 1 : 0];
+  const Bytes queued = clock.law().queued(clock.flight());
+  ++group.samples;
+  group.queue_bytes += static_cast<double>(queued.count());
+  const Rate rate = bearer.mean_rate();
+  if (rate > Rate()) group.queue_delay_s += to_seconds(rate.time_for(queued));
+  const auto sent = static_cast<std::int64_t>(bearer.sent().total());
+  group.transmitted += static_cast<std::uint64_t>(clock.take_arrived(Bytes(sent)).count());
+}
+
+void FlowStats::count(Registry& registry, const Flow& flow) {
+  if (!flow.terminated()) {
+    ++round_.handshakes;
+    return;
+  }
+  ++(flow.phase == FlowPhase::split ? round_.split : round_.handing_back);
+  take_times(flow, registry.bearer(flow.bearer).ordinary());
+}
+
+/// Records the smoothed RTT, and the queueing time estimated from it: unsent bytes leave at the rate of one flight per
+/// round trip.
+void FlowStats::take_times(const Flow& flow, bool ordinary) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  const Bytes in_flight = radio.in_flight();
+  if (in_flight <= Bytes{} || radio.srtt() <= Duration::zero()) return;
+  GroupTimes& times = times_of(times_, ordinary);
+  times.rtt.record(radio.srtt());
+  const double round_trips = static_cast<double>(radio.unsent().count()) / static_cast<double>(in_flight.count());
+  times.relay_sojourn.record(from_seconds(to_seconds(radio.srtt()) * round_trips));
+}
+
+}  // namespace sluice::proxy

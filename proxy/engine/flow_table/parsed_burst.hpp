@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/flow/key_burst.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
+
+namespace sluice::proxy {
+
+/// Parse and lookup results of a burst that arrived on one side. Consecutive packets of one connection share a key.
+struct ParsedBurst {
+  static constexpr std::size_t most = flow::KeyBurst::most;
+
+  std::array<packet::Parsed, most> parsed;
+  std::array<packet::ParseResult, most> results;
+  std::array<std::uint8_t, most> places;  ///< index of each packet's key
+  flow::KeyBurst keys;
+  std::array<ConnectionId, most> ids;    ///< connection of each key
+  std::array<std::uint32_t, most> tags;  ///< hash tag of each key
+
+  /// Returns the connection of the packet at `at`.
+  [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
+  /// Returns the hash tag of the packet's key.
+  [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
+  /// True if the packet parsed as a TCP segment without unknown options.
+  [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
+  /// Returns the length of the GRO run that starts at `first`: consecutive segments of one connection in sequence order
+  /// (packet::is_contiguous()). `count`: packets in the burst.
+  [[nodiscard]] std::size_t gro_run(std::size_t first, std::size_t count) const {
+    std::size_t end = first + 1;
+    while (end < count && places[end] == places[first] && is_tcp(end) &&
+           packet::is_contiguous(parsed[end - 1], parsed[end]))
+      ++end;
+    return end - first;
+  }
+};
+
+}  // namespace sluice::proxy

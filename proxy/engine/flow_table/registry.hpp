@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "dataplane/flow/flow_table.hpp"
+#include "dataplane/flow/id_set.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "proxy/engine/base/config.hpp"
+#include "proxy/engine/base/recovery_states.hpp"
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/flow/flow.hpp"
+#include "proxy/engine/flow_table/connection_table.hpp"
+#include "proxy/engine/flow_table/timers.hpp"
+#include "proxy/engine/policy/active_policies.hpp"
+
+namespace sluice::proxy {
+
+/// Returns the key of the connection of a segment that arrived on `in`.
+[[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
+  return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+}
+
+/// Returns the key of a frame that parse_fast() or parse_fast_syn() accepted.
+[[nodiscard]] inline flow::ShortKey key_of_common(Side in, std::span<const std::uint8_t> frame) {
+  const std::uint8_t* const at = frame.data() + packet::common_frame::addresses_at;
+  return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
+}
+
+/// Connections and UE bearers of a shard, with the lookup tables, timers and pools that they need. All address space is
+/// reserved at construction and nothing allocates afterwards. Thread: its shard's.
+class Registry {
+ public:
+  /// Creates empty tables. `secret` keys the hashes, so that outsiders cannot choose colliding connections. `origin`
+  /// must not be later than any time passed in.
+  Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
+
+  /// Returns the lookup table from 5-tuple to connection.
+  [[nodiscard]] ConnectionTable& connections() { return connections_; }
+  [[nodiscard]] const ConnectionTable& connections() const { return connections_; }
+  /// Returns the timers of flows and bearers.
+  [[nodiscard]] Timers& timers() { return timers_; }
+  /// Returns the active policies.
+  [[nodiscard]] ActivePolicies& policies() { return policies_; }
+  [[nodiscard]] const ActivePolicies& policies() const { return policies_; }
+  /// True if the bearer belongs to policies that are no longer active.
+  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
+
+  /// Creates a flow and adds it to its bearer, which is created if needed. Returns no_id if a limit is reached.
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+    return open(key, connections_.tag_of(key), policy, now);
+  }
+  FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
+  /// Returns the key of a flow.
+  [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
+  [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
+  /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the flow's.
+  [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
+    return connections_.view_of(flows_.index_of(flow), ip_version);
+  }
+  /// True if there is a free place for another flow.
+  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
+  /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
+  void close(FlowId id, Instant now);
+
+  /// Returns one bearer of the UE, which leads to its siblings; no_flow if it has none.
+  [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
+  /// Looks up the UEs of many reports with prefetching. `out` is at least as long as `reports`, and there are at most
+  /// max_found_at_once of them.
+  void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
+  static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
+  /// Version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
+  [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
+  /// Returns the UE's bearer under a policy and creates it if needed, with the measurements of its siblings. Returns
+  /// no_id if there is no free place.
+  BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
+  /// Sets the receiver of the controllers' decisions of the traced UE; null stops the trace.
+  void trace(control::LawTrace* trace);
+  /// Moves the flow to another bearer.
+  void move(FlowId id, BearerId to);
+  /// Handles the end of an end-to-end connection of the bearer.
+  void drop_end_to_end(BearerId id, Instant now);
+  /// Scans the next few send histories once per millisecond and frees those of UEs that have been silent for long.
+  void let_rest(Instant now) {
+    if (now >= next_rest_) look_for_silent(now);
+  }
+  /// True if no timer is due and let_rest() has nothing to do.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_rest_; }
+  /// Destroys a bearer without connections.
+  void close_bearer(BearerId id);
+
+  [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
+  [[nodiscard]] Bearer& bearer(BearerId id) { return bearers_[id]; }
+  [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
+  [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
+
+  /// Records that the bearer's status for the Node-B has changed.
+  void record_change(BearerId id) { changed_bearers_.insert(id); }
+  /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
+  template <typename Visit>
+  void take_changed(Visit&& visit) {
+    changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
+  }
+  /// Clears the record that the bearer's status has changed.
+  void forget_change(BearerId id) { changed_bearers_.erase(id); }
+
+  /// Calls visit(flow, id) for all flows of a UE, given one of its bearers. visit() must not close a flow.
+  template <typename Visit>
+  void for_each_flow_of(BearerId bearer, Visit&& visit) {
+    Bearer* each = &bearers_[bearer];
+    do {
+      FlowId id = each->first_flow;
+      for (std::uint32_t i = each->flow_count; i > 0; --i) {
+        Flow& flow = flows_[id];
+        visit(flow, id);
+        id = flow.bearer_next;
+      }
+      each = &each->sibling();
+    } while (each->id != bearer);
+  }
+
+ private:
+  /// Frees the send histories of silent UEs, a few per call.
+  [[gnu::noinline]] void look_for_silent(Instant now);
+  /// Returns one bearer of the UE, given the address under which it is stored.
+  [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
+  /// Returns the address by which a UE's bearer is stored.
+  [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
+  /// Sets the trace receiver of all bearers of the traced UE.
+  void set_trace(control::LawTrace* trace);
+  /// Closes an unused bearer, or schedules that for the idle timeout if it has measurements.
+  void rest_if_unused(BearerId id, Instant now);
+  /// Adds the flow to the bearer's ring.
+  void join(Bearer& bearer, FlowId id);
+  /// Removes the flow from the bearer's ring.
+  void leave(Bearer& bearer, FlowId id);
+
+  const ShardConfig& config_;
+  control::LawTrace* trace_ = nullptr;
+  RecoveryStates recovery_states_;
+  ActivePolicies policies_;
+  flow::Slab<Flow> flows_;
+  BearerPools pools_;
+  flow::Slab<Bearer> bearers_;
+  ConnectionTable connections_;
+  flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry of their ring
+  flow::IdSet changed_bearers_;
+  Timers timers_;
+  Instant next_rest_{};          ///< when the next scan of send histories is due
+  std::uint32_t rest_next_ = 0;  ///< where that scan continues
+};
+
+}  // namespace sluice::proxy

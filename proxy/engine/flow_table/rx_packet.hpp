@@ -1,0 +1,39 @@
+#pragma once
+
+#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/base/side.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
+
+namespace sluice::proxy {
+
+/// A received frame and the result of parse(). The consumer moves the packet out; a packet that no consumer moved out
+/// is freed. Lives until its burst has been processed.
+struct RxPacket {
+  Side in;
+  packet::Packet& packet;
+  packet::ParseResult result;
+  const packet::Parsed& parsed;
+  flow::KeyTag tag;  ///< hash tag of key()
+  Instant now;
+
+  [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
+  /// Returns the key of the connection to which the frame belongs.
+  [[nodiscard]] flow::FlowKey key() const { return key_of(in, parsed); }
+  /// True if the frame holds a whole TCP segment, even one with options that the proxy cannot split.
+  [[nodiscard]] bool is_tcp() const {
+    return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
+  }
+};
+
+/// Returns the fields of the frame that policies match: UE, server, server port and DSCP.
+[[nodiscard]] inline ConnectionView view_of(const RxPacket& rx) {
+  const packet::Parsed& parsed = rx.parsed;
+  const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);
+  if (rx.in == Side::radio) return {parsed.src, parsed.dst, parsed.dst_port, dscp};
+  return {parsed.dst, parsed.src, parsed.src_port, dscp};
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,24 @@
+#include "proxy/engine/policy/active_policies.hpp"
+
+#include <cstddef>
+
+namespace sluice::proxy {
+
+ActivePolicies::ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states)
+    : recovery_states_(recovery_states), legs_(std::size_t{UINT16_MAX} + 1) {
+  enforce(first);
+}
+
+void ActivePolicies::exchange(const Policies& policies) {
+  if (++generation_ == 0) generation_ = 1;
+  enforce(policies);
+}
+
+void ActivePolicies::enforce(const Policies& policies) {
+  current_ = &policies;
+  prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
+  legs_[generation_] = policies.legs;
+  legs_[generation_].recovery_states = &recovery_states_;
+}
+
+}  // namespace sluice::proxy

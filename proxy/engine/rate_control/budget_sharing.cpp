@@ -1,0 +1,207 @@
+// Split connections under the ACK-based controller: builds ACK samples, and divides the bearer's window among its
+// flows. The pure-ACK path and the slow path call `hear()`, sending calls room() and sync(), cut-through calls
+// budget_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows'
+// shares.
+#include "proxy/engine/rate_control/budget_sharing.hpp"
+
+#include <algorithm>
+
+#include "dataplane/units/by_value.hpp"
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/relay/leg_output.hpp"
+
+namespace sluice::proxy {
+
+namespace {
+
+/// Queueing delay by which a flow must exceed twice the usual one of its UE to be considered limited by another
+/// bottleneck.
+constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
+/// Limit of bytes in flight of a flow with another bottleneck: this factor × its rate × (its minimum RTT +
+/// queued_elsewhere), plus segments_elsewhere.
+constexpr double gain_elsewhere = 1.25;
+constexpr std::int64_t segments_elsewhere = 2;
+
+/// True if the flow has sent less than smvs.short_flow bytes.
+bool is_short_flow(const Flow& flow, const Bearer& bearer) {
+  return flow.sent_to_radio < bearer.settings().smvs.short_flow;
+}
+
+/// Restarts the estimate of the peer's clock, and returns the delay by the new one.
+[[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
+                                                  std::uint32_t ticks, Duration most) {
+  clock = control::TimestampOneWayDelay{};
+  return clock.excess_delay(now, ticks, Duration::zero(), most);
+}
+
+}  // namespace
+
+Duration possible_ack_delay(control::TimestampOneWayDelay& clock, const control::DelayBasedController& law, Instant now,
+                            std::uint32_t ticks, Duration round_trip) {
+  const Duration most = law.ack_delay_bound(round_trip);
+  const Duration late = clock.excess_delay(now, ticks, law.ack_delay(), most);
+  if (late > round_trip && round_trip > Duration::zero()) [[unlikely]]
+    return begin_again(clock, now, ticks, most);
+  return late;
+}
+
+Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow) {
+  if (short_flows == 0 || short_flows >= waiting) return window / std::max(waiting, 1U);
+  const double even = static_cast<double>(short_flows) / waiting;
+  const double theirs = std::max(short_flow_share, even);
+  const double part = is_short_flow ? theirs / short_flows : (1 - theirs) / (waiting - short_flows);
+  return Bytes(static_cast<double>(window.count()) * part);
+}
+
+Competitors competitors_for(const Bearer& bearer) {
+  const AckController& controller = bearer.ack_controller();
+  return {bearer.load.backlogged_flows + controller.end_to_end.waiting,
+          controller.short_flows_waiting() + controller.end_to_end.short_flows};
+}
+
+control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
+  const std::uint32_t competitors = competitors_for(bearer).all;
+  control::AckSample ack_sample;
+  ack_sample.now = now;
+  ack_sample.in_flight = bearer.ack_controller().flight();
+  ack_sample.flows = std::max(competitors, 1U);
+  ack_sample.window_limited = competitors > 0;
+  ack_sample.reference_part = bearer.reference_part(now);
+  return ack_sample;
+}
+
+/// Updates the flow's bytes in flight. Usually they have not changed.
+inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
+  const Leg& radio = flow.leg(Side::radio);
+  const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
+  if (payload == share.payload && radio.endpoint.on_fast_path()) return;
+  share.payload = payload;
+  const auto now = static_cast<std::uint32_t>(on_wire(radio, Bytes(payload)).count());
+  const std::uint32_t before = share.flight;
+  share.flight = now & max_flight;
+  controller.add_flight(Bytes(share.flight) - Bytes(before));
+}
+
+/// Updates whether the flow waits and is short. Usually that has not changed.
+inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
+                                        AckController& controller) {
+  const bool short_flow_waits = waits && is_short_flow(flow, bearer);
+  if (waits == (share.waits != 0) && short_flow_waits == (share.short_flow_waits != 0)) return;
+  controller.count_waiting(share.waits, waits);
+  share.waits = waits;
+  controller.count_short_flows(share.short_flow_waits, short_flow_waits);
+  share.short_flow_waits = short_flow_waits;
+}
+
+/// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
+/// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
+/// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
+inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
+                                             const AckController& controller) {
+  if (bearer.load.moving_flows <= 1) [[likely]]
+    return Bytes::max();
+  return budget_beside_others(share, flow, controller);
+}
+
+/// Returns the same limit as budget_elsewhere() for one of several flows.
+Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const control::DelayBasedController& law = controller.law();
+  const Duration took = endpoint.srtt();
+  const Duration least = endpoint.min_rtt();
+  if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
+  const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
+  // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
+  if (took - least <= 2 * (common + law.max_ack_delay()) + queued_elsewhere) return Bytes::max();
+  const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
+  const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
+                     segment_on_wire(flow.leg(Side::radio)) * segments_elsewhere;
+  return std::max(most - Bytes(share.flight), Bytes{});
+}
+
+/// Returns budget_elsewhere(). A flow without such room does not count as waiting for the window.
+inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
+  follow_flight(share, flow, controller);
+  const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
+  const bool can_send = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now();
+  follow_waits(share, can_send && elsewhere > Bytes{}, flow, bearer, controller);
+  return elsewhere;
+}
+
+void BudgetSharing::update_inflight(const Flow& flow, FlowId id, Bearer& bearer) {
+  follow(shares_[id], flow, bearer, bearer.ack_controller());
+}
+
+void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
+  AckController& controller = bearer.ack_controller();
+  Share& share = shares_[id];
+  follow(share, flow, bearer, controller);
+  const Duration round_trip = greater(ack_sample.rtt, Duration::zero());
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Duration late = endpoint.uses_timestamps() ? possible_ack_delay(share.clock, controller.law(), now,
+                                                                        endpoint.newest_ts_value(), round_trip)
+                                                   : Duration(-1);
+  control::AckSample sample = make_ack_sample(bearer, now);
+  sample.delivered = on_wire(flow.leg(Side::radio), Bytes(ack_sample.delivered));
+  sample.round_trip = round_trip;
+  sample.ack_delay = late;
+  if (endpoint.has_recovery_state()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
+  controller.on_ack(sample);
+}
+
+Bytes BudgetSharing::budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
+  AckController& controller = bearer.ack_controller();
+  Share& share = shares_[id];
+  const Bytes elsewhere = follow(share, flow, bearer, controller);
+  controller.resume(now);
+  const Bytes budget = lesser(elsewhere, controller.budget(now));
+  const Competitors competitors = competitors_for(bearer);
+  const std::uint32_t waiting = competitors.all + (flow.share.backlog == 0 ? 1U : 0U);
+  if (beyond_its_part || waiting <= 1) return budget;
+  return part_of_budget(share, budget, competitors, waiting, flow, controller, now);
+}
+
+Bytes BudgetSharing::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
+  AckController& controller = bearer.ack_controller();
+  Share& share = shares_[id];
+  follow_flight(share, flow, controller);
+  controller.resume(now);
+  const Bytes budget = lesser(budget_elsewhere(share, flow, bearer, controller), controller.budget(now));
+  const std::uint32_t waiting = competitors_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
+  // The waiting state is updated only if the flow has to wait, because it is not read before.
+  if (waiting <= 1 && budget >= least) [[likely]]
+    return budget;
+  follow_waits(share, true, flow, bearer, controller);
+  if (waiting <= 1) return budget;
+  return part_of_budget(share, budget, competitors_for(bearer), waiting, flow, controller, now);
+}
+
+void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
+  AckController& controller = bearer.ack_controller();
+  follow_flight(shares_[id], flow, controller);
+  follow_waits(shares_[id], false, flow, bearer, controller);
+}
+
+/// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
+/// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
+/// would then not be the path's.
+Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
+                                    const Flow& flow, const AckController& controller, Instant now) {
+  const bool in_pairs = controller.law().draining();
+  const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
+  if (in_pairs && share.flight == 0 && budget < least) return Bytes{};
+  const Bytes mine =
+      part_of(controller.law().window(now), waiting, competitors.short_flows, share.short_flow_waits != 0);
+  const Bytes part = std::max(mine, least) - Bytes(share.flight);
+  return std::clamp(part, Bytes{}, budget);
+}
+
+void BudgetSharing::forget(FlowId id, Bearer& bearer) {
+  const Share share = std::exchange(shares_[id], Share{});
+  if (share.flight == 0 && share.waits == 0 && share.short_flow_waits == 0) return;
+  bearer.ack_controller().add_flight(-Bytes(share.flight));
+  bearer.ack_controller().count_waiting(share.waits, false);
+  bearer.ack_controller().count_short_flows(share.short_flow_waits, false);
+}
+
+}  // namespace sluice::proxy

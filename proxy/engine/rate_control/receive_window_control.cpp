@@ -1,0 +1,212 @@
+// Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
+// (the second loop of the paper, control/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
+// Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota.
+#include "proxy/engine/rate_control/receive_window_control.hpp"
+
+#include <algorithm>
+
+#include "control/trace/law_trace.hpp"
+#include "dataplane/units/by_value.hpp"
+#include "proxy/engine/rate_control/radio_view.hpp"
+#include "proxy/engine/relay/relay.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
+using SlidingCalls = control::TracedLaw<control::Smvs>;
+
+/// Returns the identity of a connection's controller for the trace.
+template <typename Parameters>
+control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
+  return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
+}
+
+/// True if the window needs an update. Until a host has sent data, the window of the handshake is sufficient, unless it
+/// is below two segments. An earlier update would be a useless packet.
+bool window_matters(const Flow& flow, Side from) {
+  if (flow.leg(from).has_sent_data) return true;
+  const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
+  return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
+         Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
+}
+
+/// Returns the window for the host behind `in`: no more than the other host accepts, until this one has sent as much. A
+/// connection with little data can thus be handed back at any time.
+Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
+  const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
+  return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
+}
+
+/// Returns how large a window change must be to be advertised by itself. Larger steps cost nothing under the ACK-based
+/// controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, two segments 0.1 %.
+tcp::WindowUpdates updates_of(const Bearer& bearer) {
+  return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
+}
+
+/// Changes the flow's mark that its server has no window.
+[[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
+  const FlowShare before = flow.share;
+  flow.share.window_closed = window_closed;
+  bearer.load.change(before, flow.share);
+}
+
+/// Records whether the server has no window, in which case the next report triggers an update.
+void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
+  if (flow.share.window_closed != window_closed) [[unlikely]]
+    change_window_closed(flow, bearer, window_closed);
+}
+
+/// Time for which relayed data must last so that a server's restart with ten segments does not matter.
+constexpr Duration plenty = std::chrono::seconds(1);
+
+/// True if the data held for the UE lasts longer than a restart of the server at the link's rate. Such a server is not
+/// kept going, because on a slow link two segments now and then exceed what the link carries.
+bool holds_plenty(const Flow& flow, const Bearer& bearer) {
+  const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
+  const Rate rate = bearer.mean_rate();
+  return rate > Rate() && rate.time_for(held) > plenty;
+}
+
+}  // namespace
+
+Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
+  const PolicySettings& settings = bearer.settings();
+  const Bytes most = buffer_quota_.first_limit(bearer);
+  const bool rate_controlled = needs_feedback(settings.mode) && from == Side::core;
+  return rate_controlled ? std::min(most, settings.smvs.receive_window.initial) : most;
+}
+
+inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
+  const Bytes most = advertise_to(flow, in, limit);
+  Leg& leg = flow.leg(in);
+  leg.at_limit = most == limit && !buffer_quota_.goes_by_need(flow, in);
+  leg.space_added = false;
+  ack_limit_.open_window(flow, in, most - held);
+}
+
+void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::radio)) return;
+  const Bytes held = relay::held_towards(flow, Side::core);
+  const Bytes limit = buffer_quota_.limit(flow, bearer, Side::radio, held, now);
+  open_window_without_law(flow, Side::radio, limit, held);
+}
+
+void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::core)) return;
+  const Bytes held = relay::held_towards(flow, Side::radio);
+  const Bytes limit = buffer_quota_.limit(flow, bearer, Side::core, held, now);
+  if (!bearer.rate_control().is_rate_controlled()) {
+    open_window_without_law(flow, Side::core, limit, held);
+    record_window_closed(flow, bearer, false);
+    return;
+  }
+  Loop* const loop = loop_of(flow, bearer, held);
+  if (loop == nullptr) {
+    ack_limit_.open_window(flow, Side::core, first(bearer, Side::core) - held);
+    return;
+  }
+  // A radio link that takes all data at once and then waits for more gives no rate. Until one is known, the server's
+  // measured demand limits the window, as without a controller.
+  const bool sliding = loop->sliding != no_id;
+  const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
+  const Bytes wanted = !told     ? buffer_quota_.need(flow, bearer, Side::core, held, now)
+                       : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
+                                 : held + controlled_room(flow, bearer, loop->balance);
+  const Bytes most = limit - held;
+  const Bytes room = std::min(most, wanted - held);
+  ack_limit_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
+  // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
+  // reports.
+  record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+}
+
+/// Returns `room`, or two segments now and then instead of a closed window.
+Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
+                                             Instant now) {
+  const Bytes few = few_segments(flow);
+  if (room < few) {
+    if (now - loop.open_at < closed_for || !gets_min_window(flow, bearer, now) || holds_plenty(flow, bearer))
+      return room;
+    room = std::min(most, few);
+  }
+  loop.open_at = now;
+  return room;
+}
+
+/// Returns null while the connection carries little, because its first window is sufficient.
+ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
+  const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
+  const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
+  if (held + received < parameters.initial / 2) return nullptr;
+  flow.window_loop = loops_.emplace(control::ReceiveWindowLoop(parameters));
+  if (flow.window_loop == no_id) return nullptr;
+  Loop& loop = loops_[flow.window_loop];
+  if (parameters.law == control::SecondLoopLaw::sliding_mode)
+    loop.sliding = sliding_.emplace(control::sliding_mode(parameters));
+  return &loop;
+}
+
+/// Returns the window for the server by the balance of the second loop.
+Bytes ReceiveWindowControl::controlled_room(const Flow& flow, const Bearer& bearer,
+                                            control::ReceiveWindowLoop& loop) const {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  const Bytes advertised = advertised_to_server(flow);
+  RadioView radio = radio_view_of(bearer);
+  if (const std::uint32_t sharing = bearer.load.moving_flows; sharing > 1) [[unlikely]] {
+    const double part = 1.0 / sharing;
+    radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),
+             control::OnWire(radio.best.amount() * part)};
+  }
+  // Unacknowledged data at the UE belongs to the first loop; the second one covers unsent data only.
+  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                               .advertised = advertised,
+                                               .radio_error = radio.error,
+                                               .drain = radio.mean,
+                                               .server_rtt = server.srtt(),
+                                               .framing = bearer.framing,
+                                               .best = radio.best};
+  if (bearer.trace != nullptr) [[unlikely]]
+    return advertised + traced_advance(flow, bearer, loop, seen);
+  return advertised + loop.advance(seen);
+}
+
+Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop,
+                                           const control::ReceiveWindowObservation& seen) const {
+  const auto identify = [&] { return identity_of(registry_.key_of(flow), loop.parameters()); };
+  return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
+}
+
+/// Returns the window for the server by the sliding-mode law. Between two steps nothing is added.
+Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  const Bytes advertised = advertised_to_server(flow);
+  if (now < sliding.next) return advertised;
+  const Duration step = sliding.law.parameters().step;
+  sliding.next = now - sliding.next < step ? sliding.next + step : now + step;
+  const Bytes buffered = flow.leg(Side::radio).endpoint.unsent();
+  const control::SmvsObservation seen =
+      control::as_queue({.now = now,
+                         .buffered = buffered,
+                         .advertised = advertised,
+                         .received = static_cast<std::uint64_t>(flow.sent_from(Side::core, server.rcv_nxt()).count()),
+                         .server_rtt = server.srtt()});
+  const auto identify = [&] { return identity_of(registry_.key_of(flow), sliding.law.parameters()); };
+  const Bytes granted = control::traced<SlidingCalls::Step>(bearer.trace, sliding.law, identify, seen);
+  const Bytes most = bearer.settings().smvs.receive_window.maximum - buffered - advertised;
+  return advertised + std::clamp(granted, Bytes{}, std::max(most, Bytes{}));
+}
+
+void ReceiveWindowControl::forget(Flow& flow, const Bearer& bearer) {
+  if (flow.window_loop == no_id) return;
+  const Loop& loop = loops_[flow.window_loop];
+  if (bearer.trace != nullptr) [[unlikely]] {
+    bearer.trace->left(&loop.balance);
+    if (loop.sliding != no_id) bearer.trace->left(&sliding_[loop.sliding].law);
+  }
+  if (loop.sliding != no_id) sliding_.erase(loop.sliding);
+  loops_.erase(flow.window_loop);
+  flow.window_loop = no_id;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "proxy/engine/base/config.hpp"
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/flow/buffer_pool_budget.hpp"
+#include "proxy/engine/flow/flow.hpp"
+#include "proxy/engine/flow/receive_buffer_demand.hpp"
+
+namespace sluice::proxy {
+
+/// Buffer quota of each direction of a split connection, and which payload is refused when packet memory is low.
+/// Thread: the shard's.
+class RelayBufferQuota {
+ public:
+  /// Keeps references to `config` and `budget`, which outlive it.
+  RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget);
+
+  /// Reads the pool's level if that is due. Returns true if it was read.
+  bool look(Instant now);
+  /// True if so few buffers are left that new connections pass unsplit (limits.refuse_flows_at).
+  [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
+  /// Returns the default quota of a direction whose demand is unknown; it shrinks with the free buffers.
+  [[nodiscard]] Bytes default_quota() const { return default_quota_; }
+
+  /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: how much it may hold and advertise
+  /// together. The quota follows the measured demand within the budget, and exceeds it while memory is plentiful. At
+  /// least two segments are always granted, because the direction would stall otherwise.
+  [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
+  /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
+  /// follows the demand.
+  [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
+    return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
+  }
+  /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called
+  /// again yet. Until the next measurement the window opens by what the other host acknowledges.
+  [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
+    return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
+  }
+  /// Returns the measured demand of the direction that arrives on `in`, within the budget.
+  [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
+  /// Returns the quota of a direction of a new connection, for which nothing is measured.
+  [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
+
+  /// Records in the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
+  /// that it holds and has advertised, both ways.
+  [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
+  /// Records in the budget the window just advertised to the leg's host, when nothing else has changed.
+  void record_advertised(Leg& leg) {
+    budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
+  }
+  /// Releases the flow's quota and demand record, because the flow ends.
+  void forget(Flow& flow);
+
+  /// True if received payload is kept. With little memory left, out-of-order data is refused, because it may be held
+  /// for long. With none left, connections that already hold two segments are refused too, and with half of the reserve
+  /// used all connections. Refused payload is never acknowledged, so its sender retransmits it.
+  [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
+    return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
+  }
+
+ private:
+  /// Upper limit of the default quota, which needs no measured demand.
+  static constexpr Bytes max_default_quota{1024 * 1024};
+
+  /// Returns the demand of the direction that arrives on `in`. Requires that the flow has a demand record.
+  [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
+    return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
+  }
+  /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
+  /// demand, `without_demand` its quota without demand.
+  [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
+  /// Returns the demand of the direction that arrives on `in`, updated from what was acknowledged until `now`.
+  [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
+  /// Returns what the direction holds and has advertised, and records its window in the budget if data arrived (`fed`).
+  template <Side in>
+  [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
+  /// Decides accepts_payload() when the budget is low.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
+                                                                          const tcp::Segment& segment) const;
+
+  const ShardConfig& config_;
+  BufferPoolBudget& budget_;
+  flow::Slab<ReceiveBufferDemands> demands_;  ///< demand records, for flows that carry much
+  Bytes default_quota_;                       ///< default quota at the pool's present level
+  Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less
+  bool refuses_flows_ = false;
+};
+
+}  // namespace sluice::proxy

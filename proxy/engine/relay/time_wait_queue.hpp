@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proxy/engine/flow/eviction_queue.hpp"
+#include "proxy/engine/flow_table/registry.hpp"
+#include "proxy/engine/relay/relay.hpp"
+
+namespace sluice::proxy {
+
+/// Split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still answered.
+/// Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new connection
+/// needs its place. Later segments of it then pass to the host itself, whose sequence numbers they have. Thread: the
+/// shard's.
+class TimeWaitQueue {
+ public:
+  /// Reserves places for a quarter of `max_flows` connections, at least 16.
+  explicit TimeWaitQueue(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
+
+  /// Adds a connection that both hosts have closed; called once for each. Returns the flow that must be closed to make
+  /// room, or no_id.
+  FlowId enter(Flow& flow, FlowId id, Registry& registry) {
+    flow.in_time_wait = true;
+    flow.handshake.ticket = ++last_ticket_;
+    return still_in_time_wait(ages_.push(id, last_ticket_), registry);
+  }
+  /// Removes and returns the oldest flow in TIME-WAIT, which must then be closed. Returns no_id if the oldest few
+  /// entries are all outdated.
+  FlowId oldest(Registry& registry) {
+    constexpr int attempts = 4;
+    for (int i = 0; i < attempts; ++i) {
+      const FlowId id = still_in_time_wait(ages_.pop(), registry);
+      if (id != no_id) return id;
+    }
+    return no_id;
+  }
+
+ private:
+  /// Returns the entry's flow if it still is the same connection in TIME-WAIT, else no_id.
+  static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
+    if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
+    const Flow& flow = registry.flow(entry.id);
+    return flow.in_time_wait && flow.handshake.ticket == entry.ticket ? entry.id : no_id;
+  }
+
+  EvictionQueue ages_;
+  std::uint32_t last_ticket_ = 0;
+};
+
+}  // namespace sluice::proxy

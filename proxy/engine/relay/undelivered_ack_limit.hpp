@@ -1,0 +1,63 @@
+#pragma once
+
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/by_value.hpp"
+#include "proxy/engine/base/config.hpp"
+#include "proxy/engine/base/histogram.hpp"
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/flow/flow.hpp"
+#include "proxy/engine/relay/relay.hpp"
+
+namespace sluice::proxy {
+
+/// Limits on ack exposure: bytes acknowledged to one host that the other host has not acknowledged
+/// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because it holds only a reference to the
+/// limits.
+class UndeliveredAckLimit {
+ public:
+  /// Keeps a reference to `limits`, which outlives it.
+  explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
+
+  /// True if the flow's ACKs are withheld until allow(). A draining connection is always limited, because its exposure
+  /// must only fall: a stop that breaks nothing now must break nothing later.
+  [[nodiscard]] bool caps(const Flow& flow) const {
+    return configured() || flow.release_reason == ReleaseReason::released_drain;
+  }
+  /// Starts or stops withholding ACKs on both legs, according to caps().
+  void hold(Flow& flow) const;
+  /// Advertises `room` more bytes to the host behind `in`, at most as many as may be acknowledged.
+  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
+    relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
+  }
+  /// True if the flow's ACKs are withheld, whatever its release reason is now. A draining flow may meanwhile be
+  /// released for another reason.
+  [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
+  /// Releases ACKs as far as the limits of the flow and of its bearer allow. Requires waits().
+  void allow(Flow& flow, Bearer& bearer) const;
+
+ private:
+  /// Returns the window for the host behind `in` under a configured limit.
+  [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
+  /// True if any exposure limit is configured.
+  [[nodiscard]] bool configured() const {
+    return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
+  }
+
+  const ShardLimits& limits_;
+};
+
+/// Histogram of ack exposure: bytes acknowledged and not delivered, one value for each direction of a sampled flow.
+/// Thread: the shard's.
+class ExposureSample {
+ public:
+  /// Samples up to `most` flows and continues with the next ones at the next call.
+  void take(const flow::Slab<Flow>& flows, std::uint32_t most);
+  [[nodiscard]] const Histogram& bytes() const { return bytes_; }
+
+ private:
+  Histogram bytes_;
+  FlowId next_ = 0;  ///< where the next call continues
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,233 @@
+// Entry of received frames into a shard: parses each burst, looks up the connections and dispatches each frame.
+// Shard::receive() calls it once per burst. The fast path is a segment of a split connection (SplitFlows::receive).
+// Invariant: a connection id found at the start of a burst is used only while no connection was removed since;
+// otherwise the lookup is repeated. Every frame is counted once as received and leaves the burst.
+#include "proxy/engine/shard/classifier.hpp"
+
+#include <algorithm>
+
+#include "proxy/engine/flow_table/checksum.hpp"
+#include "proxy/engine/split/icmp_errors.hpp"
+
+namespace sluice::proxy {
+
+void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) {
+  shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
+  if (burst.size() == 1) {
+    receive_one(in, burst.front(), now);
+  } else {
+    receive_many(in, burst, now);
+  }
+}
+
+void Classifier::receive_many(Side in, std::span<packet::Packet> burst, Instant now) {
+  while (!burst.empty()) {
+    const std::size_t count = std::min(burst.size(), ParsedBurst::most);
+    receive_chunk(in, burst.first(count), now);
+    burst = burst.subspan(count);
+  }
+}
+
+/// Parses the packets and looks up their connections. Adjacent packets of the same connection share one lookup.
+void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
+  auto& [parsed, results, places, keys, ids, tags] = known_;
+  for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
+  keys.begin(burst.size());
+  std::size_t count = 0;
+  flow::ShortKey before = flow::ShortKey::of_none();
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    const std::span<const std::uint8_t> frame = burst[i].bytes();
+    if (packet::parse_fast(frame, parsed[i]) || packet::parse_fast_syn(frame, parsed[i])) [[likely]] {
+      results[i] = packet::ParseResult::tcp;
+      const flow::ShortKey key = key_of_common(in, frame);
+      if (!(key == before)) keys.set(count++, key);
+      before = key;
+    } else {
+      results[i] = packet::parse_any(frame, parsed[i]);
+      const flow::FlowKey key = key_of(in, parsed[i]);
+      if (count == 0 || !(keys.key(count - 1) == key)) keys.set(count++, key);
+      before = keys.is_long(count - 1) ? flow::ShortKey::of_none() : keys.short_key(count - 1);
+    }
+    places[i] = static_cast<std::uint8_t>(count - 1);
+  }
+  keys.shrink(count);
+  shard_.registry.connections().find_burst(keys, ids, tags);
+}
+
+/// Parses a single packet and looks up its connection, without the loop and the prefetches of look_up().
+void Classifier::look_up_one(Side in, const packet::Packet& packet) {
+  packet::Parsed& parsed = known_.parsed[0];
+  const std::span<const std::uint8_t> frame = packet.bytes();
+  known_.places[0] = 0;
+  if (packet::parse_fast(frame, parsed) || packet::parse_fast_syn(frame, parsed)) [[likely]] {
+    known_.results[0] = packet::ParseResult::tcp;
+    find_one(key_of_common(in, frame));
+  } else {
+    known_.results[0] = packet::parse_any(frame, parsed);
+    find_one(key_of(in, parsed));
+  }
+}
+
+template <typename Key>
+inline void Classifier::find_one(const Key& key) {
+  const flow::KeyTag tag = shard_.registry.connections().tag_of(key);
+  known_.tags[0] = static_cast<std::uint32_t>(tag);
+  known_.ids[0] = shard_.registry.connections().find(key, tag);
+}
+
+/// Handles a burst of one packet, the most frequent burst at low load. No other packet can change the connection
+/// between the lookup and its use.
+inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
+  look_up_one(in, packet);
+  if (parts_.flows.takes(known_, 0)) [[likely]] {
+    parts_.flows.receive(in, {&packet, 1}, known_, 0, now);
+  } else {
+    RxPacket rx{in, packet, known_.results[0], known_.parsed[0], known_.tag(0), now};
+    handle(rx, known_.id(0));
+    packet.reset();  // frees the packet if no handler took it
+  }
+  parts_.flows.serve_pending(now);
+}
+
+/// Handles up to ParsedBurst::most packets after one joint lookup. An id stays valid until a connection is removed,
+/// and a miss until one is added. After such a change each packet's connection is looked up again.
+void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
+  look_up(in, burst);
+  Registry& registry = shard_.registry;
+  const std::uint32_t changes = registry.connections().changes();
+  removals_ = registry.connections().removals();
+  if (parts_.end_to_end.any()) prefetch_end_to_end();
+  for (std::size_t i = 0; i < burst.size();) {
+    const bool changed = registry.connections().changes() != changes;
+    if ((!changed || registry.connections().removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
+      i = parts_.flows.receive(in, burst, known_, i, now);
+    } else {
+      RxPacket rx{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
+      handle(rx, changed ? find(i) : known_.id(i));
+      burst[i].reset();  // frees the packet if no handler took it
+      ++i;
+    }
+  }
+  parts_.flows.serve_pending(now);
+}
+
+void Classifier::prefetch_end_to_end() const {
+  const Registry& registry = shard_.registry;
+  for (const ConnectionId id : std::span(known_.ids).first(known_.keys.size())) {
+    if (registry.connections().is_end_to_end(id)) parts_.end_to_end.prefetch(registry.connections().end_to_end(id));
+  }
+}
+
+void Classifier::receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer) {
+  shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
+  while (!burst.empty()) {
+    const std::size_t count = std::min(burst.size(), ParsedBurst::most);
+    receive_chunk_observed(in, burst.first(count), now, observer);
+    burst = burst.subspan(count);
+  }
+}
+
+/// Does the work of receive_chunk() and notifies the observer. A separate function, because a test for an observer in
+/// receive_chunk() would cost every frame.
+void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now,
+                                        PacketObserver& observer) {
+  look_up(in, burst);
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    RxPacket rx{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
+    observer.received(rx, shard_.counters);
+    handle(rx, find(i));
+    observer.on_done();
+    burst[i].reset();
+  }
+  parts_.flows.serve_pending(now);
+}
+
+/// Returns the connection of packet `at` of the burst by a new lookup.
+ConnectionId Classifier::find(std::size_t at) const {
+  return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
+}
+
+inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
+  Registry& registry = shard_.registry;
+  if (rx.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
+      !is_reused(rx, registry.flow(id))) [[likely]] {
+    parts_.flows.receive(rx, id);
+  } else if (rx.is_tcp() && registry.connections().is_end_to_end(id)) {
+    handle_end_to_end(rx, registry.connections().end_to_end(id));
+  } else {
+    handle_other(rx, id);
+  }
+}
+
+/// True if a SYN reuses the addresses of a connection that is closed on both legs, so that a new connection begins.
+inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
+  const tcp::Flags flags = rx.segment().flags;
+  return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&
+         !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false);
+}
+
+void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
+  if (!rx.is_tcp()) {
+    handle_unparsed(rx);
+  } else if (id == flow::no_flow) {
+    handle_new(rx);
+  } else if (shard_.registry.flow(id).phase == FlowPhase::split) {
+    parts_.flows.close(id, rx.now);
+    handle_new(rx);
+  } else if (shard_.registry.flow(id).phase == FlowPhase::handing_back) {
+    parts_.handback_router.pass_during_handback(rx, id);
+  } else {
+    parts_.handshakes.on_handshake_segment(rx, id);
+  }
+}
+
+void Classifier::handle_unparsed(RxPacket& rx) {
+  const Counter counter = counter_of(rx.result);
+  if (packet::disposition(rx.result) == packet::Disposition::drop) {
+    shard_.counters.add(counter);
+    return;
+  }
+  parts_.handback_router.on_unsplittable(rx);
+  if (rx.result == packet::ParseResult::icmp) icmp_errors::receive(shard_, parts_.flows, rx);
+  parts_.forwarder.forward(rx, counter);
+}
+
+void Classifier::handle_new(RxPacket& rx) {
+  if (parts_.crashed_connections && end_crashed(rx)) return;
+  if (parts_.handback_router.track_released(rx)) return;
+  parts_.handshakes.on_untracked(rx);
+}
+
+void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
+  if (rx.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, rx.in, rx.segment())) [[unlikely]] {
+    if (parts_.handshakes.on_conflicting_syn(rx)) return;
+  }
+  if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
+    parts_.handback_router.pass_until_split(rx, id);
+  } else {
+    parts_.forwarder.pass_end_to_end(rx, id);
+  }
+}
+
+bool Classifier::end_crashed(const RxPacket& rx) {
+  CrashedConnections& crashed_connections = *parts_.crashed_connections;
+  const std::uint32_t id = crashed_connections.find(rx.key());
+  if (id == CrashedConnections::none) return false;
+  if (rx.segment().flags.syn() && !crashed_connections.is_own_syn(id, rx.in, rx.segment())) {
+    crashed_connections.forget(id);  // the SYN reuses the addresses for a new connection
+    return false;
+  }
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
+  // The record of whether this host leaves checksums unfinished was lost with the connection. Such a checksum is
+  // accepted, because nothing of the segment is forwarded.
+  if (checksum != packet::ChecksumState::good &&
+      !accept_unfinished(shard_.config, shard_.counters, rx.in, checksum, true))
+    return true;
+  shard_.counters.add(Counter::drop_orphan);
+  if (crashed_connections.answer(id, rx.in, rx.segment(), rx.now, shard_)) {
+    shard_.counters.add(Counter::orphans_reset);
+  }
+  return true;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "proxy/engine/flow_table/packet_observer.hpp"
+#include "proxy/engine/flow_table/parsed_burst.hpp"
+#include "proxy/engine/shard/crashed_connections.hpp"
+#include "proxy/engine/shard/forwarder.hpp"
+#include "proxy/engine/shard/handback_router.hpp"
+#include "proxy/engine/shard/handshake_tracker.hpp"
+#include "proxy/engine/split/split_flows.hpp"
+
+namespace sluice::proxy {
+
+/// Parses received frames, finds their connections and dispatches each frame to its handler. Frames without a
+/// connection are forwarded untouched. Thread: the shard's.
+class Classifier {
+ public:
+  /// Handlers of frames, which outlive the classifier.
+  struct Parts {
+    SplitFlows& flows;
+    EndToEndFlows& end_to_end;
+    Forwarder& forwarder;
+    HandshakeTracker& handshakes;
+    HandbackRouter& handback_router;
+    std::optional<CrashedConnections>& crashed_connections;
+  };
+  Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
+
+  /// Processes all packets of the burst; `burst` holds only empty handles on return.
+  void receive(Side in, std::span<packet::Packet> burst, Instant now);
+  /// Processes a burst like receive(), and notifies `watch` before and after each frame.
+  [[gnu::cold, gnu::noinline]] void receive_observed(Side in, std::span<packet::Packet> burst, Instant now,
+                                                     PacketObserver& observer);
+
+ private:
+  void receive_one(Side in, packet::Packet& packet, Instant now);
+  [[gnu::noinline]] void receive_many(Side in, std::span<packet::Packet> burst, Instant now);
+  void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  void receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
+  [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
+  [[gnu::flatten, gnu::noinline]] void look_up_one(Side in, const packet::Packet& packet);
+  template <typename Key>
+  void find_one(const Key& key);
+  void prefetch_end_to_end() const;
+  [[nodiscard]] ConnectionId find(std::size_t at) const;
+  void handle(RxPacket& rx, ConnectionId id);
+  /// Handles a packet that is not TCP, has no connection yet, or belongs to one that begins or is handed back.
+  [[gnu::noinline]] void handle_other(RxPacket& rx, ConnectionId id);
+  [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);
+  [[gnu::noinline]] void handle_new(RxPacket& rx);
+  [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
+  [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
+  /// Handles a packet of a connection that an earlier run had split and that lost bytes. Returns false if there is no
+  /// such connection.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
+
+  const ShardContext shard_;
+  Parts parts_;
+  ParsedBurst known_{};  ///< parse results and connections of the current burst
+  /// Registry::removals() at the lookup of the burst. After a later removal an id can name another connection.
+  std::uint32_t removals_ = 0;
+};
+
+}  // namespace sluice::proxy

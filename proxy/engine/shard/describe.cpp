@@ -1,0 +1,146 @@
+// Snapshots of flows and bearers for `sluicectl flows`, `bearers` and `drain status`, and for the metrics.
+// Shard::describe_flows(), describe_bearers() and staying() call it in the shard's thread. It changes no state and
+// reads no clock; flow and bearer counts bound its work, so callers limit the number of entries.
+#include "proxy/engine/shard/describe.hpp"
+
+#include <utility>
+
+#include "proxy/engine/relay/relay.hpp"
+#include "proxy/engine/split/handback_point.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+const char* name_of(FlowPhase phase) {
+  switch (phase) {
+    case FlowPhase::syn:
+    case FlowPhase::syn_ack:
+      return "handshake";
+    case FlowPhase::split:
+      return "split";
+    case FlowPhase::handing_back:
+      return "handing back";
+  }
+  return "?";
+}
+
+SteeredBy steered_by(const Bearer& bearer) {
+  if (!bearer.rate_control().is_rate_controlled()) return SteeredBy::congestion_control;
+  return bearer.rate_control().is_ack_based() ? SteeredBy::acknowledgements : SteeredBy::feedback;
+}
+
+/// Adds up the windows and held bytes of the bearer's split connections.
+void describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+    const Flow& flow = registry.flow(id);
+    const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+    if (flow.terminated()) {
+      info.congestion_window += endpoint.cwnd();
+      info.in_flight += endpoint.in_flight();
+      info.held += relay::held_towards(flow, Side::radio);
+    }
+    id = flow.bearer_next;
+  }
+}
+
+void describe_reports(const ReportState& report_state, BearerInfo& info) {
+  info.observed = report_state.observed;
+  info.allowance = report_state.grant.given();
+  info.queue = report_state.reports.last().bearer.queue;
+  info.reported_at = report_state.reports.last_at();
+  info.service_rate = report_state.reports.last().bearer.service_rate;
+  info.predicted_error = report_state.law.predicted_error();
+  info.falls = report_state.fallback.falls();
+}
+
+}  // namespace
+
+RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now) {
+  RadioQueueView view;
+  if (bearer.reported_at != Instant{} && now - bearer.reported_at < report_is_fresh_for) {
+    view.source = "reports";
+    view.queue = bearer.queue;
+  } else if (bearer.steered_by == SteeredBy::acknowledgements) {
+    view.source = "acknowledgements";
+    view.queue = bearer.queue_by_acks;
+  } else {
+    return view;
+  }
+  if (bearer.mean_rate > Rate()) view.delay = bearer.mean_rate.time_for(view.queue);
+  return view;
+}
+
+void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit) {
+  registry.flows().for_each([&](FlowId id, Flow& flow) {
+    if (out.size() >= limit) return;
+    const flow::FlowKey key = registry.key_of(id);
+    FlowInfo info;
+    info.ue = key.ue;
+    info.server = key.server;
+    info.ue_port = key.ue_port;
+    info.server_port = key.server_port;
+    info.phase = name_of(flow.phase);
+    if (flow.release_reason != ReleaseReason::none && flow.terminated())
+      info.blocker = to_string(handback::find_blocker(flow)).data();
+    const ResetReason reset = relay::reset_reason(flow);
+    info.reason = reset != ResetReason::none ? to_string(reset).data() : to_string(flow.release_reason).data();
+    if (flow.terminated()) info.sent_to_radio = flow.sent_to_radio;
+    for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
+      const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
+      info.state[i] = to_string(endpoint.state()).data();
+      info.in_flight[i] = endpoint.in_flight();
+      info.congestion_window[i] = endpoint.cwnd();
+      info.peer_window[i] = endpoint.snd_window();
+      info.srtt[i] = endpoint.srtt();
+      info.rto[i] = endpoint.rto();
+      info.held[i] = relay::held_towards(flow, static_cast<Side>(i));
+      info.retransmissions[i] = endpoint.counters().retransmitted;
+    }
+    out.push_back(info);
+  });
+}
+
+void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::size_t limit) {
+  registry.bearers().for_each([&](BearerId, Bearer& bearer) {
+    if (out.size() >= limit) return;
+    BearerInfo info;
+    info.ue = bearer.ue();
+    info.flows = bearer.flow_count + bearer.end_to_end_count;
+    info.mode = to_string(bearer.settings().mode).data();
+    info.policy = bearer.policy;
+    info.ordinary = bearer.ordinary();
+    info.steered_by = steered_by(bearer);
+    describe_split(registry, bearer, info);
+    info.unsent = bearer.load.backlog;
+    if (bearer.rate_control().uses_ack_feedback()) {
+      const AckController& controller = std::as_const(bearer).ack_controller();
+      info.waiting = controller.waiting() + controller.end_to_end.waiting;
+      info.in_flight = controller.flight();
+      info.queue_by_acks = controller.law().queued(controller.flight());
+    }
+    const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
+    // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.
+    info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
+    info.injected = bearer.sent().total();
+    info.mean_rate = bearer.mean_rate();
+    if (const ReportState* const report_state = bearer.report_state(); report_state != nullptr)
+      describe_reports(*report_state, info);
+    out.push_back(info);
+  });
+}
+
+StayingFlows count_staying(Registry& registry) {
+  StayingFlows staying;
+  registry.flows().for_each([&](FlowId, const Flow& flow) {
+    if (!flow.terminated()) return;
+    const HandbackBlocker blocker =
+        flow.release_reason == ReleaseReason::none ? HandbackBlocker::none : handback::find_blocker(flow);
+    ++staying.by_blocker[static_cast<std::size_t>(blocker)];
+    ++staying.total;
+    if (handback::breaks_without_us(flow)) ++staying.broken_by_a_stop;
+  });
+  return staying;
+}
+
+}  // namespace sluice::proxy

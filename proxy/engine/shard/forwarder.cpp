@@ -1,0 +1,64 @@
+#include "proxy/engine/shard/forwarder.hpp"
+
+#include <utility>
+
+#include "proxy/engine/flow_table/checksum.hpp"
+
+namespace sluice::proxy {
+
+/// True if the frame exceeds the MTU of the other port. It is dropped and counted here, because a driver or kernel
+/// would drop it without a counter.
+inline bool Forwarder::is_too_long(RxPacket& rx) {
+  if (shard_.queue.carries(opposite(rx.in), rx.packet)) [[likely]]
+    return false;
+  drop_too_long(rx);
+  return true;
+}
+
+void Forwarder::drop_too_long(RxPacket& rx) {
+  shard_.counters.add(Counter::drop_too_long);
+  rx.packet.reset();
+}
+
+void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
+  if (is_too_long(rx)) [[unlikely]]
+    return;
+  shard_.counters.add(reason);
+  const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;
+  if (!is_known_damaged && shard_.config.accepts_partial_checksums(rx.in)) {
+    packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
+  }
+  const Side out = opposite(rx.in);
+  if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0) notify_bearer(rx);
+  shard_.queue.push(out, std::move(rx.packet), rx.now);
+}
+
+/// Reports the packet to the UE's bearer as cross traffic, because it occupies the radio queue like controlled
+/// packets.
+void Forwarder::notify_bearer(const RxPacket& rx) {
+  const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
+  if (id == flow::no_flow) return;
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (bearer.counts()) bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
+}
+
+void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
+  if (is_too_long(rx)) [[unlikely]]
+    return;
+  const tcp::Segment& segment = rx.segment();
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
+  const bool shown = segment.flags.syn() || end_to_end_.leaves_unfinished(id, rx.in);
+  const bool believed = is_acceptable(shard_.config, rx.in, checksum, shown);
+  // A SYN with data, or with options that the proxy cannot split, keeps its connection end to end.
+  if (segment.flags.syn() && (rx.result != packet::ParseResult::tcp || segment.payload_len != 0) &&
+      end_to_end_.is_own_syn(id, rx.in, segment)) [[unlikely]]
+    end_to_end_.keep_end_to_end(id);
+  if (believed && segment.flags.syn()) [[unlikely]]
+    end_to_end_.record_checksum(id, rx.in, segment, checksum != packet::ChecksumState::good);
+  if (believed && checksum != packet::ChecksumState::good) {
+    packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
+  }
+  end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, believed, buffer_quota_.refuses_flows(), rx.now);
+}
+
+}  // namespace sluice::proxy

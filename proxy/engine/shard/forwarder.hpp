@@ -1,0 +1,44 @@
+#pragma once
+
+#include "proxy/engine/end_to_end/end_to_end_flows.hpp"
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/relay/relay_buffer_quota.hpp"
+
+namespace sluice::proxy {
+
+/// Forwards packets that are not split: untouched, or as segments of a connection that is regulated end to end.
+/// Thread: the shard's.
+class Forwarder {
+ public:
+  /// The arguments outlive the forwarder.
+  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota)
+      : shard_(shard), end_to_end_(end_to_end), buffer_quota_(buffer_quota) {}
+
+  /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
+  void count_radio() { radio_counted_ = true; }
+  /// PolicySettings of a checksum that a kernel may have left unfinished.
+  enum class Checksum : std::uint8_t {
+    finish,  ///< computed here if the port accepts unfinished checksums, because no later device would do it
+    keep     ///< left as received: this host finishes its checksums, so the segment is damaged
+  };
+  /// Forwards a frame, counted under `reason`, untouched except for the checksum. For frames without a tracked
+  /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On
+  /// a veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a
+  /// physical interface none does, so a damaged frame stays damaged.
+  [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
+  /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
+  void pass_end_to_end(RxPacket& rx, EndToEndId id);
+
+ private:
+  [[nodiscard]] bool is_too_long(RxPacket& rx);
+  [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
+  [[gnu::noinline]] void notify_bearer(const RxPacket& rx);
+
+  const ShardContext shard_;
+  EndToEndFlows& end_to_end_;
+  const RelayBufferQuota& buffer_quota_;
+  bool radio_counted_ = false;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,169 @@
+// Receive path of connections in transition between split and end to end. The classifier calls it for flows in
+// FlowPhase::handing_back, for released connections, for candidates for splitting, and for fragments. Invariant: each
+// byte is delivered either by the proxy's leg or by forwarding, depending on its position relative to the handback
+// point (handback_point.hpp).
+#include "proxy/engine/shard/handback_router.hpp"
+
+#include <utility>
+
+#include "proxy/engine/end_to_end/handshake.hpp"
+#include "proxy/engine/flow_table/checksum.hpp"
+#include "proxy/engine/shard/unsplittable.hpp"
+#include "proxy/engine/split/handback_point.hpp"
+
+namespace sluice::proxy {
+
+void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
+  const Side in = rx.in;
+  Flow& flow = shard_.registry.flow(id);
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
+  if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
+  tcp::Endpoint& own = flow.leg(in).endpoint;
+  tcp::SeqNum edge = own.rcv_adv();
+  if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
+  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
+  if (verdict.believed || verdict.feed) flow.last_activity = rx.now;
+  if (verdict.feed) {
+    packet::Packet payload;
+    if (verdict.whole && rx.segment().payload_len != 0) {
+      packet::strip_to_payload(rx.packet, rx.parsed);
+      payload = std::move(rx.packet);
+    }
+    const tcp::SeqNum acked = own.snd_una();
+    own.receive(verdict.ours, std::move(payload), rx.now);
+    if (own.snd_una() != acked) relay::record_progress(flow, in, rx.now);
+    flows_.schedule(flow, id, StreamEvents::all);
+  }
+  if (verdict.forward && flow.successor != no_id) {
+    forwarder_.pass_end_to_end(rx, flow.successor);
+    if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
+  } else if (verdict.forward) {
+    if (verdict.believed) {
+      handback::record_advertised(flow, in, rx.segment());
+      if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
+    }
+    forwarder_.forward(rx, Counter::forward_handback);
+  } else {
+    shard_.counters.add(Counter::optimised);
+  }
+}
+
+bool HandbackRouter::track_if_released(RxPacket& rx) {
+  Released& released = flows_.handback().released();
+  const std::uint32_t id = released.find(rx.key());
+  if (id == Released::none) return false;
+  const tcp::Segment& segment = rx.segment();
+  bool sound = true;
+  const Counter reason = forwarded_since(released.reason(id));
+  if (segment.flags.syn()) {
+    const TrackedConnection& connection = released.connection(id);
+    const bool own =
+        rx.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
+    if (!own && handshakes_.on_conflicting_syn(rx)) return true;
+  } else if (sound = is_sound(released.connection(id), rx); sound && rx.result == packet::ParseResult::tcp) {
+    const bool may_split = handshakes_.accepts_new() && released.wanted(id, rx.now);
+    TrackedConnection& connection = released.connection(id);
+    if (may_split && connection.may_be_split(rx.in, segment) && split_released(id, rx)) {
+      flows_.receive(rx, shard_.registry.connections().find(rx.key()));
+      return true;
+    }
+    if (segment.payload_len != 0) released.record_data(id, rx.now);
+    if (connection.track(rx.in, segment) == TrackedConnection::Tracked::the_end) released.forget(id);
+  }
+  forwarder_.forward(rx, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
+  return true;
+}
+
+/// A connection of an earlier run has no SYN in memory. Until its sequence numbers are known, a host's first unfinished
+/// checksum therefore counts as that of its SYN.
+bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
+  Handshake& shown = connection.handshake;
+  if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
+    shown.record_checksum(rx.in, true, true);
+  return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
+}
+
+/// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
+bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
+  const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
+  if (id == no_id) return false;
+  Flow& flow = shard_.registry.flow(id);
+  connection.restore(rx.in, rx.segment(), flow, flows_.endpoint_configs(id), rx.now);
+  flows_.begin(flow, id, rx.now);
+  return true;
+}
+
+/// Splits a released connection again. Returns false if there is no place, or if its policy no longer splits.
+bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
+  const Policies& policies = shard_.registry.policies().current();
+  const PolicyIndex policy = policies.choose(view_of(rx));
+  if (!policies.settings(policy).splits()) return false;
+  Released& all = flows_.handback().released();
+  if (!split_again(all.connection(released), policy, rx)) return false;
+  shard_.registry.flow(shard_.registry.connections().find(rx.key())).unsplittable_seen =
+      all.unsplittable_seen(released) & 15U;
+  all.forget(released);
+  shard_.counters.add(Counter::flows_split_again);
+  return true;
+}
+
+void HandbackRouter::pass_until_split(RxPacket& rx, EndToEndId id) {
+  const bool shown = end_to_end_.leaves_unfinished(id, rx.in);
+  const bool sound =
+      rx.result == packet::ParseResult::tcp && !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown);
+  if (sound && handshakes_.accepts_new() && shard_.registry.has_room() &&
+      end_to_end_.may_be_split(id, rx.in, rx.segment())) {
+    const PolicyIndex policy = end_to_end_.policy_of(id);
+    const TrackedConnection connection = end_to_end_.give_up(id, rx.now);
+    if (split_again(connection, policy, rx)) {
+      shard_.counters.add(Counter::flows_split_by_switch);
+      flows_.receive(rx, shard_.registry.connections().find(rx.key()));
+    } else {  // cannot happen: there is a free place, and the key is free
+      forwarder_.forward(rx, Counter::forward_flow_limit);
+    }
+    return;
+  }
+  if (sound) end_to_end_.track(id, rx.in, rx.packet, rx.parsed);
+  forwarder_.pass_end_to_end(rx, id);
+}
+
+void HandbackRouter::on_unsplittable(const RxPacket& rx) {
+  const Side in = rx.in;
+  const auto begun = read_unsplittable(rx.packet, rx.parsed, rx.result);
+  if (!begun) return;
+  Registry& registry = shard_.registry;
+  Released& released = flows_.handback().released();
+  const flow::FlowKey key = key_of(in, *begun);
+  const ConnectionId id = registry.connections().find(key);
+  if (id == flow::no_flow) return released.record_unsplittable(key, in, begun->segment, rx.now);
+  if (registry.connections().is_end_to_end(id))
+    return end_to_end_.record_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
+  Flow& flow = registry.flow(id);
+  if (flow.phase == FlowPhase::handing_back) {
+    Leg& own = flow.leg(in);
+    const bool believed = handback::judge(flow, in, begun->segment, own.endpoint.rcv_adv()).believed;
+    own.passed_by = own.passed_by || believed;
+    return;
+  }
+  if (flow.terminated()) {
+    if (!flow.leg(in).endpoint.is_plausible(begun->segment)) return;
+    const bool news = flow.release_reason != ReleaseReason::released_unsplittable;
+    if (news && flow.unsplittable_seen < Released::max_unsplittable) ++flow.unsplittable_seen;
+    flow.release_reason = ReleaseReason::released_unsplittable;
+  } else {
+    if (!handshake::is_plausible(flow, in, begun->segment)) return;
+    handshakes_.record_unsplit(key, counter_of(rx.result), rx.now);
+    flow.release_reason = ReleaseReason::never_split;
+  }
+  flows_.schedule(flow, id, StreamEvents::all);
+  // The handback point must be set before later segments of the same burst are processed.
+  flows_.serve_pending(rx.now);
+  // The data of this segment lies behind the handback point.
+  if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
+    released.record_unsplittable(key, in, begun->segment, rx.now);
+  } else if (registry.flow(left).phase == FlowPhase::handing_back) {
+    registry.flow(left).leg(in).passed_by = true;
+  }
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/shard/forwarder.hpp"
+#include "proxy/engine/shard/handshake_tracker.hpp"
+#include "proxy/engine/split/split_flows.hpp"
+
+namespace sluice::proxy {
+
+/// Receive path of connections in transition: during a handback, released connections that may be split again,
+/// end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
+class HandbackRouter {
+ public:
+  /// Keeps references to its arguments, which outlive it.
+  HandbackRouter(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
+                 HandshakeTracker& handshakes)
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), handshakes_(handshakes) {}
+
+  /// Processes a segment of a connection whose handback is in progress.
+  [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
+  /// Processes a segment of a released connection: forwards it, or splits the connection again from it on. Returns
+  /// false if the segment belongs to none.
+  [[nodiscard]] bool track_released(RxPacket& rx) {
+    return flows_.handback().released().size() != 0 && track_if_released(rx);
+  }
+  /// Processes a segment of an end-to-end connection whose policy splits: splits it if both directions are idle, else
+  /// forwards the segment.
+  [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
+  /// Handles a fragment or a segment behind IP options, which the caller forwards. If its numbers are plausible for a
+  /// split connection, that connection is handed back.
+  [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
+
+ private:
+  /// Processes a segment of a released connection. Returns false if the segment belongs to none.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);
+  /// True if the segment's checksum is good, or left unfinished by a host that does so.
+  [[nodiscard]] bool is_sound(TrackedConnection& connection, const RxPacket& rx) const;
+  /// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
+  [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx);
+  /// Splits a released connection again from this segment on.
+  [[nodiscard]] bool split_released(std::uint32_t released, const RxPacket& rx);
+
+  const ShardContext shard_;
+  SplitFlows& flows_;
+  EndToEndFlows& end_to_end_;
+  Forwarder& forwarder_;
+  HandshakeTracker& handshakes_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,45 @@
+#include "proxy/engine/shard/policy_switch.hpp"
+
+namespace sluice::proxy {
+
+void PolicySwitch::apply(const Policies& policies, Instant now) {
+  if (policies.needs_feedback()) forwarder_.count_radio();
+  Registry& registry = shard_.registry;
+  registry.policies().exchange(policies);
+  registry.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
+  end_to_end_.rebind(policies, now);
+  registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
+    if (registry.is_outdated(bearer) && !bearer.in_use()) registry.close_bearer(id);
+  });
+  registry.bearers().for_each([&](BearerId id, Bearer&) { bearers_.reschedule(id, now); });
+  registry.flows().for_each(
+      [&](FlowId id, Flow& flow) { bearers_.steer(flow, id, registry.bearer(flow.bearer), now); });
+  shard_.counters.add(Counter::policies_applied);
+  flows_.serve_pending(now);
+  shard_.queue.flush(now);
+}
+
+/// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back when
+/// that is possible. For a connection in its handshake, the last ACK decides.
+void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
+  constexpr unsigned ecn_bits = 2;
+  Registry& registry = shard_.registry;
+  const flow::FlowKey key = registry.key_of(id);
+  const auto dscp = static_cast<std::uint8_t>(flow.leg(opposite(flow.initiator)).headers.tos >> ecn_bits);
+  const PolicyIndex policy = registry.policies().current().choose({key.ue, key.server, key.server_port, dscp});
+  Bearer& before = registry.bearer(flow.bearer);
+  const BearerId to = registry.bearer_of(key.ue, policy, now);
+  if (to == no_id) return;  // no place for another bearer: the flow keeps its old one
+  flows_.leave(flow, id, before);
+  before.load.change(flow.share, {});
+  registry.move(id, to);
+  Bearer& bearer = registry.bearer(to);
+  bearer.load.change({}, flow.share);
+  const bool splits = bearer.settings().splits();
+  if (flow.phase == FlowPhase::split && !splits && flow.release_reason == ReleaseReason::none)
+    flow.release_reason = ReleaseReason::released_switch;
+  if (flow.phase == FlowPhase::split && splits && flow.release_reason == ReleaseReason::released_switch)
+    flow.release_reason = ReleaseReason::none;
+}
+
+}  // namespace sluice::proxy

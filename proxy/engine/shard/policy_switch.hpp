@@ -1,0 +1,31 @@
+#pragma once
+
+#include "proxy/engine/shard/forwarder.hpp"
+#include "proxy/engine/shard/report_dispatcher.hpp"
+
+namespace sluice::proxy {
+
+/// Activates other policies on a running shard: every connection moves to its new bearer and continues under the new
+/// controller. Thread: the shard's.
+class PolicySwitch {
+ public:
+  /// Keeps references to its arguments, which outlive it.
+  PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, ReportDispatcher& bearers,
+               Forwarder& forwarder)
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
+
+  /// Activates `policies`, which outlive the shard. Takes time in proportion to the number of connections.
+  void apply(const Policies& policies, Instant now);
+
+ private:
+  /// Moves a flow to the bearer of its new policy, and requests or cancels its release accordingly.
+  void rebind(Flow& flow, FlowId id, Instant now);
+
+  const ShardContext& shard_;
+  SplitFlows& flows_;
+  EndToEndFlows& end_to_end_;
+  ReportDispatcher& bearers_;
+  Forwarder& forwarder_;
+};
+
+}  // namespace sluice::proxy

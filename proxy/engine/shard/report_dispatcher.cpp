@@ -1,0 +1,339 @@
+// Node-B reports and bearer timers: runs each bearer's controller and distributes its send budget to the flows. Shard
+// passes reports, omission notices and expired timers. Invariant: all bearers of a UE receive each accepted report
+// once, because they share its radio queue.
+#include "proxy/engine/shard/report_dispatcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dataplane/flow/prefetch.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Returns the bearer's part of what SMVS grants for the whole queue: its waiting flows over those of all siblings
+/// under SMVS.
+double share_of(const Bearer& bearer) {
+  if (&bearer.sibling() == &bearer) return 1;
+  std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
+  const std::uint32_t own = waiting;
+  bearer.for_each_sibling([&waiting](const Bearer& other) {
+    if (other.settings().mode == Mode::smvs) waiting += other.load.backlogged_flows;
+  });
+  return static_cast<double>(own) / waiting;
+}
+
+/// True if SMVS steers by reports, so that each report is a step of the law.
+bool takes_steps(const Bearer& bearer) {
+  return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
+}
+
+/// Returns true if an applied report shows for the first time that the period is too long: the link empties the full
+/// buffer within it (Ts ≥ Bmax/b̄).
+bool steps_became_too_long(Bearer& bearer) {
+  const ReportArrival& last = bearer.reports().last();
+  const Bytes configured = bearer.settings().smvs.parameters.buffer;
+  const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
+  return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
+}
+
+/// Returns true if an applied report shows for the first time that the period is too long for the link's variation (Ts
+/// ≥ Tb/2).
+bool steps_became_too_coarse(Bearer& bearer) {
+  const control::feedback::BearerReport& last = bearer.reports().last().bearer;
+  return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
+}
+
+/// Calls visit(flow, id) for the bearer's flows, starting with the one served least recently.
+template <typename Visit>
+void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+    Flow& flow = registry.flow(id);
+    visit(flow, id);
+    id = flow.bearer_next;
+  }
+}
+
+/// Returns the status of one bearer, without its siblings.
+control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
+  control::feedback::BearerStatus status;
+  status.ue = bearer.ue();
+  status.injected = bearer.sent().total();
+  status.backlog = bearer.load.backlog;
+  status.active_flows = bearer.flow_count + bearer.end_to_end_count;
+  const ReportState* const report_state = bearer.report_state();
+  if (report_state == nullptr) return status;
+  status.applied_sequence = report_state->law.applied_sequence();
+  status.allowance_left = std::max(report_state->grant.left(), Bytes{});
+  if (report_state->reports.any()) status.reporter = report_state->reports.last().sender;
+  return status;
+}
+
+/// Returns the status of a bearer and its siblings together.
+control::feedback::BearerStatus status_of(const Bearer& bearer) {
+  control::feedback::BearerStatus status = own_status_of(bearer);
+  bearer.for_each_sibling([&status](const Bearer& other) {
+    const control::feedback::BearerStatus more = own_status_of(other);
+    status.backlog += more.backlog;
+    status.allowance_left += more.allowance_left;
+    status.active_flows += more.active_flows;
+  });
+  return status;
+}
+
+}  // namespace
+
+void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instant now) {
+  if (reports.size() == 1) {  // a single report needs no prefetching
+    on_report(reports[0], shard_.registry.find_bearer(reports[0].bearer.ue), now);
+    return;
+  }
+  while (!reports.empty()) {
+    const std::size_t count = std::min(reports.size(), Registry::max_found_at_once);
+    on_batch(reports.first(count), now);
+    reports = reports.subspan(count);
+  }
+}
+
+/// Processes reports with prefetching, because each belongs to another UE whose memory is not cached. A bearer contains
+/// the index of its flow, which is prefetched when the bearer itself is cached.
+void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
+  constexpr std::size_t bearers_ahead = 6;
+  constexpr std::size_t flows_ahead = 2;
+  std::array<BearerId, Registry::max_found_at_once> ids;
+  Registry& registry = shard_.registry;
+  registry.find_bearers(reports, ids);
+  const std::uint32_t changes = registry.bearer_changes();
+  std::size_t fetched = 0;
+  std::size_t flows_fetched = 0;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (; fetched < std::min(i + bearers_ahead, reports.size()); ++fetched) {
+      if (ids[fetched] == flow::no_flow || !registry.bearers().contains(ids[fetched])) continue;
+      registry.bearer(ids[fetched]).prefetch();
+      registry.timers().prefetch(ids[fetched]);
+    }
+    for (; flows_fetched < std::min(i + flows_ahead, reports.size()); ++flows_fetched)
+      prefetch_flow(ids[flows_fetched]);
+    // Processing of a report may have closed a bearer that was looked up before.
+    const bool stands = registry.bearer_changes() == changes;
+    on_report(reports[i], stands ? ids[i] : registry.find_bearer(reports[i].bearer.ue), now);
+  }
+}
+
+/// Prefetches the bearer's controller, and the flow that is served next.
+void ReportDispatcher::prefetch_flow(BearerId id) const {
+  if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
+  const Bearer& bearer = shard_.registry.bearer(id);
+  bearer.prefetch_law();
+  if (bearer.first_flow != no_id) flow::prefetch_all(shard_.registry.flow(bearer.first_flow));
+}
+
+void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Instant now) {
+  shard_.counters.add(Counter::reports);
+  if (id == flow::no_flow) {
+    shard_.counters.add(Counter::reports_unknown_bearer);
+    return;
+  }
+  Bearer* bearer = &shard_.registry.bearer(id);
+  if (senders_.any()) on_pause(*bearer, report);
+  if (!bearer->reports().accepts(report, now)) {
+    shard_.counters.add(Counter::reports_elsewhere);
+    return;
+  }
+  if (bearer->reports().changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
+  count_group(*bearer, report, now);
+  do {
+    if (!take(*bearer, report, now)) return;
+    bearer = &bearer->sibling();
+  } while (bearer->id != id);
+  shard_.queue.flush(now);
+}
+
+/// Handles the interval before this report, in which the UE may have been omitted.
+void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
+  if (!first.reports().any()) return;
+  const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
+  if (sender == nullptr) return;
+  Bearer* bearer = &first;
+  do {
+    bearer->on_omitted(*sender);
+    if (bearer->report_state() != nullptr) bearer->report_state()->on_named_again(*sender, report);
+    bearer = &bearer->sibling();
+  } while (bearer != &first);
+}
+
+void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, Instant now) {
+  for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
+}
+
+/// Returns false if the report is stale, which then holds for all bearers of the UE.
+bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
+  const bool before = bearer.rate_control().is_rate_controlled();
+  const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
+  if (verdict == Bearer::Verdict::stale) {
+    shard_.counters.add(Counter::reports_stale);
+    return false;
+  }
+  shard_.registry.record_change(bearer.id);
+  if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
+  if (verdict == Bearer::Verdict::applied && takes_steps(bearer)) {
+    if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);
+    if (steps_became_too_coarse(bearer)) shard_.counters.add(Counter::steps_too_coarse);
+  }
+  if (bearer.rate_control().is_rate_controlled() != before) {
+    shard_.counters.add(bearer.rate_control().is_rate_controlled() ? Counter::recoveries : Counter::fallbacks);
+    steer(bearer, now);
+  }
+  serve(bearer.id, now);
+  if (bearer.load.closed_window_flows > 0) [[unlikely]]
+    serve_closed_windows(bearer, now);
+  if (senders_.any()) {
+    const SuppressingNodeB* const sender = senders_.find(report.sender);
+    if (sender != nullptr) bearer.suspend_extrapolation(*sender);
+  }
+  end_to_end_.on_report(bearer.id, now);
+  reschedule(bearer.id, now);
+  return true;
+}
+
+/// Serves flows whose server has no window, because the report may open it.
+void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
+    if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
+  });
+  flows_.serve_pending(now);
+}
+
+void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived) {
+  const control::feedback::BearerReport& now = report.bearer;
+  const ReportArrival& last = bearer.reports().last();
+  const control::feedback::BearerReport& before = last.bearer;
+  GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
+  ++group.reports;
+  ++group.samples;
+  const bool comparable = bearer.reports().any() && last.sender == report.sender;
+  if (bearer.reports().any()) {
+    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().omission_rx());
+  }
+  if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
+  if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  group.queue_bytes += static_cast<double>(now.queue.count());
+  if (now.mean_service_rate > Rate()) {
+    group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
+  }
+}
+
+void ReportDispatcher::on_due(BearerId id, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
+    shard_.registry.close_bearer(id);
+    return;
+  }
+  const bool before = bearer.rate_control().is_rate_controlled();
+  if (senders_.any() && bearer.reports().any()) {
+    const SuppressingNodeB* const sender = senders_.find(bearer.reports().last().sender);
+    if (sender != nullptr) bearer.on_omitted(*sender);
+  }
+  if (bearer.on_deadline(now)) {
+    if (bearer.rate_control().is_rate_controlled() != before) {
+      shard_.counters.add(Counter::fallbacks);
+      steer(bearer, now);
+    }
+    serve(id, now);
+    end_to_end_.on_report(id, now);
+  } else if (bearer.rate_control().is_ack_based()) {
+    flows_.use_budget(bearer, now);
+  }
+  reschedule(id, now);
+}
+
+void ReportDispatcher::reschedule(BearerId id, Instant now) {
+  // The timer is moved at once, because nearly always a report has postponed the deadline. The bearer need not be
+  // visited at the old one.
+  Bearer& bearer = shard_.registry.bearer(id);
+  const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
+  shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
+}
+
+void ReportDispatcher::steer(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) { steer(flow, id, bearer, now); });
+}
+
+void ReportDispatcher::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  if (!flow.terminated()) return;
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
+  endpoint.set_window_source(bearer.rate_control().window_source(), seed);
+  if (bearer.rate_control().limits_inflight()) flows_.flow_controllers().begin(flow, bearer, now);
+  flows_.schedule(flow, id, StreamEvents::all);
+}
+
+void ReportDispatcher::serve(BearerId id, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (bearer.rate_control().limits_inflight()) {
+    serve_flow_windows(bearer, now);
+    return;
+  }
+  if (bearer.flow_count > 1 && bearer.settings().smvs.short_flow > Bytes{}) {
+    while (bearer.allowance(now) > Bytes{} && serve_round(bearer, true, now)) {
+    }
+  }
+  while (bearer.allowance(now) > Bytes{} && serve_round(bearer, false, now)) {
+  }
+  flows_.serve_pending(now);
+}
+
+bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instant now) {
+  bool sent_any = false;
+  FlowId id = bearer.first_flow;
+  const std::uint32_t count = bearer.flow_count;
+  for (std::uint32_t i = 0; i < count && bearer.allowance(now) > Bytes{}; ++i) {
+    Flow& flow = shard_.registry.flow(id);
+    const FlowId next = flow.bearer_next;
+    tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.settings().smvs.short_flow;
+    if (flow.terminated() && chosen && endpoint.can_send_now()) {
+      const Bytes before = bearer.allowance(now);
+      flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
+      if (bearer.allowance(now) != before) {
+        sent_any = true;
+        // The flow's window to the server, its timers and its share have to be updated.
+        flows_.schedule(flow, id, StreamEvents::to_radio);
+        bearer.first_flow = next;
+      }
+    }
+    id = next;
+  }
+  return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
+}
+
+/// Serves every flow with unsent data, because a report may have opened per-flow windows.
+void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
+    if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
+  });
+  // The next report starts with another flow.
+  if (bearer.flow_count > 0) bearer.first_flow = shard_.registry.flow(bearer.first_flow).bearer_next;
+  flows_.serve_pending(now);
+}
+
+/// Reports one entry per UE: the entry of a bearer ring represents all its members.
+void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
+  if (all) {
+    shard_.registry.take_changed([](const Bearer&, BearerId) {});
+    shard_.registry.bearers().for_each([&](BearerId id, const Bearer& bearer) {
+      const bool alone = &bearer.sibling() == &bearer;
+      if (alone || shard_.registry.find_bearer(bearer.ue()) == id) out.push_back(status_of(bearer));
+    });
+    return;
+  }
+  shard_.registry.take_changed([&](Bearer& bearer, BearerId) {
+    bearer.for_each_sibling([this](const Bearer& other) { shard_.registry.forget_change(other.id); });
+    const bool alone = &bearer.sibling() == &bearer;
+    out.push_back(status_of(alone ? bearer : shard_.registry.bearer(shard_.registry.find_bearer(bearer.ue()))));
+  });
+}
+
+}  // namespace sluice::proxy

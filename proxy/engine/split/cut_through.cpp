@@ -1,0 +1,139 @@
+// Cut-through of split connections: forwards in-order data in the frame in which it arrived, before the burst ends.
+// Called by split_arrivals for data with a good checksum. Equivalent to receive, relay and emit,
+// except that frames and PSH flags stay the sender's. The ACK to the sender is sent at the end of the burst.
+#include "proxy/engine/split/cut_through.hpp"
+
+#include <utility>
+
+#include "proxy/engine/relay/leg_output.hpp"
+#include "proxy/engine/split/short_flow.hpp"
+#include "proxy/engine/split/transmit.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// True if a further segment of the GRO run of `first` can be forwarded too: it is complete, has a good checksum and
+/// the same link headers.
+bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
+  const bool can_cut_through =
+      packet::have_same_headers(first, parsed)
+          ? packet.size() == parsed.frame_length()
+          : to.endpoint.cuts_through_size(parsed.segment.payload_len) && packet::can_cut_through(packet, parsed);
+  return can_cut_through && packet::same_link(to.headers, packet) &&
+         packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
+}
+
+/// Returns how many segments of a GRO run can be forwarded with the first one, within `room` bytes of payload and
+/// `most` IP bytes. Takes their buffers from the budget, except the first one's.
+inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
+                            std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
+  std::size_t count = 1;
+  for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
+    room -= Bytes(parsed[count - 1].segment.payload_len);
+    most -= Bytes(parsed[count - 1].ip_length);
+    if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
+        !goes_on(to, parsed[0], packets[count], parsed[count]))
+      break;
+    context.shard.budget.on_taken();
+  }
+  return count;
+}
+
+/// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if serving the flow would change nothing
+/// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
+/// totals, and an armed timer. An ACK due to the server is scheduled here.
+inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  context.budget_sharing.record_passed(flow, id, bearer);
+  if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
+  if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
+    return false;
+  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || UndeliveredAckLimit::waits(flow))
+    return false;
+  const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
+  if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
+  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
+  flow.last_activity = now;
+  if (due) {
+    context.pending.schedule(flow, id, due_to(Side::core));
+    return true;
+  }
+  return context.buffer_quota.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
+}
+
+/// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
+/// the totals are unchanged, and only the timer is updated. `first_waited`: true if the first segment alone would have
+/// left no ACK due. Then the timer is armed before the flow is served, so that timers of the same instant keep the
+/// order of the slow path.
+template <Side in>
+void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
+  flow.last_activity = now;
+  const bool follows_later = bearer.rate_control().is_rate_controlled() || UndeliveredAckLimit::waits(flow);
+  const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
+  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
+    context.flow_timers.update(flow, id, now);
+  if (due || follows_later)
+    context.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
+}
+
+}  // namespace
+
+template <Side in>
+std::size_t cut_through::forward(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                                 std::span<const packet::Parsed> parsed, Instant now) {
+  constexpr Side out = opposite(in);
+  Leg& from = flow.leg(in);
+  Leg& to = flow.leg(out);
+  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
+  if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
+    return 0;
+  if (context.shard.budget.is_low() || !context.shard.config.cut_through) return 0;
+  if (!to.endpoint.can_cut_through(from.endpoint, parsed[0].segment, now) ||
+      !packet::can_cut_through(packets[0], parsed[0]))
+    return 0;
+  Bytes most = Bytes::max();
+  if (out == Side::radio) {
+    most = bearer.rate_control().is_ack_based()
+               ? context.budget_sharing.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               : bearer.allowance(now);
+  }
+  if (most < Bytes(parsed[0].ip_length)) return 0;
+
+  // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
+  context.keep_journal(flow, id);
+  if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::record_progress(flow, out, now);
+  from.has_sent_data = true;
+  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, context.shard);
+  context.shard.budget.on_taken();
+  std::size_t count = 1;
+  bool first_waits = false;
+  if (packets.size() > 1) {
+    first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
+    count = coalesce(context, to, packets, parsed, to.endpoint.cut_through_bytes(from.endpoint), most);
+  }
+  const tcp::SeqNum edge = to.endpoint.rcv_adv();
+  const tcp::CutThroughHeader header = to.endpoint.begin_cut_through();
+  if (to.endpoint.rcv_adv() != edge) [[unlikely]]
+    bearer.load.reserve(flow.share, to.endpoint.rcv_adv() - edge);
+  for (std::size_t i = 0; i < count; ++i) {
+    output.cut_through(parsed[i], header, packets[i], now);
+    to.endpoint.cut_through(parsed[i].segment, std::move(packets[i]), now);
+  }
+  context.shard.counters.add(Counter::segments_cut_through, count);
+  context.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
+  to.endpoint.end_cut_through(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
+                              static_cast<std::uint32_t>(count), now);
+  if (out == Side::radio) {
+    transmit::count_to_radio(context, flow, bearer, output.cut_through_bytes(), now);
+    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(context, flow, id, bearer, now)) return count;
+  }
+  after_passing<in>(context, flow, id, bearer, count > 1 && first_waits, now);
+  return count;
+}
+
+template std::size_t cut_through::forward<Side::radio>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
+                                                       std::span<const packet::Parsed>, Instant);
+template std::size_t cut_through::forward<Side::core>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
+                                                      std::span<const packet::Parsed>, Instant);
+
+}  // namespace sluice::proxy

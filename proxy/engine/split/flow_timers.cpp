@@ -1,0 +1,38 @@
+#include "proxy/engine/split/flow_timers.hpp"
+
+#include <algorithm>
+
+#include "proxy/engine/relay/relay.hpp"
+
+namespace sluice::proxy {
+
+Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
+  const Instant idle = std::max(flow.last_activity + timeouts_.idle, now + std::chrono::seconds(1));
+  return lesser(due, idle);
+}
+
+/// Returns when a server whose window is nearly closed is granted two segments; `never` if it is not.
+Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
+  const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
+  return keeps ? now + ReceiveWindowControl::min_window_check : never;
+}
+
+/// True if the flow's timer only needs a later expiry. On the fast path nothing else can be overdue, because
+/// unacknowledged data has a TCP timer.
+bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
+  return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
+         !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
+}
+
+/// True if elapsed time alone may open a window. Under reports, time changes both the server's window and the use of a
+/// shared window. Under the ACK-based controller only three cases depend on time:
+///  - flows with unsent data share the window;
+///  - the server's window is closed or nearly closed, and may open because others have returned budget;
+///  - no rate is known yet, so the window follows the server's demand per unit of time.
+bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
+  if (!bearer.rate_control().is_rate_controlled()) return false;
+  return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||
+         ReceiveWindowControl::gets_min_window(flow, bearer, now) || bearer.mean_rate() <= Rate();
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "proxy/engine/end_to_end/end_to_end_flows.hpp"
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/relay/relay_buffer_quota.hpp"
+#include "proxy/engine/relay/undelivered_ack_limit.hpp"
+#include "proxy/engine/split/released.hpp"
+
+namespace sluice::proxy {
+
+/// Handback of split connections to their hosts: a release is requested, advanced with each service, completed when
+/// nothing is held, and followed by tracking. The mechanism within a transfer is described in handback_point.hpp.
+/// Thread: the shard's.
+class Handback {
+ public:
+  /// Keeps references to its arguments, which outlive it.
+  Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota,
+           const UndeliveredAckLimit& ack_limit, const flow::HashKey& secret)
+      : shard_(shard),
+        end_to_end_(end_to_end),
+        buffer_quota_(buffer_quota),
+        ack_limit_(ack_limit),
+        released_(shard.config.limits.max_flows, secret) {}
+
+  /// Requests release of the flow for `reason` as soon as its hosts cannot notice; ReleaseReason::none cancels the
+  /// request. Returns false if nothing changes, else the flow must be served.
+  [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
+  /// Advances the handback of a flow with a release reason, during its service: starts it, or prepares the start.
+  void advance(Flow& flow, Instant now);
+  /// True if the proxy holds nothing of the connection, so that the flow can be released.
+  [[nodiscard]] static bool is_complete(const Flow& flow);
+  /// Releases a flow that is about to be removed. Its connection continues between its hosts, and is tracked if it may
+  /// be split again.
+  void release(const Flow& flow, Instant now);
+
+  /// Returns the released connections.
+  [[nodiscard]] Released& released() { return released_; }
+  [[nodiscard]] const Released& released() const { return released_; }
+
+ private:
+  /// Starts the handback if nothing prevents it, else stops widening the windows.
+  void begin_handback(Flow& flow, Instant now);
+
+  const ShardContext& shard_;
+  EndToEndFlows& end_to_end_;
+  const RelayBufferQuota& buffer_quota_;
+  const UndeliveredAckLimit& ack_limit_;
+  Released released_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,211 @@
+// Handback points of split connections (see handback_point.hpp for the method). Handback starts and advances them,
+// HandbackRouter asks judge() for each segment. Invariants: each byte belongs either to the proxy or to the hosts, and
+// a right edge never moves left. See RFC 9293 section 3.8.6 and RFC 7323 section 2.4.
+#include "proxy/engine/split/handback_point.hpp"
+
+#include <algorithm>
+
+#include "proxy/engine/end_to_end/handshake.hpp"
+#include "proxy/engine/end_to_end/segment_numbers.hpp"
+#include "proxy/engine/relay/relay.hpp"
+
+namespace sluice::proxy::handback {
+namespace {
+
+/// True if the leg is closed or is about to be reset.
+bool over(const Leg& leg) {
+  return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
+}
+
+/// True if the leg has received a FIN, or is closed.
+bool finished_receiving(const Leg& leg) {
+  switch (leg.endpoint.state()) {
+    case tcp::State::close_wait:
+    case tcp::State::closing:
+    case tcp::State::last_ack:
+    case tcp::State::time_wait:
+    case tcp::State::closed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Returns the window shift of the host behind `side` (RFC 7323 section 2.2).
+unsigned scale(const Flow& flow, Side side) {
+  const Handshake& seen = flow.handshake;
+  const bool initiator = side == flow.initiator;
+  const tcp::SynOptions& own = initiator ? seen.initiator_options : seen.responder_options;
+  const tcp::SynOptions& other = initiator ? seen.responder_options : seen.initiator_options;
+  return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
+}
+
+/// Returns by how much the window field of that host may be rounded down (RFC 7323 section 2.4).
+std::uint32_t rounding(const Flow& flow, Side side) {
+  return (1U << scale(flow, side)) - 1;
+}
+
+/// True if neither host has a wider window than the other one accepts.
+bool windows_hold(const Flow& flow) {
+  return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
+    const Side other = opposite(side);
+    return flow.leg(side).endpoint.rcv_adv() <= relay::granted_edge(flow, other) + rounding(flow, other);
+  });
+}
+
+/// Returns the part of an ACK that concerns the proxy's leg, without what lies behind the handback point.
+tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
+  tcp::Segment ours = segment;
+  ours.flags.bits = tcp::Flags::ack_bit;
+  ours.seq = own.rcv_nxt();
+  ours.ack = tcp::earlier(segment.ack, own.snd_nxt());
+  ours.payload_len = 0;
+  return ours;
+}
+
+/// Sets the handback point of the stream that the host behind `side` sends. The final window is what the other host has
+/// granted itself.
+void set_seam(Flow& flow, Side side) {
+  tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  endpoint.drop_out_of_order();
+  const std::int32_t room = relay::granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
+  endpoint.set_receive_room(Bytes(std::max(room, 0)));
+  endpoint.send_ack_now();
+}
+
+}  // namespace
+
+bool delivered(const Flow& flow) {
+  return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
+    const tcp::Endpoint& in = flow.leg(side).endpoint;
+    const tcp::Endpoint& out = flow.leg(opposite(side)).endpoint;
+    return out.snd_una() == in.rcv_nxt() && out.snd_nxt() == in.rcv_nxt() && out.unsent().count() == 0 &&
+           !in.owes_acknowledgement();
+  });
+}
+
+bool breaks_without_us(const Flow& flow) {
+  if (relay::both_legs_closed(flow)) return false;
+  const auto owed = [&](Side side) {
+    return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
+  };
+  return std::any_of(both_sides.begin(), both_sides.end(), owed);
+}
+
+HandbackBlocker find_blocker(const Flow& flow) {
+  const Leg& radio = flow.leg(Side::radio);
+  const Leg& core = flow.leg(Side::core);
+  const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
+  if (closing) return relay::both_legs_closed(flow) ? HandbackBlocker::none : HandbackBlocker::closing;
+  if (flow.phase == FlowPhase::handing_back)
+    return delivered(flow) ? HandbackBlocker::none : HandbackBlocker::delivering;
+  if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return HandbackBlocker::reordering;
+  if (windows_hold(flow)) return HandbackBlocker::none;
+  return breaks_without_us(flow) ? HandbackBlocker::delivering : HandbackBlocker::window;
+}
+
+bool at_rest(const Flow& flow) {
+  return std::none_of(flow.legs.begin(), flow.legs.end(),
+                      [](const Leg& leg) { return over(leg) || leg.endpoint.reassembling(); }) &&
+         delivered(flow);
+}
+
+void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
+  for (const Side side : both_sides) {
+    const Bytes most = side == Side::radio ? from_ue : from_server;
+    const Bytes granted(relay::granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
+    relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
+  }
+}
+
+void begin(Flow& flow) {
+  flow.phase = FlowPhase::handing_back;
+  set_seam(flow, Side::radio);
+  set_seam(flow, Side::core);
+}
+
+Bytes max_for_successor(const Flow& flow) {
+  constexpr std::int64_t first_segments = 10;  // ten segments, the initial window of RFC 6928
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  return std::max(radio.in_flight(), Bytes(radio.effective_mss() * first_segments));
+}
+
+void begin_with_successor(Flow& flow) {
+  flow.phase = FlowPhase::handing_back;
+  set_seam(flow, Side::radio);
+  tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  server.drop_out_of_order();
+  server.send_ack_now();
+}
+
+tcp::SeqNum make_room(Flow& flow, Bytes most) {
+  tcp::Endpoint& endpoint = flow.leg(Side::core).endpoint;
+  const Bytes granted(relay::granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
+  relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
+  const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
+  // The server has no other window to send by, so the usual threshold of a window update does not apply.
+  if (edge - endpoint.rcv_adv() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
+    endpoint.send_ack_now();
+  }
+  return tcp::later(endpoint.rcv_adv(), edge);
+}
+
+KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
+  KnownConnection known = handshake::known(key, flow);
+  for (const Side receiver : both_sides) {
+    const auto at = static_cast<std::size_t>(receiver);
+    const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
+    known.next.at(at) = sender.rcv_nxt();
+    const tcp::SeqNum advertised = sender.rcv_adv();
+    known.edge.at(at) =
+        tcp::later(advertised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
+    if (finished_receiving(flow.leg(receiver))) known.fins |= bit(receiver);
+  }
+  known.running = true;
+  return known;
+}
+
+namespace {
+
+/// True if the segment's numbers are the host's own: it lies in the window advertised to the host, and acknowledges
+/// within the host's own window. Once nothing of the proxy's is unacknowledged, its ACKs do not matter.
+bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  const bool ours_is_left = own.snd_una() != own.snd_nxt();
+  if (ours_is_left && segment.ack > tcp::later(relay::granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge)
+    return false;
+  return segment.seq + max_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
+}
+
+}  // namespace
+
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  Verdict verdict;
+  verdict.ours = segment;
+  if (segment.flags.rst()) {
+    // Without data behind the handback point the RST is as exact for the leg as for the host, else the host decides.
+    verdict.feed = segment.seq == own.rcv_nxt();
+    verdict.forward = !verdict.feed;
+    return verdict;
+  }
+  const bool brings = segment.length() != 0;
+  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edge)) {
+    verdict.forward = true;  // the host decides
+  } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
+    verdict.feed = verdict.whole = true;  // the proxy's ACK was lost
+  } else {
+    const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
+    verdict.forward = brings || segment.ack >= all_of_ours;
+    verdict.feed = !brings || segment.ack > own.snd_una();  // a data segment is no duplicate ACK
+    verdict.believed = true;
+    verdict.ours = acknowledgement_of(segment, own);
+  }
+  return verdict;
+}
+
+void record_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+}
+
+}  // namespace sluice::proxy::handback

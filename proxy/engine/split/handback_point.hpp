@@ -1,0 +1,72 @@
+#pragma once
+
+#include "dataplane/tcp/segment.hpp"
+#include "proxy/engine/base/release_reason.hpp"
+#include "proxy/engine/end_to_end/end_to_end_flow.hpp"
+#include "proxy/engine/flow/flow.hpp"
+
+namespace sluice::proxy::handback {
+
+/// Handback of a split connection to its hosts, also within a transfer. Sequence numbers are the hosts' own, so nothing
+/// is translated. Each direction gets a handback point (handback point) at what the proxy has acknowledged. Bytes
+/// before it are the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are
+/// forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them
+/// are delivered.
+///
+/// The hosts cannot notice it, because:
+///  - every acknowledged byte is delivered before the flow is removed;
+///  - timestamps sent were the other host's own and none was newer than its newest, so its next ones are not older;
+///  - the right edge of a window stays until the other host's own window has reached it (HandbackBlocker::window);
+///  - nothing is held out of order, so no data reported by SACK is discarded.
+
+/// True if a stop of the proxy would break the connection. A byte or FIN is then acknowledged to one host and not by
+/// the other, or a RST is pending. Everything else that is held would be retransmitted by its sender.
+[[nodiscard]] bool breaks_without_us(const Flow& flow);
+
+/// Returns what prevents the handback of the flow from starting, or, once it has started, from completing.
+[[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
+
+/// Limits the window of each host to what the other host accepts, as the first step of a release. The relay holds at
+/// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.
+void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
+
+/// Sets the handback points and enters FlowPhase::handing_back. Requires that nothing is unread, and that each leg is
+/// open in at least one direction.
+void begin(Flow& flow);
+
+/// Returns how far the server may be ahead of the UE when the flow continues with a successor. It may be further ahead
+/// while the flow is split, and would otherwise send all of the excess into the radio queue.
+[[nodiscard]] Bytes max_for_successor(const Flow& flow);
+/// Sets the handback points of a flow with a successor. The window advertised to the server stays, and the successor
+/// opens it.
+void begin_with_successor(Flow& flow);
+/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until the successor is alone. At most
+/// `most` bytes are between the two hosts. Returns the right edge.
+tcp::SeqNum make_room(Flow& flow, Bytes most);
+
+/// Returns the state from which tracking behind the handback points starts: numbers, edges and FINs of each direction.
+/// Requires begin().
+[[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
+
+/// True if all bytes held by the proxy are delivered and acknowledged in both directions.
+[[nodiscard]] bool delivered(const Flow& flow);
+
+/// True if nothing is held in either direction and no leg is closed. Plain forwarding could then take over, apart from
+/// the windows advertised.
+[[nodiscard]] bool at_rest(const Flow& flow);
+
+/// How a segment is processed during a handback.
+struct Verdict {
+  bool forward = false;   ///< forward it unchanged
+  bool feed = false;      ///< deliver `ours` to the proxy's leg
+  bool whole = false;     ///< deliver its payload as well, because it retransmits acknowledged bytes
+  bool believed = false;  ///< its numbers are the host's own, so its window behind the handback point is valid
+  tcp::Segment ours;      ///< the part of the segment that concerns the proxy's leg
+};
+/// Decides how a segment that arrived on `in` is processed during a handback. `edge`: right edge of the widest window
+/// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.
+[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
+/// Records the window of a forwarded and valid segment that arrived on `in` as advertised to the other host.
+void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
+
+}  // namespace sluice::proxy::handback

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/split/split_flows.hpp"
+
+namespace sluice::proxy::icmp_errors {
+
+/// Handles an ICMP error that is also forwarded. It applies to a leg if it quotes a segment in flight from that leg
+/// (RFC 1191, RFC 8201, RFC 5927; RFC 9293 section 3.9.2.2). Thread: the shard's.
+void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx);
+
+}  // namespace sluice::proxy::icmp_errors

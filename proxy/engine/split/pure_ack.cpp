@@ -1,0 +1,85 @@
+#include "proxy/engine/split/pure_ack.hpp"
+
+#include "proxy/engine/split/short_flow.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false and
+/// changes nothing if the flow must be served instead.
+[[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
+                                                           Instant now) {
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
+  if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
+  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
+  context.receive_windows.update_of_server(flow, bearer, now);
+  return true;
+}
+
+/// Opens the other host's window if nothing else is pending. Returns false and changes nothing if the flow must be
+/// served instead. Without a controller the window opens by the acknowledged bytes, and the quota is read when the
+/// window is next advertised.
+template <Side in>
+inline bool has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now) {
+  Leg& sender = flow.leg(opposite(in));
+  if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
+    return false;
+  if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
+  if (in == Side::radio && bearer.rate_control().is_ack_based())
+    return law_has_opened_window(context, flow, bearer, now);
+  sender.space_added = sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) &&
+                       sender.endpoint.add_receive_space(acked);
+  return sender.space_added;
+}
+
+/// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of
+/// serving the flow is applied here; otherwise the flow is scheduled.
+template <Side in>
+inline void after_pure_ack(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked,
+                           Instant now) {
+  constexpr Side sender = opposite(in);
+  if (!has_opened_window<in>(context, flow, bearer, acked, now)) {
+    context.pending.schedule(flow, id, acked_by(in));
+    return;
+  }
+  bearer.load.reserve(flow.share, -std::int64_t{acked});
+  if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
+    context.pending.schedule(flow, id, due_to(sender));
+    return;
+  }
+  context.keep_journal(flow, id);
+  context.flow_timers.update(flow, id, now);
+}
+
+}  // namespace
+
+template <Side in>
+bool pure_ack::receive(SplitContext& context, packet::Packet& packet, const tcp::Segment& segment, Flow& flow,
+                       FlowId id, Instant now) {
+  Leg& own = flow.leg(in);
+  Leg& other = flow.leg(opposite(in));
+  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
+  const bool feeds_controller = in == Side::radio && bearer.rate_control().uses_ack_feedback();
+  const tcp::SeqNum before = own.endpoint.snd_una();
+  tcp::AckSample ack_sample;
+  if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &ack_sample : nullptr)) [[unlikely]]
+    return false;
+  packet.reset();
+  if (feeds_controller) context.budget_sharing.on_ack(flow, id, bearer, ack_sample, now);
+  other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  flow.last_activity = now;
+  if (other.keepalive_passed) [[unlikely]] {
+    other.keepalive_passed = false;
+    other.endpoint.answer_keepalive();
+  }
+  relay::record_progress(flow, in, now);
+  after_pure_ack<in>(context, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
+  return true;
+}
+
+template bool pure_ack::receive<Side::radio>(SplitContext&, packet::Packet&, const tcp::Segment&, Flow&, FlowId,
+                                             Instant);
+template bool pure_ack::receive<Side::core>(SplitContext&, packet::Packet&, const tcp::Segment&, Flow&, FlowId,
+                                            Instant);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/flow/flow.hpp"
+
+// Short-flow priority: a flow is short until it has sent smvs.short_flow bytes. While a bearer has an active short flow
+// beside downloads, its controller lowers the queue target (Bearer::expect_short_flow).
+
+namespace sluice::proxy::short_flow {
+
+/// Starts the short-flow period of a connection that both hosts have agreed on and that is about to be split.
+void begin(Flow& flow, Bearer& bearer, Instant now);
+/// Ends the flow's status as a short flow.
+[[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
+
+/// Extends the short-flow period for an active short flow. Returns false if the flow has reached smvs.short_flow bytes;
+/// the caller then calls end().
+[[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
+  if (flow.sent_to_radio >= bearer.settings().smvs.short_flow) return false;
+  bearer.expect_short_flow(now);
+  return true;
+}
+
+/// Updates a short flow after service. `over`: true if its hosts have closed it or it is to be released.
+inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
+  if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
+}
+
+}  // namespace sluice::proxy::short_flow

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/flow_journal.hpp"
+#include "proxy/engine/rate_control/budget_sharing.hpp"
+#include "proxy/engine/rate_control/receive_window_control.hpp"
+#include "proxy/engine/rate_control/split_flow_controllers.hpp"
+#include "proxy/engine/relay/relay.hpp"
+#include "proxy/engine/relay/relay_buffer_quota.hpp"
+#include "proxy/engine/relay/undelivered_ack_limit.hpp"
+#include "proxy/engine/split/flow_timers.hpp"
+#include "proxy/engine/split/pending_flows.hpp"
+
+namespace sluice::proxy {
+
+/// Shared context of the functions that process split connections (`arrivals`, `cut_through`, `hearing`, `sending`):
+/// one member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
+/// shard's.
+struct SplitContext {
+  /// Keeps references to the context, which outlives it.
+  SplitContext(const ShardContext& shard_context, FlowJournal kept)
+      : shard(shard_context),
+        ack_limit(shard.config.limits),
+        buffer_quota(shard.config, shard.budget),
+        receive_windows(shard.registry, shard.config.limits.max_flows, buffer_quota, ack_limit),
+        flow_controllers(shard.registry, shard.config.limits.max_flows),
+        budget_sharing(shard.config.limits.max_flows),
+        flow_timers(shard),
+        journal(kept),
+        pending(shard.config.limits.max_flows) {}
+  SplitContext(const SplitContext&) = delete;
+  SplitContext& operator=(const SplitContext&) = delete;
+
+  /// Updates the journal entry if the flow's exposure has changed. Call it before anything leaves that acknowledges,
+  /// because the journal must never contain less than the hosts have received.
+  void keep_journal(Flow& flow, FlowId id) {
+    if (!journal.keeps()) return;
+    if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+
+  const ShardContext shard;
+  UndeliveredAckLimit ack_limit;
+  RelayBufferQuota buffer_quota;
+  ReceiveWindowControl receive_windows;
+  SplitFlowControllers flow_controllers;
+  BudgetSharing budget_sharing;
+  FlowTimers flow_timers;
+  FlowJournal journal;
+  PendingFlows pending;
+
+ private:
+  /// Writes the journal entry, and records that in the flow.
+  [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
+    flow.journaled = exposed;
+    journal.record(id, flow, exposed);
+  }
+};
+
+/// True if only the buffer quota limits this flow's windows: no controller steers it, its ACKs feed no estimator, no
+/// ACK is withheld, it is no short flow, and it has no unsent bytes.
+[[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
+  return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
+         !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
+         flow.share.backlog == 0;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,115 @@
+// Ends of split connections: closed by both hosts, displaced by new connections, or ended because the proxy stops.
+// SplitFlows calls these functions from its timer and its service loop, FlowWalk calls end_now(). Invariant: every flow
+// that ends is counted once, and its successor is closed or continues. TIME-WAIT follows RFC 9293 section 3.6.1.
+#include <algorithm>
+
+#include "proxy/engine/split/split_flows.hpp"
+#include "proxy/engine/split/transmit.hpp"
+
+namespace sluice::proxy {
+
+/// Handles the timer of a flow in TIME-WAIT and closes it if the wait is over. Returns false if something must be sent,
+/// so that the flow must be served.
+bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
+  if (flow.release_reason != ReleaseReason::none) return false;
+  for (Leg& leg : flow.legs) {
+    if (leg.endpoint.next_deadline() <= now) leg.endpoint.on_timer(now);
+    if (!leg.endpoint.is_over() || leg.reset_pending || leg.endpoint.wants_to_send(now)) return false;
+  }
+  if (relay::finished(flow)) {
+    end_finished(flow, id, now);
+  } else {
+    context_.flow_timers.update(flow, id, now);
+  }
+  return true;
+}
+
+void SplitFlows::enter_time_wait(Flow& flow, FlowId id, Instant now) {
+  context_.flow_timers.rearm(flow, id, now);
+  displace(time_wait_.enter(flow, id, context_.shard.registry), now);
+}
+
+void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
+  count_end(flow, id);
+  close(id, now);
+}
+
+bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
+  if (!flow.terminated()) {
+    close(id, now);
+    return true;
+  }
+  if (!relay::owes(flow)) {
+    if (flow.release_reason == ReleaseReason::none) flow.release_reason = ReleaseReason::released_drain;
+    handback_.release(flow, now);
+    close(id, now);
+    return true;
+  }
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  flow.reset_reason = ResetReason::reset_stop;
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).reset_pending = false;
+    flow.leg(side).endpoint.abort();
+    transmit::emit(context_, flow, bearer, side, Bytes::max(), transmit::Budget::own, now);
+  }
+  if (!relay::both_legs_closed(flow)) return false;
+  context_.shard.counters.add(Counter::flows_reset_by_stop);
+  close(id, now);
+  return true;
+}
+
+void SplitFlows::count_end(const Flow& flow, FlowId id) {
+  bool reset = false;
+  bool timed_out = false;
+  bool abandoned = true;  // an aborted flow was counted when it was aborted
+  for (const Leg& leg : flow.legs) {
+    reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
+    timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
+    abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
+  }
+  if (abandoned) return;
+  context_.shard.counters.add(timed_out ? Counter::flows_timed_out
+                              : reset   ? Counter::flows_reset
+                                        : Counter::flows_closed);
+  if (timed_out || reset) return;
+  // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
+  const auto ticks = static_cast<std::int32_t>(tcp::tick::ms(flow.last_activity) - begun_[id]);
+  const bool ordinary = context_.shard.registry.bearer(flow.bearer).ordinary();
+  times_of(context_.shard.times, ordinary)
+      .flow_completion.record(tcp::tick::ms_duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
+}
+
+void SplitFlows::make_room(Instant now) {
+  displace(time_wait_.oldest(context_.shard.registry), now);
+}
+
+void SplitFlows::displace(FlowId id, Instant now) {
+  if (id == no_id) return;
+  context_.shard.counters.add(Counter::time_waits_displaced);
+  count_end(context_.shard.registry.flow(id), id);
+  close(id, now);
+}
+
+void SplitFlows::close(FlowId id, Instant now) {
+  Flow& flow = context_.shard.registry.flow(id);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  const bool short_flow = flow.share.short_flow;
+  bearer.load.change(flow.share, {});
+  if (short_flow) bearer.end_short_flow(now);
+  context_.buffer_quota.forget(flow);
+  context_.receive_windows.forget(flow, context_.shard.registry.bearer(flow.bearer));
+  leave(flow, id, bearer);
+  context_.pending.record_closed(flow);
+  const EndToEndId successor = flow.successor;
+  const bool over = flow.terminated() && relay::both_legs_closed(flow);
+  if (flow.terminated()) context_.journal.end(id);
+  context_.shard.registry.close(id, now);
+  if (successor == no_id) return;
+  if (over) {
+    end_to_end_.close(successor, now);
+  } else {
+    end_to_end_.inherit(successor, now);
+  }
+}
+
+}  // namespace sluice::proxy

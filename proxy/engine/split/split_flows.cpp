@@ -1,0 +1,280 @@
+// Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard,
+// classifier and ReportDispatcher call serve_pending(), Shard calls on_due(); receive paths only schedule. Invariant:
+// the journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after
+// each service.
+#include "proxy/engine/split/split_flows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/engine/relay/leg_output.hpp"
+#include "proxy/engine/split/handback_point.hpp"
+#include "proxy/engine/split/rx_path.hpp"
+#include "proxy/engine/split/short_flow.hpp"
+#include "proxy/engine/split/transmit.hpp"
+
+namespace sluice::proxy {
+
+SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
+                       const flow::HashKey& secret)
+    : context_(shard, journal),
+      end_to_end_(end_to_end),
+      stall_timeout_(context_.shard),
+      handback_(context_.shard, end_to_end, context_.buffer_quota, context_.ack_limit, secret),
+      time_wait_(shard.config.limits.max_flows),
+      paced_(shard.config.limits.max_flows),
+      begun_(shard.config.limits.max_flows) {}
+
+handshake::LegConfigs SplitFlows::endpoint_configs(FlowId id) {
+  const tcp::EndpointConfig& legs = context_.shard.registry.policies().legs();
+  const std::array<packet::LinkLimit, 2>& ports = context_.shard.queue.ports();
+  if (!legs.wants_pacing()) return {{&legs, &legs}, ports};
+  std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
+  return {{&places[0].begin(legs), &places[1].begin(legs)}, ports};
+}
+
+void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
+  context_.shard.queue.set_port(side, limit);
+  context_.shard.registry.flows().for_each([&](FlowId id, Flow& flow) {
+    if (!flow.terminated()) return;
+    Leg& leg = flow.leg(side);
+    const tcp::SynOptions& host =
+        side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
+    leg.endpoint.port_carries(host.mss, limit.mss(leg.headers), now);
+    schedule(flow, id, StreamEvents::all);
+  });
+  serve_pending(now);
+  context_.shard.queue.flush(now);
+}
+
+Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
+  return context_.receive_windows.first(context_.shard.registry.bearer(flow.bearer), from);
+}
+
+void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  if (context_.journal.keeps()) context_.journal.begin(id, flow, context_.shard.registry.key_of(id));
+  begun_[id] = tcp::tick::ms(now);
+  context_.ack_limit.hold(flow);
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
+  context_.shard.registry.record_change(flow.bearer);
+  bearer.use();
+}
+
+void SplitFlows::serve_all_pending(Instant now) {
+  context_.pending.serve_all(context_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
+}
+
+/// True if the quota must be read again before the host behind `in` is sent its window. That window is steered by no
+/// controller and has opened since the quota was last read.
+template <Side in>
+inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
+  const Leg& leg = flow.leg(in);
+  return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !context_.buffer_quota.limit_is_fresh(flow, in, now);
+}
+
+/// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
+template <Side in>
+inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
+  Leg& from = flow.leg(in);
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  if (!bearer.rate_control().is_rate_controlled() && window_is_due<in>(flow, now)) {
+    if constexpr (in == Side::core) {
+      context_.receive_windows.update_of_server(flow, bearer, now);
+    } else {
+      context_.receive_windows.update_of_ue(flow, bearer, now);
+    }
+  }
+  context_.keep_journal(flow, id);
+  const tcp::SeqNum before = from.endpoint.rcv_adv();
+  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, context_.shard);
+  from.endpoint.emit_due(now, output, Bytes::max());
+  context_.buffer_quota.record_advertised(from);
+  bearer.load.reserve(flow.share, from.endpoint.rcv_adv() - before);
+  context_.flow_timers.update(flow, id, now);
+}
+
+inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
+  const StreamEvents events = std::exchange(flow.events, StreamEvents::none);
+  if (events == due_to(Side::core)) return send_due<Side::core>(flow, id, now);
+  if (events == due_to(Side::radio)) return send_due<Side::radio>(flow, id, now);
+  if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) [[unlikely]] {
+    serve_slow_path(flow, id, now);
+    return;
+  }
+  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  // Received data uses window that its sender knows of. Without a controller, acknowledged data opens a window, and the
+  // quota is read again when that window is advertised.
+  const bool rate_controlled = bearer.rate_control().is_rate_controlled();
+  bool opens = contains(events, StreamEvents::acked_by_radio);
+  if (contains(events, StreamEvents::data_to_radio)) {
+    opens = opens ||
+            (rate_controlled ? ReceiveWindowControl::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
+    relay::pump_fast_path(flow, Side::radio);
+  }
+  if (opens) context_.receive_windows.update_of_server(flow, bearer, now);
+  if (contains(events, StreamEvents::data_to_core)) relay::pump_fast_path(flow, Side::core);
+  if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
+      (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
+    context_.receive_windows.update_of_ue(flow, bearer, now);
+  if (UndeliveredAckLimit::waits(flow)) [[unlikely]]
+    context_.ack_limit.allow(flow, bearer);
+  context_.keep_journal(flow, id);
+  // Without any of these conditions, held and advertised bytes have the same sum as before.
+  if (transmit::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
+      flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
+    update_accounting(flow, bearer, events);
+  if (flow.share.short_flow) [[unlikely]]
+    short_flow::follow(flow, bearer, /*over=*/false, now);
+  context_.flow_timers.update(flow, id, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
+    transmit::distribute_budget(context_, bearer, now);
+}
+
+/// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
+void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
+  const BearerId of = flow.bearer;
+  Bearer& bearer = context_.shard.registry.bearer(of);
+  const bool stays = flow.release_reason != ReleaseReason::none ? serve_releasing(flow, bearer, id, now)
+                                                                : serve_repairing(flow, bearer, id, now);
+  // The flow may be closed, and its bearer with it.
+  if (!stays && !context_.shard.registry.bearers().contains(of)) return;
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
+    transmit::distribute_budget(context_, bearer, now);
+}
+
+/// Serves a flow in recovery or closing. Returns false if the flow was closed.
+bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  if (is_fully_closed(flow, bearer, now)) {
+    context_.keep_journal(flow, id);
+    update_accounting(flow, bearer, StreamEvents::all);
+  } else {
+    relay_ends(flow, id, bearer, now);
+  }
+  if (flow.share.short_flow)
+    short_flow::follow(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
+  if (relay::finished(flow)) {
+    end_finished(flow, id, now);
+    return false;
+  }
+  if (!flow.in_time_wait && relay::both_legs_closed(flow)) {
+    enter_time_wait(flow, id, now);
+  } else {
+    context_.flow_timers.update(flow, id, now);
+    stall_timeout_.watch_holes(flow, id);
+  }
+  return true;
+}
+
+/// True if both FINs are acknowledged and no data, ACK, window update or RST is pending on either leg.
+inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now) {
+  for (const Leg& leg : flow.legs) {
+    const tcp::Endpoint& endpoint = leg.endpoint;
+    if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
+    if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
+  }
+  return !flow.share.window_closed && !UndeliveredAckLimit::waits(flow) && !bearer.rate_control().limits_inflight();
+}
+
+/// Relays payload, FINs and windows, and lets both legs send.
+void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  relay::pass_keepalives(flow);
+  // A host that has sent a FIN needs no window.
+  if (flow.leg(Side::radio).endpoint.expects_data()) context_.receive_windows.update_of_ue(flow, bearer, now);
+  if (flow.leg(Side::core).endpoint.expects_data() || flow.share.window_closed)
+    context_.receive_windows.update_of_server(flow, bearer, now);
+  emit_with_ends(flow, id, bearer, now);
+}
+
+bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  if (flow.release_reason == ReleaseReason::never_split) {
+    close(id, now);
+    return false;
+  }
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  relay::pass_keepalives(flow);
+  handback_.advance(flow, now);
+  emit_with_ends(flow, id, bearer, now);
+  if (relay::finished(flow)) {
+    count_end(flow, id);
+  } else if (Handback::is_complete(flow)) {
+    handback_.release(flow, now);
+  } else {
+    context_.flow_timers.update(flow, id, now);
+    stall_timeout_.watch_holes(flow, id);
+    return true;
+  }
+  close(id, now);
+  return false;
+}
+
+/// Sends what can be sent, and forwards an abnormal end that sending may have caused.
+void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  if (UndeliveredAckLimit::waits(flow)) context_.ack_limit.allow(flow, bearer);
+  context_.keep_journal(flow, id);
+  transmit::emit(context_, flow, bearer, now);
+  if (relay::has_news_of_end(flow)) [[unlikely]]
+    pass_news_of_end(flow, bearer, now);
+  update_accounting(flow, bearer, StreamEvents::all);
+}
+
+void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  transmit::emit(context_, flow, bearer, now);
+}
+
+void SplitFlows::use_budget(Bearer& bearer, Instant now) {
+  transmit::distribute_budget(context_, bearer, now);
+  serve_pending(now);
+}
+
+/// Updates the flow's share in the bearer's sums and in the memory budget.
+void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()),
+                     context_.buffer_quota.record(flow, events), moving);
+}
+
+void SplitFlows::on_due(FlowId id, Instant now) {
+  Flow& flow = context_.shard.registry.flow(id);
+  const ShardTimeouts& timeouts = context_.shard.config.timeouts;
+  if (!flow.terminated()) {
+    if (now - flow.last_activity >= timeouts.handshake) {
+      context_.shard.counters.add(Counter::handshake_timeouts);
+      close(id, now);
+    } else {
+      context_.shard.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
+    }
+    return;
+  }
+  if (now - flow.last_activity >= timeouts.idle && handback::at_rest(flow)) {
+    flow.release_reason = ReleaseReason::released_idle;
+    handback_.release(flow, now);
+    close(id, now);
+    return;
+  }
+  if (const Instant due = FlowTimers::next_deadline(flow);
+      due > now && context_.flow_timers.may_be_put_off(flow, now)) {
+    context_.flow_timers.arm(flow, id, due, now);
+    return;
+  }
+  if (flow.in_time_wait && on_time_wait_timer(flow, id, now)) return;
+  stall_timeout_.end(flow, now);
+  for (const Side side : {Side::radio, Side::core}) {
+    tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+    if (endpoint.next_deadline() > now) continue;
+    const auto before = endpoint.counters().timeouts;
+    endpoint.on_timer(now);
+    if (endpoint.counters().timeouts != before) {
+      context_.shard.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
+    }
+  }
+  schedule(flow, id, StreamEvents::all);
+}
+
+}  // namespace sluice::proxy

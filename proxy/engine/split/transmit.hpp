@@ -1,0 +1,25 @@
+#pragma once
+
+#include "proxy/engine/split/split_context.hpp"
+
+// Transmission on both legs of split connections, with the accounting that follows: the bearer's grant, per-flow window
+// controllers and the ACK-based controller. Flows that share the ACK-based window use what another one leaves, in turn
+// and short flows first. Thread: the shard's.
+
+namespace sluice::proxy::transmit {
+
+/// How much of a window that flows share under the ACK-based controller: the flow's own part, or also what others
+/// leave.
+enum class Budget : std::uint8_t { own, all };
+
+/// Lets both legs send what they can. Returns true if something may have been sent to the server, or an ACK to the UE.
+bool emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now);
+/// Lets the leg on `side` send what it can, towards the radio at most `most` IP bytes.
+void emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
+/// Accounts for `sent` IP bytes of data just sent to the radio.
+void count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
+/// Distributes unused budget of the ACK-based window to a few flows per call, in round-robin order. Their sends, or the
+/// ACKs for data in flight, trigger the next call.
+[[gnu::noinline]] void distribute_budget(SplitContext& context, Bearer& bearer, Instant now);
+
+}  // namespace sluice::proxy::transmit

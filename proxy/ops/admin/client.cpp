@@ -1,0 +1,49 @@
+#include "proxy/ops/admin/client.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <optional>
+#include <stdexcept>
+
+namespace sluice::admin {
+namespace {
+
+using boost::asio::local::stream_protocol;
+using boost::system::error_code;
+
+/// Maximum length of an answer in bytes.
+constexpr std::size_t longest_answer = std::size_t{64} << 20;
+
+}  // namespace
+
+Answer ask(const std::string& socket, const std::string& line, std::chrono::milliseconds timeout) {
+  if (socket.empty() || socket.size() >= 108) throw std::runtime_error("bad socket path '" + socket + "'");
+  boost::asio::io_context context;
+  stream_protocol::socket connection(context);
+  error_code error;
+  connection.connect(stream_protocol::endpoint(socket), error);
+  if (error) {
+    throw std::runtime_error("nobody answers on " + socket + " (" + error.message() +
+                             "); is the program running, and is this its admin socket?");
+  }
+  std::string input;
+  std::optional<std::size_t> length;
+  const std::string request = line + "\n";
+  boost::asio::async_write(connection, boost::asio::buffer(request), [&](const error_code& sent, std::size_t) {
+    error = sent;
+    if (sent) return;
+    boost::asio::async_read_until(connection, boost::asio::dynamic_buffer(input, longest_answer), '\n',
+                                  [&](const error_code& received, std::size_t bytes) {
+                                    error = received;
+                                    if (!received) length = bytes;
+                                  });
+  });
+  context.run_for(timeout);
+  if (error) throw std::runtime_error("no answer on " + socket + ": " + error.message());
+  if (!length) throw std::runtime_error("no answer on " + socket + " in time");
+  return Answer::from_line(input.substr(0, *length - 1));
+}
+
+}  // namespace sluice::admin

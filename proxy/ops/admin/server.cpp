@@ -1,0 +1,205 @@
+// Serves the admin socket: reads command lines, writes answers, and streams captures and traces. proxy/runtime creates
+// it. Invariant: input, connections and idle time of clients are bounded, and a client that reads slowly delays only
+// its own stream.
+#include "proxy/ops/admin/server.hpp"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::admin {
+namespace {
+
+using boost::asio::local::stream_protocol;
+using boost::system::error_code;
+
+/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
+constexpr auto pause_after_error = std::chrono::milliseconds(100);
+
+/// Delay before a stream without data is polled again.
+constexpr auto pause_of_stream = std::chrono::milliseconds(20);
+/// Maximum bytes requested from a stream at once.
+constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
+
+}  // namespace
+
+/// Connection of one client.
+class Server::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Server& server, stream_protocol::socket socket)
+      : server_(&server),
+        socket_(std::move(socket)),
+        timer_(socket_.get_executor()),
+        stream_timer_(socket_.get_executor()) {}
+
+  void start() { read(); }
+
+  /// Sends an error and closes the connection.
+  void dismiss(const std::string& why) {
+    last_ = true;
+    write(Answer::failure(why));
+  }
+
+  void close() {
+    server_ = nullptr;
+    error_code ignored;
+    timer_.cancel(ignored);
+    stream_timer_.cancel(ignored);
+    socket_.close(ignored);
+    stream_.reset();
+  }
+
+ private:
+  void leave() {
+    if (server_ != nullptr) server_->connections_.erase(shared_from_this());
+    close();
+  }
+
+  /// Closes the connection unless the timer is cancelled or restarted in time.
+  void watch() {
+    timer_.expires_after(server_->limits_.idle);
+    timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      if (!error) self->leave();
+    });
+  }
+
+  void read() {
+    watch();
+    boost::asio::async_read_until(
+        socket_, boost::asio::dynamic_buffer(input_, server_->limits_.line_bytes), '\n',
+        [self = shared_from_this()](const error_code& error, std::size_t length) { self->on_line(error, length); });
+  }
+
+  void on_line(const error_code& error, std::size_t length) {
+    if (server_ == nullptr) return;
+    if (error == boost::asio::error::not_found) return dismiss("the line is too long");
+    if (error) return leave();
+    const std::string line = input_.substr(0, length - 1);
+    input_.erase(0, length);
+    error_code ignored;
+    timer_.cancel(ignored);  // a command may take long; its own deadline bounds it
+    server_->commands_.run(line, [self = shared_from_this(), done = false](const Answer& answer) mutable {
+      if (!std::exchange(done, true)) self->write(answer);
+    });
+  }
+
+  void write(const Answer& answer) {
+    if (server_ == nullptr) return;
+    output_ = answer.to_line();
+    stream_ = answer.stream;
+    watch();
+    boost::asio::async_write(socket_, boost::asio::buffer(output_),
+                             [self = shared_from_this()](const error_code& error, std::size_t) {
+                               if (self->server_ == nullptr) return;
+                               if (error || self->last_) return self->leave();
+                               if (self->stream_) return self->begin_stream();
+                               self->read();
+                             });
+  }
+
+  void begin_stream() {
+    await_hang_up();
+    pass_on();
+  }
+
+  /// Ends the stream when the client closes its sending half or sends anything.
+  void await_hang_up() {
+    socket_.async_read_some(boost::asio::buffer(last_words_),
+                            [self = shared_from_this()](const error_code&, std::size_t) {
+                              if (self->server_ != nullptr && self->stream_) self->stream_->finish();
+                            });
+  }
+
+  /// Sends the bytes that the stream has. They stay in the stream while the client takes none.
+  void pass_on() {
+    output_.clear();
+    const bool more = stream_->take(output_, stream_bytes);
+    last_ = !more;
+    error_code ignored;
+    timer_.cancel(ignored);
+    if (!output_.empty()) return send_part(0);
+    if (last_) return leave();
+    stream_timer_.expires_after(pause_of_stream);
+    stream_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      if (!error && self->server_ != nullptr) self->pass_on();
+    });
+  }
+
+  void send_part(std::size_t begin) {
+    if (begin == output_.size()) return last_ ? leave() : pass_on();
+    watch();
+    socket_.async_write_some(boost::asio::buffer(output_) + begin,
+                             [self = shared_from_this(), begin](const error_code& error, std::size_t sent) {
+                               if (self->server_ == nullptr) return;
+                               if (error) return self->leave();
+                               self->send_part(begin + sent);
+                             });
+  }
+
+  Server* server_;  ///< null once closed
+  stream_protocol::socket socket_;
+  boost::asio::steady_timer timer_;
+  std::string input_;
+  std::string output_;
+  bool last_ = false;
+  std::shared_ptr<ByteStream> stream_;  ///< stream that follows the answer
+  boost::asio::steady_timer stream_timer_;
+  std::array<char, 1> last_words_{};
+};
+
+Server::Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits,
+               Warn warn)
+    : commands_(std::move(commands)),
+      limits_(limits),
+      warn_(std::move(warn)),
+      acceptor_(context),
+      file_(context, std::move(place), acceptor_),
+      pause_(context) {
+  error_code error;
+  acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) throw std::runtime_error("the admin socket " + path() + " cannot be opened: " + error.message());
+  accept();
+}
+
+Server::~Server() {
+  for (const auto& connection : connections_) connection->close();
+}
+
+void Server::accept() {
+  acceptor_.async_accept([this](const error_code& error, stream_protocol::socket socket) {
+    if (error == boost::asio::error::operation_aborted) return;
+    if (error) return accept_later(error);
+    shut_out_ = false;
+    begin(std::move(socket));
+    accept();
+  });
+}
+
+void Server::accept_later(const error_code& why) {
+  if (!std::exchange(shut_out_, true) && warn_) {
+    warn_("the admin socket " + path() + " cannot let a client in: " + why.message() + "; it is tried again");
+  }
+  pause_.expires_after(pause_after_error);
+  pause_.async_wait([this](const error_code& error) {
+    if (!error) accept();
+  });
+}
+
+void Server::begin(stream_protocol::socket socket) {
+  const bool full = connections_.size() >= limits_.connections;
+  const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+  // One connection beyond the limit receives an error; further ones are closed at once.
+  if (connections_.size() > limits_.connections) return connection->close();
+  connections_.insert(connection);
+  if (full) {
+    connection->dismiss("too many connections");
+  } else {
+    connection->start();
+  }
+}
+
+}  // namespace sluice::admin

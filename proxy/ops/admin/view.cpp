@@ -1,0 +1,86 @@
+// Reduces the answers to `bearers` and `flows` to the columns that `sluicectl` prints. It changes only what people
+// see; --json and --wide bypass it. A value that the answer lacks is null, so that programs of other versions are
+// readable.
+#include "proxy/ops/admin/view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace sluice::admin {
+namespace {
+
+constexpr double kilo = 1e-3;
+constexpr double mega = 1e-6;
+
+struct Column {
+  std::string_view title;
+  std::string_view key;  ///< key in the answer
+  double scale = 0;      ///< factor into the title's unit; 0 if the value stays as it is
+};
+
+constexpr std::string_view delay_title = "delay_ms";
+
+constexpr Column bearer_columns[] = {{"ue", "ue"},
+                                     {"mode", "mode"},
+                                     {"flows", "flows"},
+                                     {"steered_by", "steered_by"},
+                                     {"rate_Mbps", "mean_rate_bps", mega},
+                                     {"queue_kB", "queue_bytes", kilo},
+                                     {delay_title, "queue_delay_ms", 1},
+                                     {"flight_kB", "in_flight_bytes", kilo},
+                                     {"held_kB", "held_bytes", kilo},
+                                     {"fallbacks", "fallbacks"}};
+
+constexpr Column flow_columns[] = {{"ue", "ue"},
+                                   {"server", "server"},
+                                   {"phase", "phase"},
+                                   {"state", "radio_state"},
+                                   {"radio_ms", "radio_srtt_ms", 1},
+                                   {"core_ms", "core_srtt_ms", 1},
+                                   {"flight_kB", "radio_in_flight_bytes", kilo},
+                                   {"held_kB", "radio_held_bytes", kilo},
+                                   {"rexmit", "radio_retransmissions"}};
+
+Json value_of(const Json& item, const Column& column) {
+  const auto at = item.find(column.key);
+  if (at == item.end()) return nullptr;
+  if (column.scale == 0 || !at->is_number()) return *at;
+  return at->get<double>() * column.scale;
+}
+
+Json narrowed(const Json& list, std::span<const Column> columns) {
+  Json rows = Json::array();
+  for (const Json& item : list) {
+    if (!item.is_object()) return list;
+    Json row = Json::object();
+    for (const Column& column : columns) row[std::string(column.title)] = value_of(item, column);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Shows the reason of a release or reset in place of the TCP state, because a line has space for one of them. The
+/// prefix of a release is dropped, because the phase beside it shows it.
+Json flows(const Json& list) {
+  constexpr std::string_view released = "released_";
+  Json rows = narrowed(list, flow_columns);
+  for (std::size_t i = 0; i < rows.size() && rows[i].contains("state"); ++i) {
+    const auto at = list[i].find("reason");
+    if (at == list[i].end() || !at->is_string() || at->get_ref<const std::string&>().empty()) continue;
+    const std::string& reason = at->get_ref<const std::string&>();
+    rows[i]["state"] = reason.starts_with(released) ? reason.substr(released.size()) : reason;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json view_of(std::string_view command, const Json& answer) {
+  if (!answer.is_array()) return answer;
+  if (command == "bearers") return narrowed(answer, bearer_columns);
+  if (command == "flows") return flows(answer);
+  return answer;
+}
+
+}  // namespace sluice::admin

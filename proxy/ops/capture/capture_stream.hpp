@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/ops/admin/byte_stream.hpp"
+#include "proxy/ops/capture/frame_tap.hpp"
+
+namespace sluice::capture {
+
+/// Clocks of a capture: that of the shards and wall-clock time.
+struct Clock {
+  std::function<Instant()> now;         ///< clock of the shards
+  std::function<std::uint64_t()> wall;  ///< wall clock in nanoseconds since 1970
+};
+
+/// Byte stream of one capture in pcapng format, merged by time from the taps of all shards. The stream ends after the
+/// duration or on the client's request, and then reports lost frames. Thread: the control thread.
+class CaptureStream final : public admin::ByteStream {
+ public:
+  struct Parts {
+    std::string program;                 ///< program name written to the file
+    std::array<std::string, 2> devices;  ///< device names, indexed by Side
+    Clock clock;
+    std::function<void()> detach;    ///< requests that the shards stop using the taps
+    std::function<bool()> detached;  ///< true once no shard uses the taps
+  };
+  CaptureStream(Parts parts, std::vector<std::shared_ptr<FrameTap>> taps, std::optional<Duration> duration);
+  ~CaptureStream() override;
+  CaptureStream(const CaptureStream&) = delete;
+  CaptureStream& operator=(const CaptureStream&) = delete;
+
+  bool take(std::string& out, std::size_t most) override;
+  void finish() override;
+
+ private:
+  struct Source {
+    std::shared_ptr<FrameTap> tap;
+    std::vector<std::uint8_t> bytes;  ///< bytes taken from the tap and not yet written
+  };
+  /// Moves complete frames from the taps to `out`, sorted by time.
+  void drain(std::string& out, std::size_t most);
+  /// Appends the statistics blocks that end the capture.
+  void end(std::string& out);
+  [[nodiscard]] bool drained() const;
+  [[nodiscard]] std::uint64_t wall_time(std::int64_t at) const { return static_cast<std::uint64_t>(at + to_wall_); }
+
+  Parts parts_;
+  std::vector<Source> sources_;
+  std::uint32_t snap_length_;
+  std::int64_t begun_at_;
+  /// Wall-clock time less the shards' clock, measured once so that time stamps never go backwards.
+  std::int64_t to_wall_;
+  std::optional<Instant> deadline_;
+  std::optional<Instant> ended_;  ///< time at which the capture was asked to end
+  bool introduced_ = false;
+};
+
+}  // namespace sluice::capture

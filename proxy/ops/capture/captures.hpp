@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/ops/admin/command.hpp"
+#include "proxy/ops/capture/capture_stream.hpp"
+#include "proxy/ops/capture/tap_slot.hpp"
+
+namespace sluice::capture {
+
+/// Manages up to max_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
+class Captures {
+ public:
+  /// Ring size in bytes of one capture at one shard.
+  static constexpr std::size_t room = std::size_t{4} << 20U;
+
+  struct Program {
+    std::string name;
+    std::array<std::string, 2> devices;  ///< device names, indexed by Side
+    std::vector<TapSlot*> shards;        ///< slots of the shards, which outlive the captures
+    std::function<void()> wake;          ///< makes every shard check its slot soon
+    Clock clock;
+  };
+  /// The object outlives its captures and the shards' threads.
+  explicit Captures(Program program) : program_(std::move(program)), sets_(program_.shards.size()) {}
+  Captures(const Captures&) = delete;
+  Captures& operator=(const Captures&) = delete;
+
+  /// Starts a capture with the options of a Request. Returns an answer with a pcapng stream, or an error.
+  [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
+  /// Makes the shards also pass their frames to `recorders`, independent of captures. Called once.
+  void record(std::vector<std::shared_ptr<FrameSink>> recorders);
+  [[nodiscard]] const Clock& time_source() const { return program_.clock; }
+  [[nodiscard]] std::size_t running() const { return running_.size(); }
+  /// Frees tap sets that no shard uses any more. Called about once a second.
+  void tidy();
+
+ private:
+  using Taps = std::vector<std::shared_ptr<FrameTap>>;  ///< taps of a capture, indexed by shard
+  struct Running {
+    std::uint64_t id;
+    Taps taps;
+  };
+
+  void end(std::uint64_t id);
+  /// Offers every shard a new set with the current captures and recorders.
+  void notify_shards();
+  /// True if every shard uses the tap set of this generation or a newer one.
+  [[nodiscard]] bool shards_have(std::uint64_t generation) const;
+
+  Program program_;
+  std::vector<Running> running_;
+  std::vector<std::shared_ptr<FrameSink>> recorders_;  ///< recorders, indexed by shard; empty if there are none
+  /// Tap sets by shard; the last one is the newest offered.
+  std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
+  std::uint64_t generation_ = 0;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace sluice::capture

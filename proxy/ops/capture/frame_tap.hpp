@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/lockfree/policies.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proxy/ops/capture/filter.hpp"
+#include "proxy/ops/capture/frame_sink.hpp"
+
+namespace sluice::capture {
+
+/// Ring of bytes that carries frames from one shard to one capture. The writer is the shard's thread, the reader the
+/// control thread. A frame that does not fit is counted and lost, so neither thread waits.
+class FrameTap final : public FrameSink {
+ public:
+  /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
+  FrameTap(const Filter& filter, std::size_t room);
+
+  [[nodiscard]] const Filter& filter() const { return filter_; }
+  [[nodiscard]] bool takes(const Frame& frame) override;
+  [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
+  /// Writes the frame to the ring if its decision is selected.
+  void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
+
+  /// Reader: appends the available bytes, at most `most`. A frame can be split between two calls.
+  void take(std::vector<std::uint8_t>& out, std::size_t most);
+  /// Reader: true if no bytes are available.
+  [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
+  /// Returns the frame counts, indexed by Wire::index(). Any thread.
+  [[nodiscard]] std::array<WireCounts, wire_count> counts() const;
+
+ private:
+  struct Count {
+    std::atomic<std::uint64_t> seen{0};
+    std::atomic<std::uint64_t> wanted{0};
+    std::atomic<std::uint64_t> lost{0};
+  };
+  /// Increments a counter without an atomic read-modify-write, because only the shard writes it.
+  static void add_one(std::atomic<std::uint64_t>& count) {
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  const Filter filter_;
+  boost::lockfree::spsc_queue<std::uint8_t> ring_;
+  std::array<Count, wire_count> counts_;
+};
+
+}  // namespace sluice::capture

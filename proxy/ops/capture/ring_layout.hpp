@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "proxy/ops/capture/frame_header.hpp"
+
+namespace sluice::capture {
+
+/// Header of the file of last frames, followed by the slots of each shard in turn. Numbers are in the byte order of
+/// the machine. The header contains the texts of decisions, because another version of the program may number them
+/// differently.
+struct alignas(4096) RingHeader {
+  static constexpr std::array<char, 8> own_magic{'S', 'L', 'U', 'I', 'R', 'I', 'N', 'G'};
+  static constexpr std::uint32_t own_version = 1;
+  using Text = std::array<char, 64>;  ///< text padded with zeros
+
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t slot_bytes;   ///< size of a slot, a multiple of 8
+  std::uint32_t slots;        ///< number of slots of each shard
+  std::uint32_t shards;       ///< number of shards, at least 1
+  std::uint32_t snap_length;  ///< maximum bytes of a frame in a slot
+  std::int64_t to_wall;       ///< offset that converts FrameHeader::at to nanoseconds since 1970
+  Text program;
+  std::array<std::array<char, 256>, 2> devices;  ///< device names, indexed by Side
+  std::array<Text, 256> comments;                ///< texts of the decisions, indexed by Decision
+};
+static_assert(std::is_trivially_copyable_v<RingHeader>);
+
+/// Header before the bytes of a frame in its slot.
+struct SlotHeader {
+  std::uint64_t number = 0;  ///< number of the frame within its shard, from 1; 0 if empty or incomplete
+  FrameHeader frame;
+};
+static_assert(std::is_trivially_copyable_v<SlotHeader> && sizeof(SlotHeader) == 24, "no padding");
+
+/// Returns the size of a slot that holds up to `snap_length` bytes of a frame.
+[[nodiscard]] constexpr std::uint32_t slot_bytes_for(std::uint32_t snap_length) {
+  return (static_cast<std::uint32_t>(sizeof(SlotHeader)) + snap_length + 7) / 8 * 8;
+}
+
+}  // namespace sluice::capture

@@ -1,0 +1,273 @@
+// Minimal HTTP/1.1 server for metrics, health and the live pages, on Boost.Beast (RFC 9110, RFC 9112). proxy/runtime
+// and the emulator's radio page create it. Invariant: connections, header and body sizes and times are bounded. A
+// request that can be read in more than one way is rejected before the handler sees it.
+#include "proxy/ops/http/http_server.hpp"
+
+#include <algorithm>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "proxy/ops/http/target.hpp"
+
+namespace sluice::http {
+namespace {
+
+namespace beast = boost::beast;
+namespace wire = boost::beast::http;
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+using WireRequest = wire::request<wire::string_body>;
+using WireResponse = wire::response<wire::string_body>;
+
+/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
+constexpr auto pause_after_error = std::chrono::milliseconds(100);
+
+std::string text_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// True for a loopback address, also for an IPv4 one mapped into IPv6.
+bool is_loopback(const boost::asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
+}
+
+constexpr unsigned bad_request = 400;
+
+/// Returns an error response for a request that the parser accepts but that is ambiguous about its host or the end of
+/// its body. Returns nothing for a valid request.
+std::optional<Response> refuse(const WireRequest& from) {
+  constexpr unsigned not_implemented = 501;
+  constexpr unsigned http_1_1 = 11;
+  const std::size_t hosts = from.count(wire::field::host);
+  if (hosts > 1 || (hosts == 0 && from.version() >= http_1_1)) return plain(bad_request, "one Host is needed\n");
+  if (!read_authority(text_of(from[wire::field::host]))) return plain(bad_request, "Host is no host and port\n");
+  if (!read_target(text_of(from.target()))) return plain(bad_request, "the target cannot be read\n");
+  if (from.count(wire::field::content_length) > 1) return plain(bad_request, "one Content-Length at most\n");
+  if (from.count(wire::field::transfer_encoding) == 0) return std::nullopt;
+  if (from.version() < http_1_1) return plain(bad_request, "Transfer-Encoding is of HTTP/1.1\n");
+  if (from.count(wire::field::transfer_encoding) == 1 &&
+      beast::iequals(from[wire::field::transfer_encoding], "chunked"))
+    return std::nullopt;
+  return plain(not_implemented, "a Transfer-Encoding other than chunked\n");
+}
+
+/// Converts a request for which refuse() returned nothing. The authority of an absolute target replaces Host (RFC
+/// 9112 section 3.2.2).
+Request to_request(const WireRequest& from, const boost::asio::ip::address& client) {
+  Target target = read_target(text_of(from.target())).value_or(Target{});
+  const std::string host = text_of(from[wire::field::host]);
+  return {text_of(from.method_string()),
+          std::move(target.path),
+          target.authority.empty() ? host : std::move(target.authority),
+          text_of(from[wire::field::origin]),
+          text_of(from["Sec-Fetch-Site"]),
+          text_of(from[wire::field::authorization]),
+          text_of(from[wire::field::accept]),
+          from.body(),
+          client,
+          is_loopback(client)};
+}
+
+WireResponse to_wire(Response from) {
+  constexpr unsigned version = 11;  // HTTP/1.1
+  WireResponse response(wire::int_to_status(from.status), version);
+  response.set(wire::field::content_type, from.type);
+  for (const auto& [name, value] : from.headers) response.set(name, value);
+  response.body() = std::move(from.body);
+  return response;
+}
+
+unsigned status_of(const error_code& error) {
+  constexpr unsigned payload_too_large = 413;
+  constexpr unsigned header_fields_too_large = 431;
+  if (error == wire::error::header_limit) return header_fields_too_large;
+  if (error == wire::error::body_limit) return payload_too_large;
+  return bad_request;
+}
+
+}  // namespace
+
+/// Connection of one client.
+class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(HttpServer& server, tcp::socket socket, boost::asio::ip::address client)
+      : server_(&server),
+        client_(std::move(client)),
+        stream_(std::move(socket)),
+        buffer_(2 * server.limits_.header_bytes + server.limits_.body_bytes) {}
+
+  void read() {
+    turn_ = ++server_->turns_;
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
+    parser_->body_limit(server_->limits_.body_bytes);
+    stream_.expires_after(server_->limits_.patience);
+    read_behind_empty_lines(max_empty_lines);
+  }
+
+  void close() {
+    server_ = nullptr;
+    stream_.close();
+  }
+
+  [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
+  /// Returns the sequence number of the connection's last progress. Progress is the start of waiting for a request,
+  /// or a written part of a response. A smaller number is longer ago.
+  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+
+ private:
+  void leave() {
+    if (server_ != nullptr) server_->connections_.erase(shared_from_this());
+    close();
+  }
+
+  /// Number of empty lines ignored before a request line; RFC 9112 section 2.2 asks for at least one.
+  static constexpr int max_empty_lines = 4;
+
+  /// Reads a request, after skipping up to `most` empty lines.
+  void read_behind_empty_lines(int most) {
+    constexpr std::string_view empty_line = "\r\n";
+    const auto begins = [this] {
+      return std::string_view(static_cast<const char*>(buffer_.data().data()),
+                              std::min<std::size_t>(buffer_.size(), 2));
+    };
+    for (; most > 0 && begins() == empty_line; --most) buffer_.consume(empty_line.size());
+    if (most > 0 && empty_line.starts_with(begins())) {
+      stream_.async_read_some(buffer_.prepare(server_->limits_.header_bytes),
+                              [self = shared_from_this(), most](const error_code& error, std::size_t count) {
+                                if (error || self->server_ == nullptr) return self->leave();
+                                self->buffer_.commit(count);
+                                self->read_behind_empty_lines(most);
+                              });
+      return;
+    }
+    wire::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](const error_code& error, std::size_t) { self->on_request(error); });
+  }
+
+  void on_request(const error_code& error) {
+    if (server_ == nullptr) return;
+    if (!error) return answer(parser_->get());
+    // A malformed request is answered with an error. A client that closed the connection or timed out is not.
+    const auto& of_http = wire::make_error_code(wire::error::end_of_stream).category();
+    if (error.category() != of_http || error == wire::error::end_of_stream) return leave();
+    write(plain(status_of(error), error.message() + "\n"), false, false);
+  }
+
+  void answer(const WireRequest& request) {
+    const bool headers_only = request.method() == wire::verb::head;
+    if (std::optional<Response> refused = refuse(request)) return write(*std::move(refused), false, headers_only);
+    Reply reply = server_->handler_(to_request(request, client_));
+    EventStream** const events = std::get_if<EventStream*>(&reply);
+    if (events == nullptr) return write(std::get<Response>(std::move(reply)), request.keep_alive(), headers_only);
+    stream_.expires_never();
+    (*events)->add(stream_.release_socket());
+    leave();
+  }
+
+  /// Sends a response. `headers_only` keeps the headers of the complete response without its body (RFC 9110 section
+  /// 9.3.2).
+  void write(Response response, bool keep_alive, bool headers_only) {
+    response_ = to_wire(std::move(response));
+    response_.keep_alive(keep_alive);
+    response_.prepare_payload();
+    if (headers_only) response_.body().clear();
+    serializer_.emplace(response_);
+    stream_.expires_after(server_->limits_.patience);
+    write_on(keep_alive);
+  }
+
+  /// Writes the rest of the response part by part, which records the client's progress.
+  void write_on(bool keep_alive) {
+    wire::async_write_some(stream_, *serializer_,
+                           [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
+                             if (self->server_ == nullptr) return;
+                             const bool is_whole = self->serializer_->is_done();
+                             if (error || (is_whole && !keep_alive)) return self->leave();
+                             if (is_whole) return self->read();
+                             self->turn_ = ++self->server_->turns_;
+                             self->write_on(keep_alive);
+                           });
+  }
+
+  HttpServer* server_;  ///< null once closed
+  boost::asio::ip::address client_;
+  std::uint64_t turn_ = 0;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<wire::request_parser<wire::string_body>> parser_;
+  WireResponse response_;
+  std::optional<wire::response_serializer<wire::string_body>> serializer_;  ///< serializer of `response_`
+};
+
+HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key,
+                       Handler handler, HttpLimits limits)
+    : handler_(std::move(handler)), limits_(limits), acceptor_(context), pause_(context) {
+  try {
+    acceptor_.open(listen.protocol());
+    acceptor_.set_option(boost::asio::socket_base::reuse_address(true));
+    acceptor_.bind(listen);
+    acceptor_.listen();
+  } catch (const boost::system::system_error& problem) {
+    throw std::runtime_error(key + " " + listen.address().to_string() + ":" + std::to_string(listen.port()) +
+                             " cannot be had: " + problem.code().message());
+  }
+  accept();
+}
+
+HttpServer::~HttpServer() {
+  for (const auto& connection : connections_) connection->close();
+}
+
+void HttpServer::accept() {
+  acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+    if (error == boost::asio::error::operation_aborted) return;
+    if (error) return accept_later();
+    error_code gone;
+    const boost::asio::ip::address client = socket.remote_endpoint(gone).address();
+    if (gone) return accept();
+    if (connections_.size() >= limits_.connections) make_room();
+    const auto connection = std::make_shared<Connection>(*this, std::move(socket), client);
+    connections_.insert(connection);
+    connection->read();
+    accept();
+  });
+}
+
+/// Closes one connection of the address that has the most, so that no address can exclude others. Of these it closes
+/// the one with the oldest progress. A request that arrives complete is answered before many others can arrive, so it
+/// is not lost.
+void HttpServer::make_room() {
+  std::map<boost::asio::ip::address, std::size_t> places;
+  for (const auto& connection : connections_) ++places[connection->client()];
+  const auto rank = [&](const std::shared_ptr<Connection>& connection) {
+    return std::pair(limits_.connections - std::min(places[connection->client()], limits_.connections),
+                     connection->turn());
+  };
+  const auto victim = std::ranges::min_element(connections_, {}, rank);
+  if (victim == connections_.end()) return;
+  (*victim)->close();
+  connections_.erase(victim);
+}
+
+void HttpServer::accept_later() {
+  pause_.expires_after(pause_after_error);
+  pause_.async_wait([this](const error_code& error) {
+    if (!error) accept();
+  });
+}
+
+std::string address_of(const HttpServer::Endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return "http://" + (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
+         std::to_string(endpoint.port()) + "/";
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "proxy/ops/http/event_stream.hpp"
+#include "proxy/ops/http/message.hpp"
+
+namespace sluice::http {
+
+/// Bounds on the memory and time that HTTP clients may take.
+struct HttpLimits {
+  std::size_t connections = 16;     ///< maximum connections; a new one replaces one of the address that has the most
+  std::size_t header_bytes = 4096;  ///< maximum header bytes of a request
+  std::size_t body_bytes = 256;     ///< maximum body bytes of a request
+  std::chrono::milliseconds patience{10'000};  ///< time to receive a request, and to send its response
+};
+
+/// HTTP server that passes requests to a handler. Thread: that of the io_context.
+class HttpServer {
+ public:
+  using Endpoint = boost::asio::ip::tcp::endpoint;
+  /// Response of a handler: a complete one, or an event stream that takes over the connection. The stream outlives
+  /// the server.
+  using Reply = std::variant<Response, EventStream*>;
+  /// Answers a request. The server omits the body of a response to HEAD.
+  using Handler = std::function<Reply(const Request&)>;
+
+  /// Binds and listens. Throws std::runtime_error, with the name of the configuration `key`, if the address is not
+  /// available.
+  HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key, Handler handler,
+             HttpLimits limits = {});
+  /// Closes every connection.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// Returns the local address, with the assigned port if port 0 was requested.
+  [[nodiscard]] Endpoint local() const { return acceptor_.local_endpoint(); }
+
+ private:
+  class Connection;
+  void accept();
+  void accept_later();
+  void make_room();
+
+  Handler handler_;
+  HttpLimits limits_;
+  boost::asio::ip::tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  std::set<std::shared_ptr<Connection>> connections_;
+  std::uint64_t turns_ = 0;  ///< number of progress events of all connections, see Connection::turn()
+};
+
+/// Returns the URL of an endpoint: "http://127.0.0.1:9838/" or "http://[::1]:9838/".
+[[nodiscard]] std::string address_of(const HttpServer::Endpoint& endpoint);
+
+}  // namespace sluice::http

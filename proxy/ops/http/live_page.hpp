@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "proxy/ops/http/event_stream.hpp"
+#include "proxy/ops/http/guard.hpp"
+#include "proxy/ops/http/http_server.hpp"
+
+namespace sluice::page {
+
+/// Functions of the program that the page uses.
+struct Program {
+  /// Passes one line of JSON with all that the page shows to `take`, now or later, at most once.
+  std::function<void(std::function<void(const std::string&)> take)> look;
+  /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. Empty if the
+  /// page only shows.
+  std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
+};
+
+/// Live page of a program. GET / is the page, GET /events a stream with two events per second while a client watches,
+/// and POST /mode switches the mode. All but GET / need the token. Thread: that of the io_context.
+class LivePage {
+ public:
+  LivePage(boost::asio::io_context& context, Access access, Program program, http::EventLimits limits = {});
+
+  /// Answers a request. Returns nothing for paths that are not the page's.
+  [[nodiscard]] std::optional<http::HttpServer::Reply> answer(const http::Request& request);
+
+ private:
+  [[nodiscard]] http::Response show() const;
+  [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
+  [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
+  /// Sends the current state to all clients, and repeats that while there are any.
+  void look();
+  void min_window_check(std::chrono::milliseconds delay);
+
+  Guard guard_;
+  Program program_;
+  std::string policy_;  ///< header Content-Security-Policy of the page
+  http::EventStream events_;
+  boost::asio::steady_timer timer_;
+  bool looking_ = false;  ///< a sample is being taken or is scheduled
+};
+
+}  // namespace sluice::page

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "proxy/ops/sluicectl/roff.hpp"
+#include "proxy/yaml/key_table.hpp"
+
+namespace sluice::manual {
+
+/// Texts of a page besides those generated from declarations.
+struct Words {
+  std::vector<std::string> description;  ///< paragraphs of the description
+  std::vector<std::string> see_also;     ///< other pages, such as "sluicectl(1)"
+};
+
+/// Command that a program accepts, with its help text.
+struct Verb {
+  std::string usage;  ///< usage, such as "flows [LIMIT]"
+  std::string help;
+};
+
+/// Returns the manual page of a program: its options and subcommands as declared, `verbs` as commands, and its
+/// footer.
+[[nodiscard]] std::string program_page(const Title& title, const Words& words, const CLI::App& program,
+                                       const std::vector<Verb>& verbs = {});
+/// Returns the manual page of a file with these keys.
+[[nodiscard]] std::string file_page(const Title& title, const Words& words,
+                                    const std::vector<config::KeyTable>& tables);
+
+}  // namespace sluice::manual
