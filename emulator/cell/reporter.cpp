@@ -2,8 +2,8 @@
 // event loop calls on_event() four times per period if sharp changes are reported, otherwise once. The live feedback
 // endpoint calls on_status() and on_poll() with messages of the proxy; in virtual time the feedback wire calls
 // on_status(). Report counters are in IP bytes and relative to the UE's arrival at this Node-B; the SMVS law works
-// in bytes on the air. Sources: the SMVS, CLAMP and GWA papers (`control/smvs.hpp`, `control/clamp_price.hpp`,
-// `control/gwa.hpp`).
+// in bytes on the air. Sources: the SMVS, CLAMP and GWA papers (`control/smvs/smvs.hpp`,
+// `control/window_laws/clamp_price.hpp`, `control/window_laws/gwa.hpp`).
 
 #include "emulator/cell/reporter.hpp"
 
@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "control/feedback/codec.hpp"
-#include "control/gwa.hpp"
+#include "control/window_laws/gwa.hpp"
 
 namespace sluice::emulator {
 namespace {

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "control/clamp_price.hpp"
 #include "control/feedback/report.hpp"
-#include "control/outstanding_grants.hpp"
-#include "control/smvs.hpp"
+#include "control/smvs/outstanding_grants.hpp"
+#include "control/smvs/smvs.hpp"
+#include "control/window_laws/clamp_price.hpp"
 #include "emulator/cell/cell.hpp"
 #include "emulator/net/event_loop.hpp"
 

@@ -1,6 +1,6 @@
 #include "emulator/runtime/gwa_router.hpp"
 
-#include "control/gwa.hpp"
+#include "control/window_laws/gwa.hpp"
 
 namespace sluice::emulator {
 

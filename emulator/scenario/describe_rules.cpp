@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "control/smvs.hpp"
+#include "control/smvs/smvs.hpp"
 #include "emulator/channel/fading.hpp"
 #include "emulator/scenario/describe.hpp"
 

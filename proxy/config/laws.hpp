@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "control/delay_based_controller.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
 #include "control/fallback.hpp"
-#include "control/flow_controller.hpp"
 #include "control/reference.hpp"
-#include "control/second_loop.hpp"
-#include "control/smvs.hpp"
+#include "control/smvs/second_loop.hpp"
+#include "control/smvs/smvs.hpp"
+#include "control/window_laws/flow_controller.hpp"
 #include "proxy/yaml/yaml.hpp"
 
 // Keys of the controllers' parameters, which the proxy's and the Node-B's configuration share.

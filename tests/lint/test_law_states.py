@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STATES = ROOT / "control/trace/states.hpp"
+STATES = ROOT / "control/decision_log/states.hpp"
 # Members that the constructor makes of the parameters and nothing changes.
 MADE = {
     "HalfWindowExtreme": {"half_"},
@@ -68,7 +68,7 @@ def test_every_member_that_changes_is_told():
         assert declared, f"no members found in {name}"
         assert made <= declared, f"{name} has no {', '.join(made - declared)}"
         missing = declared - made - told(name)
-        assert not missing, f"{name}: a trace does not tell {', '.join(sorted(missing))} (control/trace/states.hpp)"
+        assert not missing, f"{name}: a trace does not tell {', '.join(sorted(missing))} (control/decision_log/states.hpp)"
 
 
 def test_of_parameters_that_change_the_part_that_does_is_told():

@@ -21,7 +21,7 @@ def includes(path, text):
 @pytest.mark.parametrize("code", [
     "auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto t = time(nullptr);",
     "std::random_device seed;", "int x = rand();", "x = __rdtsc();"])
-@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/engine/shard/shard.cpp"])
+@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs/smvs.cpp", "emulator/cell/cell.cpp", "proxy/engine/shard/shard.cpp"])
 def test_clocks_and_random_sources_are_found(path, code):
     assert purity(path, f"void f() {{ {code} }}\n")
 
@@ -41,9 +41,9 @@ def test_device_names_stay_where_they_belong():
 
 
 @pytest.mark.parametrize(("path", "included", "allowed"), [
-    ("control/smvs.cpp", "dataplane/units/time.hpp", True), ("control/smvs.cpp", "dataplane/packet/packet.hpp", False),
+    ("control/smvs/smvs.cpp", "dataplane/units/time.hpp", True), ("control/smvs/smvs.cpp", "dataplane/packet/packet.hpp", False),
     ("dataplane/flow/flow_table.cpp", "proxy/engine/flow/flow.hpp", False), ("proxy/engine/shard/shard.cpp", "emulator/net/element.hpp", False),
-    ("proxy/engine/shard/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/engine/shard/shard.hpp", True),
+    ("proxy/engine/shard/shard.cpp", "control/smvs/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/engine/shard/shard.hpp", True),
     ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/engine/shard/shard.cpp", "shard.hpp", False)])
 def test_dependencies_point_one_way(path, included, allowed):
     assert (includes(path, f'#include "{included}"\n') == []) is allowed

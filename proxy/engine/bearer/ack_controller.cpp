@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 namespace sluice::proxy {
 namespace {

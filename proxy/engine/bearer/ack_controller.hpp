@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "control/delay_based_controller.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
+#include "control/ack_based/report_check.hpp"
 #include "control/feedback/report.hpp"
-#include "control/report_check.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"

@@ -1,11 +1,11 @@
 // SMVS law of a UE bearer: grants bytes by the Node-B's allowance, or computes them from reported measurements (section
-// 5 of the paper, control/smvs.hpp). Bearer calls it for each accepted report. Time is the sender's clock, because
+// 5 of the paper, control/smvs/smvs.hpp). Bearer calls it for each accepted report. Time is the sender's clock, because
 // network jitter must not look like a change of rate.
 #include "proxy/engine/bearer/allowance_law.hpp"
 
 #include <algorithm>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <variant>
 
-#include "control/node_b_allowance.hpp"
-#include "control/smvs.hpp"
+#include "control/smvs/node_b_allowance.hpp"
+#include "control/smvs/smvs.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"

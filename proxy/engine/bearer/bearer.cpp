@@ -1,7 +1,7 @@
 // State of one UE bearer: applies Node-B reports, selects between reports and ACKs as the controller's input, and
 // answers how much the radio leg may send. ReportDispatcher calls it for reports and timers, the split and end-to-end
 // paths for each segment. Invariant: siblings of one UE count the same sent bytes, because they share its radio queue.
-// The SMVS step follows section 5 of the paper (control/smvs.hpp).
+// The SMVS step follows section 5 of the paper (control/smvs/smvs.hpp).
 #include "proxy/engine/bearer/bearer.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/framing.hpp"
+#include "control/smvs/framing.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"

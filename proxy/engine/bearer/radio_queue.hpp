@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "control/clamp_price.hpp"
 #include "control/feedback/report.hpp"
-#include "control/gwa.hpp"
-#include "control/queue_view.hpp"
-#include "control/windowed_range.hpp"
+#include "control/smvs/windowed_range.hpp"
+#include "control/window_laws/clamp_price.hpp"
+#include "control/window_laws/gwa.hpp"
+#include "control/window_laws/queue_view.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/policy/policy_settings.hpp"

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "control/fallback.hpp"
-#include "control/sampling_rate_check.hpp"
-#include "control/step_length_check.hpp"
+#include "control/smvs/sampling_rate_check.hpp"
+#include "control/smvs/step_length_check.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"

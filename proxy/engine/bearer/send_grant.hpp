@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "control/allowance.hpp"
+#include "control/smvs/allowance.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/in_flight.hpp"
+#include "control/smvs/in_flight.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"

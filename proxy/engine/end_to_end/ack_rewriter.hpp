@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/ack_release.hpp"
+#include "control/window_laws/ack_release.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "proxy/engine/end_to_end/end_to_end_ack_control.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flow.hpp"

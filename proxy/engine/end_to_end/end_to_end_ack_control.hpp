@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "control/end_to_end_flow_estimator.hpp"
-#include "control/timestamp_one_way_delay.hpp"
+#include "control/ack_based/end_to_end_flow_estimator.hpp"
+#include "control/ack_based/timestamp_one_way_delay.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/engine/bearer/bearer.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "control/advertised_window.hpp"
-#include "control/stream_position.hpp"
+#include "control/window_laws/advertised_window.hpp"
+#include "control/window_laws/stream_position.hpp"
 #include "dataplane/flow/flow_key.hpp"
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/segment.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/ack_release.hpp"
+#include "control/window_laws/ack_release.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/engine/end_to_end/ack_rewriter.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flow.hpp"

@@ -5,7 +5,7 @@
 
 #include <cassert>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 namespace sluice::proxy {
 namespace {

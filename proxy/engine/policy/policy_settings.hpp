@@ -6,17 +6,17 @@
 #include <optional>
 #include <string_view>
 
-#include "control/delay_based_controller.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
 #include "control/fallback.hpp"
-#include "control/flow_controller.hpp"
-#include "control/second_loop.hpp"
-#include "control/smvs.hpp"
+#include "control/smvs/second_loop.hpp"
+#include "control/smvs/smvs.hpp"
+#include "control/window_laws/flow_controller.hpp"
 #include "dataplane/units/bytes.hpp"
 
 namespace sluice::proxy {
 
 /// The proxy's own modes: configuration name and text from one line. The other modes are the per-flow window
-/// controllers of control/flow_controller.hpp.
+/// controllers of control/window_laws/flow_controller.hpp.
 #define SLUICE_OWN_MODES(X)                                                         \
   X(bypass, "bypass", "forward untouched")                                          \
   X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
@@ -69,7 +69,7 @@ inline constexpr std::array mode_table = {
 enum class ControllerLocation : std::uint8_t {
   nodeb,  ///< the Node-B reports the allowance, as in the paper
   proxy,  ///< the Node-B reports measurements, and the proxy computes the allowance
-  acks    ///< ACK-based controller, which needs no report (control/delay_based_controller.hpp)
+  acks    ///< ACK-based controller, which needs no report (control/ack_based/delay_based_controller.hpp)
 };
 
 /// Properties that follow from the place of the law. AllowanceLaw implements the law itself.

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "control/delay_based_controller.hpp"
-#include "control/timestamp_one_way_delay.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
+#include "control/ack_based/timestamp_one_way_delay.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/units/bytes.hpp"

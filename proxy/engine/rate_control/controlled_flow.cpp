@@ -1,11 +1,11 @@
-// Adapter between a per-flow window controller (control/flow_controller.hpp) and a connection: converts sent totals to
-// positions and the reported queue to payload. SplitFlowControllers uses it for split connections, AckRewriter for
-// end-to-end ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
+// Adapter between a per-flow window controller (control/window_laws/flow_controller.hpp) and a connection: converts
+// sent totals to positions and the reported queue to payload. SplitFlowControllers uses it for split connections,
+// AckRewriter for end-to-end ones. Invariant: positions satisfy left ≤ arrived ≤ sent.
 #include "proxy/engine/rate_control/controlled_flow.hpp"
 
 #include <algorithm>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 namespace sluice::proxy {
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "control/active_flows.hpp"
-#include "control/flow_controller.hpp"
-#include "control/queue_marks.hpp"
+#include "control/window_laws/active_flows.hpp"
+#include "control/window_laws/flow_controller.hpp"
+#include "control/window_laws/queue_marks.hpp"
 #include "dataplane/flow/flow_key.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "control/framing.hpp"
+#include "control/smvs/framing.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "proxy/engine/bearer/bearer.hpp"

@@ -1,11 +1,11 @@
 // Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
-// (the second loop of the paper, control/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
+// (the second loop of the paper, control/smvs/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
 // Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota.
 #include "proxy/engine/rate_control/receive_window_control.hpp"
 
 #include <algorithm>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/engine/rate_control/radio_view.hpp"
 #include "proxy/engine/relay/relay.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "control/second_loop.hpp"
+#include "control/smvs/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/flow_table/registry.hpp"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tracing {

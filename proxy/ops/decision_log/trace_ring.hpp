@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 namespace sluice::tracing {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "control/trace/replay.hpp"
+#include "control/decision_log/replay.hpp"
 
 namespace sluice::sluicectl {
 

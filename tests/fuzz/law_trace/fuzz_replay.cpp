@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "control/trace/replay.hpp"
+#include "control/decision_log/replay.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Tests of the ACK delay of a UE's uplink and of the RTT without it.
-#include "control/ack_delay_estimator.hpp"
+#include "control/ack_based/ack_delay_estimator.hpp"
 
 #include <gtest/gtest.h>
 

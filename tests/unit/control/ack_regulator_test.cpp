@@ -1,6 +1,6 @@
 // Tests of the Ack Regulator (Chan and Ramjee): which ACKs it holds and releases, with scripts and with a NewReno
 // source.
-#include "control/ack_regulator.hpp"
+#include "control/window_laws/ack_regulator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

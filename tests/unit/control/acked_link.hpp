@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/delay_based_controller.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
 
 namespace sluice::control::test {
 

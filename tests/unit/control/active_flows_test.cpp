@@ -1,4 +1,4 @@
-#include "control/active_flows.hpp"
+#include "control/window_laws/active_flows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the window field that the proxy writes: rounding to the scale, and a right edge that never moves left (RFC
 // 9293 section 3.8.6, RFC 7323 section 2.4).
-#include "control/advertised_window.hpp"
+#include "control/window_laws/advertised_window.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <random>
 
-#include "control/stream_position.hpp"
+#include "control/window_laws/stream_position.hpp"
 
 namespace sluice::control {
 namespace {

@@ -1,4 +1,4 @@
-#include "control/allowance.hpp"
+#include "control/smvs/allowance.hpp"
 
 #include <gtest/gtest.h>
 

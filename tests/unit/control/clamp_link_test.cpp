@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "control/advertised_window.hpp"
-#include "control/clamp_price.hpp"
-#include "control/clamp_window.hpp"
+#include "control/window_laws/advertised_window.hpp"
+#include "control/window_laws/clamp_price.hpp"
+#include "control/window_laws/clamp_window.hpp"
 #include "tests/unit/control/regulated_link.hpp"
 
 namespace sluice::control {

@@ -1,5 +1,5 @@
 // Tests of CLAMP's price agent at the queue (equations 12 and 13 of the paper).
-#include "control/clamp_price.hpp"
+#include "control/window_laws/clamp_price.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

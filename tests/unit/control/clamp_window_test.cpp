@@ -1,5 +1,5 @@
 // Tests of CLAMP's window agent: slow start, rate estimate and window change (equations 14 and 15 of the paper).
-#include "control/clamp_window.hpp"
+#include "control/window_laws/clamp_window.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

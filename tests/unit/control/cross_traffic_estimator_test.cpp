@@ -1,4 +1,4 @@
-#include "control/cross_traffic_estimator.hpp"
+#include "control/ack_based/cross_traffic_estimator.hpp"
 
 #include <gtest/gtest.h>
 

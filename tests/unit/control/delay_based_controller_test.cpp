@@ -1,6 +1,6 @@
 // Tests of the ACK-based window with scripted ACK samples: slow start, ACK gaps, ACK delay, drains and probes.
 // Expected values are computed by hand.
-#include "control/delay_based_controller.hpp"
+#include "control/ack_based/delay_based_controller.hpp"
 
 #include <gtest/gtest.h>
 

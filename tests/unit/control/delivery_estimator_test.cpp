@@ -1,5 +1,5 @@
 // Tests of the delivery-rate estimator from ACKs: rate, ACK aggregation and idle gaps of bursty links.
-#include "control/delivery_estimator.hpp"
+#include "control/ack_based/delivery_estimator.hpp"
 
 #include <gtest/gtest.h>
 

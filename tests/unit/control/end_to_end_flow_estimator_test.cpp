@@ -1,6 +1,6 @@
 // Tests of the estimator for end-to-end flows: bytes in flight, RTT and window limitation, from the segments that pass
 // the proxy.
-#include "control/end_to_end_flow_estimator.hpp"
+#include "control/ack_based/end_to_end_flow_estimator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "control/fair_share.hpp"
+#include "control/window_laws/fair_share.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The table of laws: every line makes a law that answers, from what the same reports say.
 
-#include "control/flow_controller.hpp"
+#include "control/window_laws/flow_controller.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of GWA, the window that routers advertise, and of its flow count, alone and on a link.
-#include "control/gwa.hpp"
+#include "control/window_laws/gwa.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "control/advertised_window.hpp"
+#include "control/window_laws/advertised_window.hpp"
 #include "tests/unit/control/regulated_link.hpp"
 
 namespace sluice::control {

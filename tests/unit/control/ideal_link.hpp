@@ -8,11 +8,11 @@
 #include <random>
 #include <vector>
 
-#include "control/allowance.hpp"
 #include "control/feedback/report.hpp"
-#include "control/in_flight.hpp"
-#include "control/outstanding_grants.hpp"
-#include "control/smvs.hpp"
+#include "control/smvs/allowance.hpp"
+#include "control/smvs/in_flight.hpp"
+#include "control/smvs/outstanding_grants.hpp"
+#include "control/smvs/smvs.hpp"
 
 namespace sluice::control::test {
 

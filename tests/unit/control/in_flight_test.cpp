@@ -1,5 +1,5 @@
 // Tests of the bytes in flight between the proxy and the Node-B, computed from the counters of both.
-#include "control/in_flight.hpp"
+#include "control/smvs/in_flight.hpp"
 
 #include <gtest/gtest.h>
 

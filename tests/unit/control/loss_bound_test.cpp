@@ -1,5 +1,5 @@
 // Tests of the loss bound with scripted rounds: when losses lower it, how it grows (RFC 9438), and its floor.
-#include "control/loss_bound.hpp"
+#include "control/ack_based/loss_bound.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the base-delay estimator: when it becomes stale, when it drains the queue, and which RTTs it accepts.
-#include "control/min_rtt_estimator.hpp"
+#include "control/ack_based/min_rtt_estimator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the ledger of outstanding grants: what is in flight between a Node-B's grants and the proxy's statuses.
-#include "control/outstanding_grants.hpp"
+#include "control/smvs/outstanding_grants.hpp"
 
 #include <gtest/gtest.h>
 

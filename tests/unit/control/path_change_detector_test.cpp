@@ -1,4 +1,4 @@
-#include "control/path_change_detector.hpp"
+#include "control/ack_based/path_change_detector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "control/queue_marks.hpp"
+#include "control/window_laws/queue_marks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the second loop, which sets the window towards the server, by its formula and in closed loop with a relay
 // buffer.
-#include "control/receive_window_loop.hpp"
+#include "control/smvs/receive_window_loop.hpp"
 
 #include <gtest/gtest.h>
 

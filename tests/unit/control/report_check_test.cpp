@@ -1,6 +1,6 @@
 // Tests of the plausibility check of a Node-B's reports against the UE's ACKs. Reports that contradict ACKs must not
 // steer.
-#include "control/report_check.hpp"
+#include "control/ack_based/report_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the check that SMVS samples a link often enough: variations within a step violate the rule.
-#include "control/sampling_rate_check.hpp"
+#include "control/smvs/sampling_rate_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the second loop's sliding mode: SMVS on the relay buffer, by its equations and in closed loop.
-#include "control/second_loop.hpp"
+#include "control/smvs/second_loop.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of slow start of the ACK-based window: its growth, and its end when the delivery rate stops growing.
-#include "control/slow_start.hpp"
+#include "control/ack_based/slow_start.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "control/smvs.hpp"
+#include "control/smvs/smvs.hpp"
 
 namespace sluice::control {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of SMVS step by step against the equations of the paper, with values computed by hand, and with hostile input.
-#include "control/smvs.hpp"
+#include "control/smvs/smvs.hpp"
 
 #include <gtest/gtest.h>
 

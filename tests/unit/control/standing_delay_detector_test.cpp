@@ -1,5 +1,5 @@
 // Tests of the detector for a delay that stays after the flight was halved, which is a longer path and no queue.
-#include "control/standing_delay_detector.hpp"
+#include "control/ack_based/standing_delay_detector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "control/step_length_check.hpp"
+#include "control/smvs/step_length_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the delay of a peer's segments from its TCP timestamps (RFC 7323), with uploads, outages, drift and clock
 // jumps.
-#include "control/timestamp_one_way_delay.hpp"
+#include "control/ack_based/timestamp_one_way_delay.hpp"
 
 #include <gtest/gtest.h>
 

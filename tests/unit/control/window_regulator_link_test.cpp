@@ -8,8 +8,8 @@
 #include <deque>
 #include <random>
 
-#include "control/advertised_window.hpp"
-#include "control/window_regulator.hpp"
+#include "control/window_laws/advertised_window.hpp"
+#include "control/window_laws/window_regulator.hpp"
 #include "tests/unit/control/regulated_link.hpp"
 
 namespace sluice::control {

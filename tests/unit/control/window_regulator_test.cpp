@@ -1,5 +1,5 @@
 // Tests of the Window Regulator's three forms with scripts: the windows that they write and the ACKs that they hold.
-#include "control/window_regulator.hpp"
+#include "control/window_laws/window_regulator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "control/windowed_range.hpp"
+#include "control/smvs/windowed_range.hpp"
 
 #include <gtest/gtest.h>
 

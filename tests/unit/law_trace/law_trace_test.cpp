@@ -1,5 +1,5 @@
 // Tests of the decision log: every controller's decisions are recorded and replayed with equal results.
-#include "control/trace/law_trace.hpp"
+#include "control/decision_log/law_trace.hpp"
 
 #include <gmock/gmock.h>
 

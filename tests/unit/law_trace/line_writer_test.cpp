@@ -1,4 +1,4 @@
-#include "control/trace/line_writer.hpp"
+#include "control/decision_log/line_writer.hpp"
 
 #include <gtest/gtest.h>
 

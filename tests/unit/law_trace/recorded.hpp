@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "control/trace/law_trace.hpp"
-#include "control/trace/replay.hpp"
+#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/replay.hpp"
 
 namespace sluice::control {
 

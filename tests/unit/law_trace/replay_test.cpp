@@ -1,5 +1,5 @@
 // Tests of the replay of a decision log: errors of the file, differences and changed parameters.
-#include "control/trace/replay.hpp"
+#include "control/decision_log/replay.hpp"
 
 #include <gmock/gmock.h>
 

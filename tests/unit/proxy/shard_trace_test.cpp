@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <set>
 
-#include "control/trace/replay.hpp"
+#include "control/decision_log/replay.hpp"
 #include "tests/support/proxy_lab.hpp"
 #include "tests/unit/law_trace/recorded.hpp"
 #include "tests/unit/proxy/shard_acks.hpp"

@@ -1,0 +1,426 @@
+#include "control/ack_based/delay_based_controller.hpp"
+
+#include <algorithm>
+
+#include "control/rule_checker.hpp"
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t min_segments = 2;
+
+/// A rate that is down to less of what it was is one of before an outage, or of after it.
+constexpr double steady_share = 0.7;
+/// Reports must agree for so long that the way is longer, or for the round trips above: as long as the mean rate by
+/// which they are judged may be one of before, and sooner than the rate alone raises a doubt.
+constexpr Duration min_unexplained_for = milliseconds(400);
+constexpr std::int64_t unexplained_round_trips = 8;
+/// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
+/// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
+constexpr Duration long_way = milliseconds(200);
+constexpr Duration slow_start = milliseconds(100);
+/// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
+/// a window that is too small all of it comes in one clump.
+constexpr Duration longest_margin = milliseconds(150);
+constexpr Duration longest_aggregation = milliseconds(10);
+/// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
+/// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
+constexpr double late_gain = 1.35;
+/// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
+constexpr double reference_for_gap = 0.5;
+constexpr double reference_for_bursts = 0.25;
+/// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
+/// one is sent ahead, but for what comes by one of them.
+constexpr double aggregation_unexplained = 1.5;
+/// A UE whose mean acknowledgement is for more segments than this does not acknowledge each one.
+constexpr double prompt_ack_stretch = 1.25;
+/// Clocks of several connections agree about so well: each knows its least delay from other moments.
+constexpr Duration clocks_differ = milliseconds(30);
+
+/// At a rate in bytes/s; zero where that is. Bounded, since a report may say anything of the queue.
+Duration time_for(Bytes queue, double rate) {
+  constexpr double longest = 1e6;
+  return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
+}
+
+/// A start-up with such a base delay may have met its own packets, or an outage, and nothing since would come nearer.
+bool may_have_waited(Duration base, Duration first_window) {
+  return first_window > slow_start && (base > long_way || base < first_window);
+}
+
+}  // namespace
+
+std::vector<Violation> validate(const DelayBasedParameters& p) {
+  RuleChecker check;
+  using Severity = Violation::Severity;
+  check.require(p.reference, p.reference > Duration::zero(), Severity::error, "reference > 0",
+                print("reference = ", to_seconds(p.reference), " s"));
+  check.require(p.reference_share, p.reference_share >= 0 && p.reference_share <= 4, Severity::error,
+                "0 ≤ reference share ≤ 4", print("reference share = ", p.reference_share));
+  check.require(p.gain, p.gain >= 1 && p.gain <= 4, Severity::error, "1 ≤ gain ≤ 4", print("gain = ", p.gain));
+  check.require(p.memory, p.memory > Duration::zero(), Severity::error, "memory > 0",
+                print("memory = ", to_seconds(p.memory), " s"));
+  check.require(p.clumps, p.clumps >= 0 && p.clumps <= 2, Severity::error, "0 ≤ clumps ≤ 2",
+                print("clumps = ", p.clumps));
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.initial, p.initial >= p.segment * min_segments, Severity::error, "initial ≥ 2 segments",
+                print("initial = ", p.initial.count(), " B"));
+  check.require(p.forget_after, p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
+                print("forget_after = ", to_seconds(p.forget_after), " s"));
+  return check.take();
+}
+
+DelayBasedController::DelayBasedController(const DelayBasedParameters& parameters)
+    : parameters_(parameters),
+      delivery_(parameters.memory),
+      slow_start_(static_cast<double>(parameters.initial.count())),
+      losses_(static_cast<double>(parameters.segment.count())) {
+  refuse_errors(validate(parameters));
+  set_window();
+}
+
+void DelayBasedController::on_resumed(Instant now) {
+  if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, no pause begins
+  min_rtt_.cancel_drain();                                          // what is sent now meets no queue of ours anyway
+  slow_start_.stop_refilling();
+  all_lost_ = !idle_;
+  if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
+    delivery_.restart();
+    min_rtt_.forget();
+    bursty_link_ = false;
+    standing_delay_.forget();
+    losses_.forget();
+    slow_start_.search(static_cast<double>(parameters_.initial.count()));
+  }
+  set_window();
+}
+
+void DelayBasedController::take_over(Bytes in_flight) {
+  slow_start_.grant(in_flight);
+  set_window();
+}
+
+/// Of the time since the last news, what may speak for another base delay: a long silence does not.
+Duration DelayBasedController::listened_until(Instant now) const {
+  if (!has_ack_) return Duration::zero();
+  const Duration ack_gap = now - last_ack_;
+  return ack_gap <= longest_listening ? ack_gap : std::min(ack_gap, std::max(base_delay() + wait(), longest_listening));
+}
+
+void DelayBasedController::on_acknowledged(const AckSample& raw) {
+  AckSample ack_sample = raw;
+  ack_sample.round_trip = ack_delay_.take_out(raw, raw.now - last_ack_, delivery_);
+  const Duration listened = listened_until(ack_sample.now);
+  cross_traffic_.on_news(ack_sample.delivered, ack_sample.cross_traffic,
+                         has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
+  if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
+  last_ack_ = ack_sample.now;
+  has_ack_ = true;
+  all_lost_ = false;
+  idle_ = ack_sample.in_flight <= Bytes{};
+  left_ = ack_sample.in_flight;
+  flows_ = std::max(ack_sample.flows, 1U);
+  reference_part_ = ack_sample.reference_part;
+  control_loop_delay_ += control_loop_delay_ > Duration::zero()
+                             ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
+                             : ack_sample.control_loop_delay;
+  record_round_trip(ack_sample, listened);
+  const Instant came = ack_sample.now - ack_delay_.newest();
+  // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
+  // before, it tells no rate: one of the two clocks was wrong.
+  if (came + clocks_differ >= delivered_at_) {
+    delivered_at_ = std::max(delivered_at_, came);
+    delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
+  }
+  if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
+  if (starting()) start_up(ack_sample);
+  if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
+  see_to_losses(ack_sample);
+  see_to_base_delay(ack_sample);
+  refill(ack_sample);
+  update_bursty_link();
+  set_window();
+}
+
+/// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
+/// queue. A drain gives it little.
+bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
+  if (min_rtt_.probing()) return false;
+  if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
+  const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
+  return waited > parameters_.reference && waited > wait();
+}
+
+void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration listened) {
+  if (ack_sample.round_trip <= Duration::zero()) return;
+  if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
+  min_rtt_.record(ack_sample.round_trip);
+  const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
+  // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
+  if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
+    standing_delay_.forget();
+    return min_rtt_.mark_fresh();
+  }
+  const Duration margin = this->margin();
+  const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
+  min_rtt_.add_sample(ack_sample.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  if (is_wanted || ack_sample.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
+    return standing_delay_.restart();
+  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.longer() + margin, ack_sample.delivered);
+  const StandingDelayDetector::Sample sample{.now = ack_sample.now,
+                                             .round_trip = ack_sample.round_trip,
+                                             .in_flight = ack_sample.in_flight + ack_sample.delivered,
+                                             .rate = delivery_.rate().bytes_per_second(),
+                                             .long_for = min_rtt_.late_for()};
+  if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *unmoved);
+}
+
+/// What packets that come at once make of a round trip.
+Duration DelayBasedController::margin() const {
+  if (!delivery_.has_sample()) return Duration::zero();
+  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), longest_margin);
+  return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), longest_aggregation));
+}
+
+Duration DelayBasedController::time_in_queue(Bytes queue) const {
+  return time_for(queue, cross_traffic_.all());
+}
+
+Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
+  if (!delivery_.has_sample()) return Duration::zero();
+  return time_for(queue, std::max(cross_traffic_.all(), delivery_.rate().bytes_per_second()));
+}
+
+Duration DelayBasedController::feedback_delay() const {
+  if (!min_rtt_.known() || !delivery_.has_sample()) return Duration::zero();
+  const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), longest_aggregation);
+  return base_delay() + std::max(aggregation, ack_delay_.usual());
+}
+
+/// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
+/// is needed then.
+bool DelayBasedController::is_reported(Instant now) const {
+  return reported_at_ != Instant{} && now - reported_at_ <= longest_listening;
+}
+
+void DelayBasedController::on_report(Instant now, Bytes queue) {
+  reported_at_ = now;
+  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
+  if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() || cross_traffic_.ours() <= 0)
+    return;
+  const Duration waited = from_seconds(cross_traffic_.usual_trip()) - base_delay();
+  const Duration unexplained = waited - time_in_queue(queue);
+  // After an outage round trips are long, and reports are of before it or of after it.
+  const bool steady =
+      cross_traffic_.ours() >= steady_share * delivery_.rate().bytes_per_second() || cross_traffic_.has_competition();
+  if (!steady) return path_change_.forget();
+  if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
+    path_change_.forget();
+    return min_rtt_.confirm(now);
+  }
+  // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
+  const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
+  if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
+}
+
+/// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
+/// for such a wait loses what does not fit.
+void DelayBasedController::start_up(const AckSample& ack_sample) {
+  if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
+  if (!min_rtt_.known()) return;
+  const double took = to_seconds(ack_sample.round_trip);
+  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
+  if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
+    // Half of what is in flight now was when this segment was sent, and has been delivered since.
+    delivery_.seed(ack_sample.now,
+                   Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
+    end_start_up();
+  } else if (slow_start_.is_full_pipe(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
+                                      ack_sample.window_limited)) {
+    end_start_up();
+  }
+}
+
+void DelayBasedController::end_start_up() {
+  slow_start_.end();
+  if (!min_rtt_.was_raised()) {
+    min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
+    return;
+  }
+  // What two segments take on the air was not known while only they were in flight.
+  min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
+}
+
+/// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
+/// true one is found out, and nothing where it may be any longer; three quarters where the last drain has confirmed it,
+/// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
+/// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
+/// what has come and is not acknowledged because the uplink is late.
+double DelayBasedController::drained() const {
+  const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
+  const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
+  if (min_rtt_.is_unvalidated()) return least;
+  const double rate = delivery_.rate().bytes_per_second();
+  const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
+  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
+}
+
+/// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
+/// one, it may have delayed that (RFC 9293 section 3.8.6.3).
+MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
+  const double segment = static_cast<double>(parameters_.segment.count());
+  const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
+  const bool may_be_delayed =
+      delays && static_cast<double>(ack_sample.delivered.count()) < prompt_ack_stretch * segment;
+  return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
+}
+
+/// The base delay is found anew where it is doubted, or at once where it is beyond hope.
+void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
+  if (!starting()) {
+    if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
+  }
+  if (cross_traffic_.has_competition()) {
+    standing_delay_.forget();
+    return min_rtt_.cancel_drain();
+  }
+  const bool may_drain = !starting() && ack_sample.window_limited && delivery_.has_sample();
+  if (draining()) {
+    if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
+    if (min_rtt_.on_drained(probe_of(ack_sample), drained(), margin())) end_drain(ack_sample.now);
+  } else if (may_drain && min_rtt_.is_stale(ack_sample.now) &&
+             (min_rtt_.is_unvalidated() || !is_reported(ack_sample.now))) {
+    begin_drain(ack_sample);
+    slow_start_.end();
+  }
+}
+
+void DelayBasedController::begin_drain(const AckSample& ack_sample) {
+  const Duration usual = usual_trip();
+  min_rtt_.begin_drain(ack_sample.now,
+                       ack_sample.round_trip > Duration::zero() ? std::min(usual, ack_sample.round_trip) : usual);
+}
+
+void DelayBasedController::end_drain(Instant now) {
+  slow_start_.refill(drained());
+  // Where the link has become slower, so has a probe on the air.
+  const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
+  switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
+    case MinRttEstimator::Finding::confirmed:
+      standing_delay_.forget();
+      break;
+    case MinRttEstimator::Finding::unclear:
+      break;
+    case MinRttEstimator::Finding::unmoved:
+      standing_delay_.hold();
+      break;
+    case MinRttEstimator::Finding::longer:
+      raise_min_rtt(min_rtt_.longer());
+      break;
+  }
+}
+
+/// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
+/// goes out as comes back until it is in flight.
+void DelayBasedController::refill(const AckSample& ack_sample) {
+  if (!slow_start_.refilling()) return;
+  slow_start_.on_delivered(ack_sample.delivered);
+  if (slow_start_.window() >= model()) slow_start_.end();
+}
+
+/// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
+void DelayBasedController::raise_min_rtt(Duration base) {
+  slow_start_.search(model());
+  standing_delay_.forget();
+  min_rtt_.raise(base);
+}
+
+/// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
+Duration DelayBasedController::wait() const {
+  return std::max(parameters_.reference,
+                  from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
+}
+
+/// A link that is being found loses what its buffer does not hold: the search is over.
+void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
+  const LossBound::Sample sample{.now = ack_sample.now,
+                                 .delivered = static_cast<double>(ack_sample.delivered.count()),
+                                 .lost = static_cast<double>(ack_sample.lost.count()),
+                                 .in_flight = static_cast<double>(ack_sample.in_flight.count()),
+                                 .base_delay = base_delay(),
+                                 .beside = min_rtt_.known() ? beside_the_bound() : 0};
+  if (losses_.on_acknowledged(sample) && starting()) end_start_up();
+}
+
+/// What must be in flight beyond rate times base delay while losses bound the window. A late uplink is credited with
+/// half of rate times delay at most: behind a queue that others fill, lateness is no measure of the uplink.
+double DelayBasedController::beside_the_bound() const {
+  return beside_the_way(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+}
+
+double DelayBasedController::model() const {
+  const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
+  const double part = (1 - saved) * reference_part_;
+  const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
+  const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
+  return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.held());
+}
+
+/// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
+/// `ack_delay_bound` bytes.
+double DelayBasedController::beside_the_way(double ack_delay_bound) const {
+  const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
+  const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
+  const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
+  const double ahead = parameters_.clumps * std::max(0.0, aggregation - segments);
+  const double late = ack_delay_.is_known()
+                          ? 0
+                          : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));
+  // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
+  const double stretched = std::max(0.0, ack_stretch - segments);
+  const auto segment = static_cast<double>(parameters_.segment.count());
+  // End to end each has a window of its own, which what another one is let have is no part of.
+  const double of_each = control_loop_delay_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
+  const double delayed = of_each * (flows_ - 1);
+  const double rate = delivery_.rate().bytes_per_second();
+  double waiting = std::max({ahead, late, stretched});
+  const Duration latest = ack_delay_.max();
+  if (latest > Duration::zero()) {
+    const Duration newest = std::min(ack_delay_.newest(), latest);
+    const double late_for = std::max(late_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
+    waiting = std::max(waiting, std::min(rate * late_for, ack_delay_bound));
+  }
+  return segments + delayed + waiting;
+}
+
+void DelayBasedController::set_window() {
+  const auto least = static_cast<double>((parameters_.segment * min_segments).count());
+  double window = starting() ? std::max(slow_start_.window(), model()) : model();
+  const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
+  loss_limited_ = window > bound;
+  window = std::min(window, bound);
+  // Others that share the queue cause losses, too: they are not to take what is left of it each time.
+  if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
+  if (draining()) window = std::min(window, drained());
+  if (slow_start_.refilling()) window = std::min(window, slow_start_.window());
+  constexpr double most = 1e12;
+  window_ = Bytes(all_lost_ ? least : std::clamp(window, least, most));
+}
+
+Bytes DelayBasedController::queued(Bytes in_flight) const {
+  return std::max(Bytes{}, in_flight - delivery_.rate().in(base_delay()));
+}
+
+Bytes DelayBasedController::reference() const {
+  return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
+}
+
+Bytes DelayBasedController::ahead(Duration way) const {
+  if (draining() && min_rtt_.is_unvalidated()) return Bytes{};
+  return delivery_.rate().in(draining() ? way / 2 : way);
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,118 @@
+// Estimates the delivery rate of a UE's radio link from its ACKs. DelayBasedController calls on_delivered() for each
+// ACK sample. Invariant: an application-limited sample never lowers the mean, and constant state suffices.
+
+#include "control/ack_based/delivery_estimator.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+/// Deliveries within this time are one clump: one transmission interval of the uplink, read in several bursts.
+constexpr Duration aggregation_span = std::chrono::milliseconds(1);
+
+/// Share of the memory that must be observed before there is a mean, because the first ACKs may be compressed to any
+/// rate.
+constexpr double min_weight = 0.2;
+
+/// Longest gap that counts; in a longer one the link has stalled.
+constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
+/// Time constants: the means cover about the last two seconds, and about 64 clumps.
+constexpr double idle_gap_memory = 2;
+constexpr double gap_aggregations = 64;
+/// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
+constexpr double uneven = 1.3;
+
+}  // namespace
+
+DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), max_rate_(std::chrono::seconds(5)) {}
+
+void DeliveryEstimator::restart() {
+  counting_ = false;
+  delivered_ = weight_ = mean_ = floor_ = share_ = 0;
+  gathered_ = ack_aggregation_ = ack_stretch_ = 0;
+  gap_ = idle_gap_ = 0;
+  max_rate_.clear();
+}
+
+void DeliveryEstimator::seed(Instant now, Rate rate) {
+  mean_ = std::max(mean_, rate.bytes_per_second());
+  max_rate_.add(now, mean_);
+}
+
+void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
+  const auto bytes = static_cast<double>(newly.count());
+  // The duration of the first clump after a pause is unknown, so it is not counted.
+  if (!counting_) first_aggregation_ = true;
+  const bool same_aggregation = counting_ && now - aggregation_began_ < aggregation_span;
+  first_aggregation_ = first_aggregation_ && (same_aggregation || !counting_);
+  record_aggregation(now, bytes);
+  follow(ack_stretch_, bytes);
+  counting_ = true;
+  if (first_aggregation_) {
+    last_ = now;
+    return;
+  }
+  if (lowers) {
+    floor_ = 0;
+  } else if (floor_ <= 0) {
+    floor_ = mean_;
+  }
+  measure(now, bytes);
+  if (!lowers) {
+    // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
+    // clumps would accumulate.
+    floor_ = std::max(floor_, recent());
+    mean_ = std::max(mean_, floor_);
+  }
+  if (mean_ > 0) max_rate_.add(now, mean_);
+}
+
+void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
+  if (counting_ && now - aggregation_began_ < aggregation_span) {
+    gathered_ += bytes;
+    return;
+  }
+  if (counting_) record_gap(now - aggregation_began_);
+  if (gathered_ > 0) follow(ack_aggregation_, gathered_);
+  aggregation_began_ = now;
+  gathered_ = bytes;
+}
+
+void DeliveryEstimator::record_gap(Duration gap) {
+  if (gap > longest_idle_gap) return;
+  const double seconds = to_seconds(gap);
+  idle_gap_ += (seconds - idle_gap_) * (seconds / idle_gap_memory);
+  gap_ += (seconds - gap_) / gap_aggregations;
+}
+
+bool DeliveryEstimator::is_bursty() const {
+  return idle_gap_ > uneven * gap_;
+}
+
+void DeliveryEstimator::follow(double& mean, double bytes) const {
+  mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
+}
+
+/// Updates the exponential means over `memory_`. mean_ starts with the deliveries and follows them, but on_delivered()
+/// may hold it above them.
+void DeliveryEstimator::measure(Instant now, double bytes) {
+  double decay = 1;
+  if (now > last_) {
+    const Duration step = std::min(now - last_, memory_);
+    const double part = to_seconds(step) / to_seconds(memory_);
+    decay = 1 / (1 + part + part * part / 2);  // approximates e^-part closely up to 1
+    share_ = (1 - decay) / to_seconds(step);
+    last_ = now;
+  }
+  delivered_ = decay * delivered_ + share_ * bytes;
+  weight_ = decay * weight_ + (1 - decay);
+  if (weight_ < min_weight) return;
+  mean_ = mean_ > 0 ? std::max(recent(), decay * mean_ + share_ * bytes) : recent();
+}
+
+double DeliveryEstimator::recent() const {
+  return weight_ < min_weight ? 0 : delivered_ / weight_;
+}
+
+}  // namespace sluice::control

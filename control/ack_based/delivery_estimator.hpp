@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+
+#include "control/ack_based/half_window_extreme.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs report all bytes that left the radio
+/// queue, but delayed and often several at once.
+/// ACKs that arrive together form a clump, which does not mean a burst of the link.
+/// State and work are constant. Reads no clock; thread: its owner's.
+class DeliveryEstimator {
+ public:
+  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean. A gap counts for at most this
+  /// time, because an outage gives no information on the rate after it.
+  explicit DeliveryEstimator(Duration memory);
+
+  /// Adds a sample: the UE has received `newly` more bytes. `lowers` is true if the sample is link-limited, so that it
+  /// may lower the mean.
+  /// An application-limited sample can only raise it.
+  void on_delivered(Instant now, Bytes newly, bool lowers);
+  /// Marks the end of the data in flight: the time until the next delivery is not the link's.
+  void on_idle() { counting_ = false; }
+  /// Raises the mean to at least `rate`, which is known from another source.
+  void seed(Instant now, Rate rate);
+  /// Discards all samples.
+  void restart();
+
+  /// True if there are enough samples for a rate.
+  [[nodiscard]] bool has_sample() const { return mean_ > 0; }
+  /// Returns the mean rate over `memory`; zero while unknown.
+  [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
+  /// Returns the largest mean rate of the last five to ten seconds.
+  [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
+  /// Returns the usual size of a clump, as a mean over bytes: the size of the clump that a random byte belongs to.
+  [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
+  /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
+  [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
+  /// Returns the mean time from one clump to the next, without stalls. Zero while unknown.
+  [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
+  /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
+  /// between sending and pausing this is about one pause.
+  [[nodiscard]] Duration idle_gap() const { return from_seconds(idle_gap_); }
+  /// True if most of the time lies in gaps that are longer than most gaps, so the link is bursty. On a continuous link
+  /// all gaps are about as long as one packet or transmission interval.
+  [[nodiscard]] bool is_bursty() const;
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  void record_aggregation(Instant now, double bytes);
+  void record_gap(Duration gap);
+  /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
+  void follow(double& mean, double bytes) const;
+  void measure(Instant now, double bytes);
+  [[nodiscard]] double recent() const;
+
+  Duration memory_;
+  Instant last_{};
+  Instant aggregation_began_{};
+  double gathered_ = 0;  ///< bytes of the current clump
+  double ack_aggregation_ = 0;
+  double ack_stretch_ = 0;
+  double gap_ = 0;        ///< mean gap between clumps in s
+  double idle_gap_ = 0;   ///< time-weighted mean gap in s
+  double share_ = 0;      ///< what one byte adds to the mean in 1/s, since the last time step
+  double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
+  double weight_ = 0;     ///< weight of the past in it, approaching 1
+  double mean_ = 0;       ///< bytes/s
+  double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
+  HalfWindowExtreme<double, std::greater<>> max_rate_;
+  bool counting_ = false;           ///< true if deliveries since aggregation_began_ are contiguous
+  bool first_aggregation_ = false;  ///< the current clump is the first after a pause
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,149 @@
+// Observes one direction of a regulated connection from the middle of its path: RTT to the receiver, delay to the
+// sender, bytes in flight, and whether the window limits the sender.
+// EndToEndAckControl owns one per flow and calls it for each packet. Invariant: constant space; if more than 32 marks
+// are needed, every other one is dropped.
+
+#include "control/ack_based/end_to_end_flow_estimator.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+constexpr Duration control_loop_memory = std::chrono::seconds(10);
+/// Distance in µs up to which two marks stand for the data between them.
+constexpr std::int32_t close = 2000;  // µs
+/// Extra delay with which a sender may use a window for reasons of its own.
+constexpr Duration hesitation = std::chrono::milliseconds(5);
+/// Time during which a single late use of a window does not yet mean that something else limits the sender.
+constexpr Duration limited_for = std::chrono::milliseconds(500);
+
+std::uint32_t low_bits(Bytes position) {
+  return static_cast<std::uint32_t>(position.count());
+}
+std::uint32_t low_bits(Instant at) {
+  return static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count());
+}
+std::int32_t distance(std::uint32_t from, std::uint32_t to) {
+  return static_cast<std::int32_t>(to - from);
+}
+
+}  // namespace
+
+EndToEndFlowEstimator::EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay)
+    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), control_loop_delay_(control_loop_memory) {
+  if (control_loop_delay > Duration::zero()) control_loop_delay_.add(now, control_loop_delay);
+}
+
+void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
+  if (end <= sent_) return;
+  const std::uint32_t at = low_bits(now);
+  if (sent_ <= acked_) {
+    marks_[0] = {low_bits(sent_), at};
+    used_ = 1;
+  }
+  sent_ = end;
+  mark({low_bits(end), at});
+  if (!waiting_ || end <= answers_) return;
+  waiting_ = false;
+  judge(now, now - told_);
+  control_loop_delay_.add(now, now - told_);
+}
+
+/// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
+/// so that marks are evenly spaced.
+void EndToEndFlowEstimator::mark(const Mark& newest) {
+  constexpr std::int32_t parts = capacity / 2;
+  if (used_ > 1) {
+    const Mark& oldest = marks_[0];
+    const Mark& before = marks_[used_ - 2U];
+    const bool near_in_bytes = distance(before.end, newest.end) <= distance(oldest.end, newest.end) / parts;
+    const bool near_in_time = distance(before.at, newest.at) <= std::max(close, distance(oldest.at, newest.at) / parts);
+    if (near_in_bytes && near_in_time) {
+      marks_[used_ - 1U] = newest;
+      return;
+    }
+  }
+  if (used_ == capacity) thin_out();
+  marks_[used_++] = newest;
+}
+
+/// Removes every other mark, but not the oldest and the newest.
+void EndToEndFlowEstimator::thin_out() {
+  std::uint8_t kept = 1;
+  for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
+  if (used_ % 2 == 0) marks_[kept++] = marks_[used_ - 1U];
+  used_ = kept;
+}
+
+void EndToEndFlowEstimator::on_repetition() {
+  retransmitted_ = sent_;
+}
+
+EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_ack(Instant now, Bytes ack) {
+  Acked acked_now;
+  if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
+  // Data that passed on another path, or before this flow was observed, does not count as in flight.
+  const Bytes newly = std::min(ack, sent_) - acked_;
+  if (newly <= Bytes{}) return acked_now;
+  acked_now.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
+  acked_ += newly;
+  if (acked_ <= retransmitted_) acked_now.round_trip = Duration::zero();
+  const Bytes known = std::min(newly, beyond_);
+  beyond_ -= known;
+  acked_now.delivered = newly - known;
+  return acked_now;
+}
+
+EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) {
+  // The missing segment itself has not arrived.
+  const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
+  beyond_ += delivered;
+  return {delivered, Duration::zero()};
+}
+
+/// Returns the RTT of the acknowledged position, an upper bound because the minimum is used later. Removes the marks
+/// before it.
+Duration EndToEndFlowEstimator::take_trip(std::uint32_t now, std::uint32_t ack) {
+  std::size_t next = 0;
+  while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
+  if (next == used_ || next == 0) return Duration::zero();
+  const Mark before = marks_[next - 1];
+  const Mark after = marks_[next];
+  const bool exact = after.end == ack;
+  const std::uint32_t passed = exact ? after.at : before.at;
+  const std::int32_t trip = std::max(distance(passed, now), std::int32_t{1});
+  const bool known = exact || distance(before.at, after.at) <= std::max(close, trip / 8);
+  std::copy(marks_.begin() + static_cast<std::ptrdiff_t>(next), marks_.begin() + used_, marks_.begin() + 1);
+  marks_[0] = {ack, passed};
+  used_ = static_cast<std::uint8_t>(used_ - next + 1);
+  return known ? std::chrono::microseconds(trip) : Duration::zero();
+}
+
+void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
+  if (edge <= edge_) return;
+  const Bytes whole_segments = segment * ((edge - sent_).count() / segment.count());
+  if (edge_ >= Bytes{} && !waiting_ && sent_ + whole_segments > edge_) {
+    waiting_ = true;
+    answers_ = edge_;
+    told_ = now;
+  }
+  edge_ = edge;
+}
+
+/// Updates whether the window limits the sender: a window was used after `took`, or has not been used for this long.
+void EndToEndFlowEstimator::judge(Instant now, Duration took) {
+  if (took <= prompt()) {
+    window_limited_ = true;
+    prompt_at_ = now;
+  } else if (now - prompt_at_ > limited_for) {
+    window_limited_ = false;
+  }
+}
+
+Duration EndToEndFlowEstimator::prompt() const {
+  return control_loop_delay() + control_loop_delay() / 2 + hesitation;
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "control/ack_based/half_window_extreme.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// One direction of a regulated connection, observed between its ends: RTT to the receiver, delay from a window to the
+/// data it allows, and whether the window limits the sender.
+/// Amounts are positions (StreamPosition). Constant space: with more bytes in flight the recorded instants lie farther
+/// apart, and data between distant ones is not timed.
+/// Reads no clock; thread: its flow's.
+class EndToEndFlowEstimator {
+ public:
+  /// Positions of the flow when its observation starts. Bytes in flight at that time are not timed.
+  struct Start {
+    Bytes acked;
+    Bytes sent;  ///< ≥ acked
+  };
+  /// Starts the observation. `further` is the delay from a window to its data, by the handshake; zero while unknown.
+  EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
+
+  /// Records data up to `end` that passes for the first time.
+  void on_data(Instant now, Bytes end);
+  /// Records a retransmission: the bytes in flight are not timed any more (Karn).
+  void on_repetition();
+
+  /// Sample from one ACK.
+  struct Acked {
+    Bytes delivered;        ///< bytes newly received
+    Duration round_trip{};  ///< RTT of the acknowledged data; zero if unknown
+  };
+  /// Records an ACK up to `ack`.
+  [[nodiscard]] Acked on_ack(Instant now, Bytes ack);
+  /// Records a duplicate ACK, which stands for about `segment` bytes received out of order.
+  [[nodiscard]] Acked on_duplicate(Bytes segment);
+  /// Records that the sender receives a window with right edge `edge`. It sends whole segments of size `segment` and
+  /// waits for space for one (RFC 9293 section 3.8.6.2.1).
+  void on_window(Instant now, Bytes edge, Bytes segment);
+
+  /// Returns the bytes that passed and have not been received, as far as ACKs show.
+  [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - beyond_; }
+  [[nodiscard]] Bytes sent() const { return sent_; }
+  [[nodiscard]] Bytes acked() const { return acked_; }
+  /// Returns the smallest delay from a window that passes to the first data that needs it; zero while unknown.
+  [[nodiscard]] Duration control_loop_delay() const {
+    return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
+  }
+  /// True if the window limits the sender: within the last half second it used one as soon as it could.
+  [[nodiscard]] bool window_limited() const { return window_limited_; }
+  /// Records a silence after which the sender has nothing to send, or cannot send.
+  void on_silence() { window_limited_ = false; }
+  /// Returns the delay within which a sender that waits for a window uses it.
+  [[nodiscard]] Duration prompt() const;
+
+ private:
+  static constexpr std::size_t capacity = 32;
+  /// Position `end` up to which data had passed at `at`.
+  struct Mark {
+    std::uint32_t end = 0;  ///< low bits of the position
+    std::uint32_t at = 0;   ///< low bits of the instant in µs
+  };
+
+  void mark(const Mark& newest);
+  void thin_out();
+  [[nodiscard]] Duration take_trip(std::uint32_t now, std::uint32_t ack);
+  void judge(Instant now, Duration took);
+
+  Bytes sent_;
+  Bytes acked_;
+  Bytes beyond_;         ///< bytes received out of order
+  Bytes retransmitted_;  ///< position up to which nothing is timed
+  Bytes edge_{-1};       ///< furthest right edge that the sender received; negative: none yet
+  Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
+  Instant told_{};       ///< instant of that window, while `waiting_`
+  Instant prompt_at_{};  ///< last time at which the sender used a window at once
+  HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
+  std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
+  std::uint8_t used_ = 0;
+  bool waiting_ = false;
+  bool window_limited_ = false;
+};
+static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");
+
+}  // namespace sluice::control

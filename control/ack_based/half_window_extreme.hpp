@@ -1,0 +1,51 @@
+#pragma once
+
+#include <utility>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Smallest value (largest with std::greater) of a recent time window, in a few bytes. A value counts for one to two
+/// `half`s, and until another value arrives. Reads no clock.
+template <typename Value, typename Better>
+class HalfWindowExtreme {
+ public:
+  /// Keeps values for one to two times `half` > 0.
+  explicit HalfWindowExtreme(Duration half) : half_(half) {}
+
+  void add(Instant now, Value value) {
+    if (!known_) {
+      set(now, value);
+    } else if (now - since_ >= half_) {
+      before_ = std::exchange(newest_, value);
+      since_ = now;
+    } else if (Better()(value, newest_)) {
+      newest_ = value;
+    }
+  }
+  /// Sets the extreme to `value` and discards earlier ones.
+  void set(Instant now, Value value) {
+    before_ = newest_ = value;
+    since_ = now;
+    known_ = true;
+  }
+  void clear() { known_ = false; }
+
+  [[nodiscard]] bool known() const { return known_; }
+  /// Returns the extreme value. Requires known().
+  [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  Duration half_;
+  Instant since_{};
+  Value before_{};
+  Value newest_{};
+  bool known_ = false;
+};
+
+}  // namespace sluice::control

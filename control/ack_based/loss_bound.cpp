@@ -1,0 +1,148 @@
+#include "control/ack_based/loss_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+// DelayBasedController calls on_acknowledged() for each acknowledgement and at() for each window. Invariant: the bound
+// is below the floor only during a trial, or where a trial loses more than random_loss() can be. Losses that no window
+// of this sender causes therefore do not starve a UE.
+
+namespace sluice::control {
+namespace {
+
+/// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
+constexpr double beta = 0.7;
+constexpr double cubic_c = 0.4;
+/// Losses beyond what is tolerated are excessive when they exceed this: so many segments, and more where loss is
+/// random, because its distances are uneven.
+constexpr double excess_segments = 1;
+constexpr double excess_per_random_loss = 500;
+/// This share of all bytes is tolerated, and this multiple of the random loss up to a most.
+constexpr double tolerated = 0.0005;
+constexpr double tolerated_random_loss = 2.5;
+constexpr double max_tolerated = 0.06;
+/// The floor is so many times rate times base delay, so that the rate can still grow.
+constexpr double reserve = 1.05;
+/// The base delay of the floor rises by no more than this factor in a round.
+constexpr double base_delay_growth = 1.05;
+/// Up to this multiple of the floor in flight, a bound at the floor would change nothing.
+constexpr double near_floor = 1.1;
+/// A trial begins with this share of the floor. No queue stands up to the next share.
+constexpr double trial = 0.8;
+constexpr double clear = 0.9;
+/// The mean of random loss is over about this many segments of a trial.
+constexpr double random_loss_memory = 500;
+/// If so many losses in a row are absent outside trials, random loss has become rarer: one of 3000 gaps is as long.
+constexpr double absent_losses = 8;
+/// A short trial counts as if so many more segments had been delivered in it, because few losses are a rough measure.
+constexpr double min_trial = 50;
+/// A path that loses more is overloaded, by whomever.
+constexpr double max_random_loss = 0.05;
+
+}  // namespace
+
+bool LossBound::is_excessive() const {
+  return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
+}
+
+bool LossBound::on_acknowledged(const Sample& sample) {
+  const double gone = sample.delivered + sample.lost;
+  sent_ += gone;
+  lost_ += sample.lost;
+  peak_ = std::max(peak_, sample.in_flight + gone);
+  round_left_ -= gone;
+  if (round_left_ > 0 || sent_ <= 0) return false;
+  measure_path(sample);
+  const bool lowered = sample.base_delay > Duration::zero() && end_round(sample);
+  round_began_ = sample.now;
+  round_left_ = sample.in_flight;
+  sent_ = lost_ = peak_ = 0;
+  return lowered;
+}
+
+/// A rate over a whole round is the same whether the sender's segments come evenly or in bursts. A base delay that
+/// rises may be a queue that others keep full, so the floor follows it slowly.
+void LossBound::measure_path(const Sample& sample) {
+  earlier_rate_ = rate_;
+  const double base_delay = to_seconds(sample.base_delay);
+  base_delay_ = base_delay_ > 0 ? std::min(base_delay, base_delay_ * base_delay_growth) : base_delay;
+  if (sample.now > round_began_) rate_ = (sent_ - lost_) / to_seconds(sample.now - round_began_);
+}
+
+double LossBound::floor(double beside) const {
+  const double pipe = std::max(rate_, earlier_rate_) * base_delay_;
+  return reserve * pipe + beside;
+}
+
+/// Losses while no queue stands are random. Random loss is rarer than was measured if none comes for several times the
+/// usual distance of two.
+void LossBound::measure_random_loss(bool is_clear) {
+  if (is_clear) {
+    tried_ += sent_;
+    tried_lost_ += lost_;
+    random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
+    random_loss_ = std::min(random_loss_, max_random_loss);
+  } else if (pipe_ <= 0) {
+    tried_ = lost_ > 0 ? 0 : tried_ + sent_;
+    if (tried_ * random_loss_ < absent_losses * segment_) return;
+    random_loss_ /= 2;
+    tried_ = 0;
+  }
+}
+
+bool LossBound::end_round(const Sample& sample) {
+  if (sent_before_) {
+    sent_before_ = false;
+    return false;
+  }
+  const double floor = this->floor(sample.beside);
+  const bool is_clear = pipe_ > 0 && peak_ <= clear * pipe_;
+  if (!is_clear && to_seconds(sample.now - lowered_at_) >= reached_after_) pipe_ = 0;
+  measure_random_loss(is_clear);
+  const double share = std::min(tolerated_random_loss * random_loss_, max_tolerated);
+  excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
+  if (!is_excessive()) return false;
+  if (is_clear) return end_trial(sample);
+  if (peak_ <= near_floor * floor) {
+    pipe_ = floor;
+    lower(sample, trial * std::min(peak_, floor));
+  } else {
+    pipe_ = 0;
+    lower(sample, std::max(beta * peak_, floor));
+  }
+  return true;
+}
+
+/// Losses go on although no queue stands: they are random, and the floor is in force again, unless they are too many.
+bool LossBound::end_trial(const Sample& sample) {
+  const double share = tried_lost_ / (tried_ + min_trial * segment_);
+  random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);
+  if (share > max_random_loss) {
+    lower(sample, trial * peak_);
+    return true;
+  }
+  pipe_ = excess_ = 0;
+  return false;
+}
+
+void LossBound::lower(const Sample& sample, double level) {
+  most_ = peak_;
+  reached_after_ = std::cbrt(std::max(most_ - level, 0.0) / segment_ / cubic_c);
+  lowered_at_ = sample.now;
+  excess_ = tried_ = tried_lost_ = 0;
+  sent_before_ = true;
+}
+
+double LossBound::at(Instant now, double beside) const {
+  if (!is_set()) return unbounded;
+  const double since = to_seconds(now - lowered_at_) - reached_after_;
+  const double cubic = most_ + cubic_c * segment_ * since * since * since;
+  const double share = pipe_ > 0 && since < 0 ? trial : 1;
+  return std::max(cubic, share * floor(beside));
+}
+
+void LossBound::forget() {
+  *this = LossBound(segment_);
+}
+
+}  // namespace sluice::control

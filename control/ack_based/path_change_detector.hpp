@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Detects a longer path: measures by how much RTTs exceed the queues in a Node-B's reports. If enough reports in a row
+/// agree, the excess is a longer path. Reads no clock; thread: its owner's.
+class PathChangeDetector {
+ public:
+  /// Discards the evidence: a report accounts for the measured delay, or is unusable.
+  void forget() { reports_ = 0; }
+  /// Records a report that leaves `unexplained` > 0 of the delay. Returns the smallest of those in a row once there are
+  /// enough and they agree for `long_enough`; then restarts.
+  std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  Instant since_{};
+  Duration least_{};           ///< approximate minimum of the unexplained delays
+  std::uint32_t reports_ = 0;  ///< reports in a row
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "control/decision_log/laws.hpp"
+#include "control/decision_log/write_fields.hpp"
+#include "dataplane/units/ip_address.hpp"
+
+namespace sluice::control {
+
+/// Receiver of the lines of a trace. Thread: that of the laws.
+class LineSink {
+ public:
+  virtual ~LineSink() = default;
+  /// Stores a line. Returns false if there is no space; nothing of the line is then stored. Never blocks.
+  [[nodiscard]] virtual bool put(std::string_view line) = 0;
+};
+
+/// Owner of a law: all connections of a UE, or one connection.
+struct LawOwner {
+  IpAddress ue;
+  std::uint16_t ue_port = 0;  ///< 0: the law of the UE
+  IpAddress server{};
+  std::uint16_t server_port = 0;
+};
+
+/// Owner of a law and the parameters from which it was constructed.
+template <typename Origin>
+struct LawIdentity {
+  LawOwner owner;
+  Origin origin;
+};
+template <typename Origin>
+LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
+
+/// Writes the arguments of a call as LawTrace records and Replay repeats them.
+template <typename Call, typename... Arguments>
+void write_arguments(LineWriter& line, const Arguments&... arguments) {
+  line.name("in");
+  line.open('{');
+  FieldWriter fields(line);
+  [[maybe_unused]] std::size_t i = 0;
+  (fields(Call::names[i++], arguments), ...);
+  line.close('}');
+}
+
+/// Writes the outcome of a call: its result, if it has one, and the values that the law shows afterwards.
+template <typename Law, typename WriteResult>
+void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
+  line.name("out");
+  line.open('{');
+  FieldWriter fields(line);
+  write_result(fields);
+  TracedLaw<Law>::outcome(law, fields);
+  line.close('}');
+}
+
+/// Makes the call and writes its outcome. Returns the result of the call.
+template <typename Call, typename Law, typename... Arguments>
+auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
+  if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
+    Call::apply(law, arguments...);
+    write_outcome(line, law, [](FieldWriter&) {});
+  } else {
+    const auto result = Call::apply(law, arguments...);
+    write_outcome(line, law, [&](FieldWriter& fields) { fields(Call::result, result); });
+    return result;
+  }
+}
+
+/// Records every call of a control law as a line of JSON: its arguments and its outcome. Before the first call of a
+/// law, and again after lines were lost, its whole state is recorded. Replay can then continue from there with the same
+/// results. Follows the laws of one UE, or of these only those of one connection. Allocates nothing. Thread: that of
+/// the laws.
+class LawTrace {
+ public:
+  /// Largest number of laws that are followed at once; calls of further laws are not recorded.
+  static constexpr std::size_t max_laws = 64;
+  /// Longest line in bytes. If the state of a law does not fit, only that fact is recorded.
+  static constexpr std::size_t longest_line = 16'384;
+
+  /// Selection of the laws that are followed.
+  struct Wanted {
+    IpAddress ue;
+    std::optional<std::uint16_t> ue_port;  ///< only connections of this UE port
+  };
+  /// Numbers that identify laws: from `first` on, `step` ≥ 1 apart.
+  struct Numbers {
+    std::uint32_t first = 1;
+    std::uint32_t step = 1;
+  };
+  /// Starts a trace; `sink` must outlive it.
+  LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers = {1, 1});
+
+  [[nodiscard]] const Wanted& wanted() const { return wanted_; }
+  /// Sets the time of the following lines.
+  void set_time(Instant now) { now_ = now; }
+
+  /// Makes the call and records it. `identify` returns a LawIdentity<TracedLaw<Law>::Origin>.
+  template <typename Call, typename Law, typename Identify, typename... Arguments>
+  [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
+    Followed* followed = followed_by(&law);
+    if (followed == nullptr) followed = begin(law, identify);
+    if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
+    return record_call<Call>(law, *followed, arguments...);
+  }
+  /// Ends the recording of a law that is about to be destroyed or replaced at the same address.
+  void left(const void* law);
+
+  /// Returns the number of lines without space. Thread: any.
+  [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Followed {
+    const void* law = nullptr;
+    std::uint32_t number = 0;
+    std::string_view word;
+    enum class State : std::uint8_t {
+      untold,
+      told,     ///< stated, and every call since was recorded
+      too_long  ///< the state does not fit a line
+    } state = State::untold;
+  };
+
+  [[nodiscard]] Followed* followed_by(const void* law);
+  [[nodiscard]] Followed* follow(const void* law, std::string_view word);
+  [[nodiscard]] bool wants(const LawOwner& owner) const;
+  void begin_line(const Followed& followed, std::string_view event);
+  void add_owner(const LawOwner& owner);
+  [[nodiscard]] bool end_line();
+  [[nodiscard]] bool put_line();
+  [[nodiscard]] bool end_state(Followed& followed);
+
+  /// Starts to follow a law; returns null if it is not selected or no entry is free.
+  template <typename Law, typename Identify>
+  [[nodiscard]] Followed* begin(const Law& law, const Identify& identify) {
+    const auto identity = identify();
+    return wants(identity.owner) ? follow(&law, TracedLaw<Law>::word(identity.origin)) : nullptr;
+  }
+  template <typename Law, typename Identify>
+  [[nodiscard]] bool is_stated(const Law& law, Followed& followed, const Identify& identify) {
+    if (followed.state != Followed::State::untold) return followed.state == Followed::State::told;
+    const auto identity = identify();
+    begin_line(followed, "state");
+    add_owner(identity.owner);
+    FieldWriter fields(line_);
+    fields("made_of", identity.origin);
+    fields("state", law);
+    return end_state(followed);
+  }
+  template <typename Call, typename Law, typename... Arguments>
+  auto record_call(Law& law, const Followed& followed, const Arguments&... arguments) {
+    begin_line(followed, Call::name);
+    write_arguments<Call>(line_, arguments...);
+    if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
+      call_and_write<Call>(line_, law, arguments...);
+      static_cast<void>(end_line());
+    } else {
+      const auto result = call_and_write<Call>(line_, law, arguments...);
+      static_cast<void>(end_line());
+      return result;
+    }
+  }
+
+  LineSink& sink_;
+  Wanted wanted_;
+  Numbers numbers_;
+  Instant now_{};
+  std::atomic<std::uint64_t> lost_{0};
+  std::uint64_t lost_untold_ = 0;  ///< lost lines that the trace does not state yet
+  std::array<Followed, max_laws> followed_{};
+  std::array<char, longest_line> room_{};
+  LineWriter line_;
+};
+
+/// Makes a call of a law and records it unless `trace` is null.
+template <typename Call, typename Law, typename Identify, typename... Arguments>
+auto traced(LawTrace* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
+  if (trace == nullptr) [[likely]]
+    return Call::apply(law, arguments...);
+  return trace->record<Call>(law, identify, arguments...);
+}
+
+}  // namespace sluice::control

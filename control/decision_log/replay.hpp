@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "control/decision_log/laws.hpp"
+#include "control/decision_log/read_fields.hpp"
+
+namespace sluice::control {
+
+/// Result of a replay.
+struct ReplayTotals {
+  std::uint64_t decisions = 0;  ///< calls that were repeated
+  std::uint64_t laws = 0;
+  std::uint64_t differing = 0;  ///< repeated calls with another outcome than recorded
+  std::uint64_t unknown = 0;    ///< calls that were not repeated, because the state of the law is unknown
+  std::uint64_t lost = 0;       ///< lines missing in the trace
+  bool complete = false;        ///< the trace has its final line
+};
+
+/// Reconstructs the laws of a trace from their recorded states, repeats every call and compares the outcomes. With
+/// changed parameters it shows what the laws would have decided on the recorded inputs. The inputs stay as recorded,
+/// because the reaction of hosts and radio to other decisions is unknown. Reads no clock. Thread: the owner's.
+class Replay {
+ public:
+  /// Parameter to change from its recorded value in every law that has it: "gain" = "1.5", "clamp.gain" = "600",
+  /// "reference" = "30ms".
+  struct Change {
+    std::string name;
+    std::string value;
+    bool used = false;
+  };
+  /// Call with another outcome than recorded; both outcomes as JSON.
+  struct Difference {
+    std::uint64_t line;  ///< number of the line, from 1
+    const nlohmann::json& recorded;
+    const nlohmann::json& out;  ///< outcome of the replay
+  };
+  using OnDifference = std::function<void(const Difference&)>;
+
+  /// Longest line in bytes that is accepted.
+  static constexpr std::size_t longest_line = 65'536;
+
+  explicit Replay(OnDifference differs, std::vector<Change> changes = {});
+
+  /// Processes the next line, without its line end. Throws ReplayError with the line number, the place in the line, and
+  /// what was expected.
+  void take(std::string_view line);
+  [[nodiscard]] const ReplayTotals& totals() const { return totals_; }
+  /// Returns the changes that no law of the trace has used so far.
+  [[nodiscard]] std::vector<std::string> unused_changes() const;
+
+ private:
+  using Law = std::variant<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
+
+  void take_line(const nlohmann::json& line);
+  void check_beginning(const nlohmann::json& line) const;
+  void make(const nlohmann::json& line);
+  void repeat(const nlohmann::json& line);
+  [[nodiscard]] nlohmann::json changed(nlohmann::json made_of);
+  [[nodiscard]] std::uint32_t number_in(const nlohmann::json& line) const;
+
+  OnDifference differs_;
+  std::vector<Change> changes_;
+  std::map<std::uint32_t, Law> laws_;
+  std::set<std::uint32_t> seen_;  ///< numbers of all laws so far, including those that ended
+  ReplayTotals totals_;
+  std::uint64_t lines_ = 0;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,281 @@
+#pragma once
+
+#include "control/ack_based/delay_based_controller.hpp"
+#include "control/decision_log/fields.hpp"
+#include "control/smvs/framing.hpp"
+#include "control/smvs/receive_window_loop.hpp"
+#include "control/smvs/smvs.hpp"
+#include "control/window_laws/flow_controller.hpp"
+
+/// State of each law: every member that changes after construction. tests/lint reports a member that is missing here.
+namespace sluice::control {
+
+// --- parts of laws
+
+template <typename Value, typename Better>
+template <typename Self, typename Visit>
+void HalfWindowExtreme<Value, Better>::fields(Self& self, Visit& visit) {
+  visit("since", self.since_);
+  visit("before", self.before_);
+  visit("newest", self.newest_);
+  visit("known", self.known_);
+}
+
+template <typename Self, typename Visit>
+void WindowedRange::Slice::fields(Self& self, Visit& visit) {
+  visit("number", self.number);
+  visit("low", self.range.low);
+  visit("high", self.range.high);
+}
+
+template <typename Self, typename Visit>
+void WindowedRange::fields(Self& self, Visit& visit) {
+  visit("slices", self.ring_);
+  visit("newest", self.newest_, self.ring_.size() - 1);
+  visit("used", self.used_, self.ring_.size());
+}
+
+template <typename Self, typename Visit>
+void EmptyQueueRelease::fields(Self& self, Visit& visit) {
+  visit("next", self.next_, most);
+}
+
+template <typename Self, typename Visit>
+void Framing::fields(Self& self, Visit& visit) {
+  visit("payload", self.payload_);
+  visit("packets", self.packets_);
+}
+
+template <typename Self, typename Visit>
+void DeliveryEstimator::fields(Self& self, Visit& visit) {
+  visit("last", self.last_);
+  visit("clump_began", self.aggregation_began_);
+  visit("gathered", self.gathered_);
+  visit("clump", self.ack_aggregation_);
+  visit("stretch", self.ack_stretch_);
+  visit("gap", self.gap_);
+  visit("rest", self.idle_gap_);
+  visit("share", self.share_);
+  visit("delivered", self.delivered_);
+  visit("weight", self.weight_);
+  visit("mean", self.mean_);
+  visit("floor", self.floor_);
+  visit("peak", self.max_rate_);
+  visit("counting", self.counting_);
+  visit("first_clump", self.first_aggregation_);
+}
+
+template <typename Self, typename Visit>
+void MinRttEstimator::fields(Self& self, Visit& visit) {
+  visit("value", self.value_);
+  visit("far_for", self.far_for_);
+  visit("late_for", self.late_for_);
+  visit("least_late", self.min_late_);
+  visit("drain_began", self.drain_began_);
+  visit("empty_at", self.empty_at_);
+  visit("others_gone_at", self.others_gone_at_);
+  visit("drained_from", self.drained_from_);
+  OrNever again_at{self.again_at_};
+  visit("again_at", again_at);
+  visit("next_doubt", self.next_suspicion_);
+  visit("doubt_wait", self.suspicion_wait_);
+  visit("probed", self.probed_);
+  visit("probed_at", self.probed_at_);
+  visit("longer", self.longer_);
+  visit("longer_at", self.longer_at_);
+  visit("shorter", self.shorter_);
+  visit("drains", self.drains_);
+  visit("probes", self.probes_);
+  visit("every", self.every_);
+  visit("phase", self.phase_, Phase::probe_rtt);
+  visit("unproven", self.unvalidated_);
+  visit("evidence", self.evidence_);
+  visit("asked", self.asked_);
+  visit("prompt", self.prompt_);
+}
+
+template <typename Self, typename Visit>
+void SlowStart::fields(Self& self, Visit& visit) {
+  visit("window", self.window_);
+  visit("round_ends", self.round_ends_);
+  visit("to_exceed", self.to_exceed_);
+  visit("flat_rounds", self.flat_rounds_);
+  visit("phase", self.phase_, Phase::over);
+}
+
+template <typename Self, typename Visit>
+void AckDelayEstimator::fields(Self& self, Visit& visit) {
+  visit("newest", self.newest_);
+  visit("newest_at", self.newest_at_);
+  visit("usual", self.usual_);
+  visit("greatest", self.max_ack_delay_);
+  visit("unknown_for", self.unknown_for_);
+}
+
+template <typename Self, typename Visit>
+void CrossTrafficEstimator::fields(Self& self, Visit& visit) {
+  visit("ours", self.ours_);
+  visit("others", self.others_);
+  visit("share", self.share_);
+  visit("usual_trip", self.usual_trip_);
+}
+
+template <typename Self, typename Visit>
+void LossBound::fields(Self& self, Visit& visit) {
+  visit("most", self.most_);
+  visit("reached_after", self.reached_after_);
+  visit("lowered_at", self.lowered_at_);
+  visit("random_loss", self.random_loss_, Between{0, 1});
+  visit("excess", self.excess_);
+  visit("pipe", self.pipe_);
+  visit("tried", self.tried_);
+  visit("tried_lost", self.tried_lost_);
+  visit("base_delay", self.base_delay_);
+  visit("rate", self.rate_);
+  visit("earlier_rate", self.earlier_rate_);
+  visit("round_began", self.round_began_);
+  visit("round_left", self.round_left_);
+  visit("sent", self.sent_);
+  visit("lost", self.lost_);
+  visit("peak", self.peak_);
+  visit("sent_before", self.sent_before_);
+}
+
+template <typename Self, typename Visit>
+void StandingDelayDetector::fields(Self& self, Visit& visit) {
+  visit("most", self.most_);
+  visit("least", self.least_);
+  visit("rate", self.rate_);
+  OrNever halved{self.halved_};
+  visit("halved", halved);
+  visit("needed", self.needed_);
+  visit("held", self.held_);
+}
+
+template <typename Self, typename Visit>
+void PathChangeDetector::fields(Self& self, Visit& visit) {
+  visit("since", self.since_);
+  visit("least", self.least_);
+  visit("reports", self.reports_);
+}
+
+// --- laws of a UE
+
+template <typename Self, typename Visit>
+void DelayBasedController::fields(Self& self, Visit& visit) {
+  visit("delivery", self.delivery_);
+  visit("base", self.min_rtt_);
+  visit("start", self.slow_start_);
+  visit("lateness", self.ack_delay_);
+  visit("sharers", self.cross_traffic_);
+  visit("unexplained", self.path_change_);
+  visit("unmoved", self.standing_delay_);
+  visit("losses", self.losses_);
+  visit("reported_at", self.reported_at_);
+  visit("window", self.window_);
+  visit("left", self.left_);
+  visit("further", self.control_loop_delay_);
+  visit("last_heard", self.last_ack_);
+  visit("delivered_at", self.delivered_at_);
+  visit("flows", self.flows_);
+  visit("reference_part", self.reference_part_, Between{0, 1});
+  visit("rests", self.bursty_link_);
+  visit("loss_limited", self.loss_limited_);
+  visit("heard", self.has_ack_);
+  visit("idle", self.idle_);
+  visit("unanswered", self.all_lost_);
+}
+
+template <typename Self, typename Visit>
+void Smvs::Command::fields(Self& self, Visit& visit) {
+  visit("at", self.at);
+  visit("bytes", self.bytes);
+}
+
+template <typename Self, typename Visit>
+void Smvs::fields(Self& self, Visit& visit) {
+  visit("eta", self.eta_);
+  visit("commands", self.commands_);
+  visit("next_command", self.next_command_, self.commands_.empty() ? 0 : self.commands_.size() - 1);
+  visit("commands_used", self.commands_used_, self.commands_.size());
+  visit("last", self.last_);
+  visit("busy_until", self.busy_until_);
+  visit("mean", self.mean_);
+  visit("mean_known", self.mean_known_);
+  visit("fraction", self.fraction_);
+  visit("state", self.state_);
+}
+
+// --- laws of a connection
+
+template <typename Self, typename Visit>
+void ReceiveWindowLoop::fields(Self& self, Visit& visit) {
+  visit("known", self.known_);
+  visit("state", self.state_);
+}
+
+template <typename Self, typename Visit>
+void ClampWindow::fields(Self& self, Visit& visit) {
+  visit("firsts", self.firsts_);
+  visit("sizes", self.sizes_);
+  visit("newest", self.newest_, groups - 1);
+  visit("used", self.used_, std::min(groups, self.parameters_.rate_packets + 1));
+  visit("in_newest", self.in_newest_, self.per_group_);
+  visit("sum", self.sum_);
+  visit("last", self.last_);
+  visit("measured_rate", self.rate_);
+  visit("measured_round_trip", self.round_trip_s_);
+  visit("state", self.state_);
+}
+
+template <typename Self, typename Visit>
+void WindowRegulator::fields(Self& self, Visit& visit) {
+  visit("buffer", self.parameters_.buffer);
+  visit("rescue", self.rescue_);
+  visit("dequeued", self.dequeued_);
+  visit("acked", self.acked_);
+  visit("released", self.released_);
+  visit("edge", self.edge_);
+  visit("advertised", self.advertised_);
+}
+
+template <typename Self, typename Visit>
+void AckRegulator::fields(Self& self, Visit& visit) {
+  visit("buffer", self.parameters_.buffer);
+  visit("rescue", self.rescue_);
+  visit("phase", self.phase_, SourcePhase::recovery);
+  visit("arrived", self.arrived_);
+  visit("released", self.released_);
+  visit("acked", self.acked_);
+  visit("queue", self.queue_);
+  visit("window", self.window_);
+  visit("round_end", self.round_end_);
+  visit("window_at_round", self.window_at_round_);
+  visit("recovery_end", self.recovery_end_);
+}
+
+template <typename Self, typename Visit>
+void ClampLaw::fields(Self& self, Visit& visit) {
+  OrNever draining_until{self.draining_until_};
+  visit("draining_until", draining_until);
+  visit("start", self.start_, Start::remembering);
+  visit("window", self.window_);
+}
+
+template <WindowRegulation form>
+template <typename Self, typename Visit>
+void RegulatorLaw<form>::fields(Self& self, Visit& visit) {
+  visit("regulator", self.regulator_);
+}
+
+template <typename Self, typename Visit>
+void AckTimingLaw::fields(Self& self, Visit& visit) {
+  visit("regulator", self.regulator_);
+}
+
+template <typename Self, typename Visit>
+void FlowController::fields(Self& self, Visit& visit) {
+  std::visit([&](auto& law) { std::remove_cvref_t<decltype(law)>::fields(law, visit); }, self.law_);
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+
+namespace sluice::control {
+
+/// An amount or a rate in whole IP packets, as the Node-B reports it. Windows count payload; only a Framing converts
+/// one into the other.
+template <typename Amount>
+class OnWire {
+ public:
+  constexpr OnWire() = default;
+  constexpr explicit OnWire(Amount amount) : amount_(amount) {}
+  [[nodiscard]] constexpr Amount amount() const { return amount_; }
+
+  constexpr auto operator<=>(const OnWire&) const = default;
+
+ private:
+  Amount amount_{};
+};
+
+/// Share of payload in the packets of a stream: a mean over about the last 100 kB, 1 before any were sent. Reads no
+/// clock; thread: its owner's.
+class Framing {
+ public:
+  /// Records a sent packet of which `payload` > 0 bytes are payload.
+  void sent(Bytes payload, OnWire<Bytes> packet) {
+    payload_ += payload;
+    packets_ += packet.amount();
+    if (packets_ < memory) return;
+    payload_ = payload_ / 2;
+    packets_ = packets_ / 2;
+  }
+  /// Returns the share of payload, 0 < share ≤ 1.
+  [[nodiscard]] double share() const {
+    return packets_ > Bytes{} ? static_cast<double>(payload_.count()) / static_cast<double>(packets_.count()) : 1;
+  }
+  [[nodiscard]] Bytes payload_of(OnWire<Bytes> amount) const {
+    return Bytes(static_cast<double>(amount.amount().count()) * share());
+  }
+  [[nodiscard]] Rate payload_of(OnWire<Rate> rate) const { return rate.amount() * share(); }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  static constexpr Bytes memory{128 * 1024};
+
+  Bytes payload_;
+  Bytes packets_;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,36 @@
+#include "control/smvs/receive_window_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::control {
+namespace {
+
+/// Share of the best recent rate for which the reference is computed. The whole rate would hardly use the recorded
+/// links better, and would double the queue.
+constexpr double best_share = 0.5;
+
+}  // namespace
+
+ReceiveWindowLoop::ReceiveWindowLoop(const ReceiveWindowParameters& parameters) : parameters_(parameters) {}
+
+Bytes ReceiveWindowLoop::advance(const ReceiveWindowObservation& seen) {
+  const Bytes radio_error = seen.framing.payload_of(seen.radio_error);
+  const Rate drain = seen.framing.payload_of(seen.drain);
+  const auto held = static_cast<double>((seen.buffered + radio_error + seen.advertised).count());
+  known_ = known_ || drain > Rate();
+  if (known_) {
+    const Rate ready = std::max(drain, seen.framing.payload_of(seen.best) * best_share);
+    state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, ready),
+                                static_cast<double>(parameters_.minimum_reference.count()));
+    const double rtt_s = std::max(0.0, to_seconds(seen.server_rtt));
+    state_.target = state_.reference + drain.bytes_per_second() * rtt_s;
+  } else {
+    state_.target = static_cast<double>(parameters_.initial.count());
+  }
+  state_.target = std::min(state_.target, static_cast<double>(parameters_.maximum.count()));
+  state_.predicted_error = held - state_.target;
+  return Bytes(std::floor(std::max(0.0, -state_.predicted_error)));
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::control {
+
+/// Selects which withheld ACKs a controller releases, oldest first; an ACK that has just arrived is the newest.
+/// The owner keeps the ACKs in order of arrival and reports each one that left to the controller.
+struct AckRelease {
+  Bytes up_to = Bytes::max();  ///< releases every ACK up to this position
+  std::size_t at_least = 0;    ///< releases at least this number of the oldest ACKs, whatever they acknowledge
+
+  [[nodiscard]] static constexpr AckRelease all() { return {}; }
+};
+
+/// Recovery rule for controllers that withhold ACKs, in case data was lost on its way to the queue. Each time an event
+/// finds the data queue empty, 2 ACKs are released, then 4, 8 and so on.
+/// It restarts at 2 once the queue has held data (Chan & Ramjee, INFOCOM 2004, section IV-C).
+class EmptyQueueRelease {
+ public:
+  /// Returns how many of the withheld ACKs to release now.
+  [[nodiscard]] std::size_t next(bool queue_empty) {
+    if (!queue_empty) {
+      next_ = first;
+      return 0;
+    }
+    const std::size_t now = next_;
+    next_ = std::min(next_ * 2, most);
+    return now;
+  }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  static constexpr std::size_t first = 2;
+  static constexpr std::size_t most = 65536;
+  std::size_t next_ = first;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "control/violation.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Parameters of CLAMP's window agent. Defaults are the paper's, except where its text leaves them open.
+struct ClampWindowParameters {
+  Bytes gain{500};                  ///< τ, > 0: queue that each flow adds; equal for all flows
+  double smoothing = 0.001;         ///< β of the round-trip estimate, 0 < β < 1
+  std::size_t rate_packets = 1000;  ///< ν, ≥ 1: packets over which the rate is measured
+  Bytes largest_increase{10'000};   ///< largest increase of the window per packet, > 0
+  Bytes segment{1448};              ///< MSS, > 0; w is at least two segments, except for w(0) = MSS
+  /// Largest window, ≥ 2 segments. Slow start ends at it, which is the paper's threshold "in practice".
+  Bytes largest{4 * 1024 * 1024};
+};
+
+/// Checks the ranges of the parameters.
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
+
+/// State of the window agent for observers.
+struct ClampWindowState {
+  Rate rate;              ///< μ̂, the measured rate
+  Duration round_trip{};  ///< d̂, the estimated round trip
+  double window = 0;      ///< w in bytes
+  double change = 0;      ///< Δw of the last packet by eq. 14, clipped, in bytes
+  bool slow_start = true;
+};
+
+/// CLAMP's window agent of one flow (TMC 2008, sections 4.2 and 4.3). The paper places it in the receiver, but it works
+/// at any point that the flow's data passes.
+/// Reads no clock; thread: its flow's.
+///
+/// Readings: the available copy has lost the symbols of the clipping. Δw is clipped to +10 kB, because clipping w would
+/// make no sense.
+/// The sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁).
+/// Slow start halves w with the packet that ends it, in the paper with the next one. d̂ keeps its first value while μ̂
+/// is zero.
+///
+/// Beyond the paper: the packets of μ̂ are kept in at most 16 groups, so with ν > 15 the sum spans between 15/16 of ν
+/// and ν.
+/// A window that does not limit the sender does not grow (RFC 7661). A flow that sends little would otherwise
+/// accumulate a window that floods the queue when it sends much.
+class ClampWindow {
+ public:
+  /// Makes an agent in slow start. `first_round_trip` is the time from the SYN-ACK to the first data; below 1 ms it
+  /// counts as 1 ms.
+  /// Parameters must pass validate() without errors; throws std::invalid_argument otherwise.
+  ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
+
+  /// Records a data packet of `size` bytes. `price` is p, the newest one received from the Node-B. `offered` is the
+  /// receiver's own window in bytes.
+  /// Returns the window for ACKs from now on, min(w, `offered`), eq. 17. `limited` is true if w limits the sender, as
+  /// far as is known.
+  Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
+  /// Records a third duplicate ACK: a loss ends slow start. Recovery itself is left to TCP.
+  void on_loss();
+
+  /// Skips slow start and sets a known window, for a controller that replaces another one.
+  void seed(Bytes window);
+
+  [[nodiscard]] Bytes gain() const { return parameters_.gain; }
+  [[nodiscard]] const ClampWindowState& state() const { return state_; }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  static constexpr std::size_t groups = 16;
+  void measure(Instant now, double size);
+  void advance(double size, double change, bool limited);
+  void end_slow_start();
+
+  ClampWindowParameters parameters_;
+  // Ring of the last ν + 1 packets, in groups of consecutive packets.
+  std::array<Instant, groups> firsts_{};       ///< arrival of the first packet of each group
+  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of each group
+  std::uint8_t newest_ = 0;
+  std::uint8_t used_ = 0;
+  std::uint16_t per_group_;  ///< packets per group
+  std::uint16_t in_newest_ = 0;
+  double sum_ = 0;  ///< sum of the sizes in the ring
+  Instant last_{};
+  double rate_ = 0;          ///< μ̂ in bytes/s
+  double round_trip_s_ = 0;  ///< d̂ in seconds
+  ClampWindowState state_;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "control/window_laws/ack_regulator.hpp"
+#include "control/window_laws/ack_release.hpp"
+#include "control/window_laws/clamp_window.hpp"
+#include "control/window_laws/fair_share.hpp"
+#include "control/window_laws/gwa.hpp"
+#include "control/window_laws/law_hooks.hpp"
+#include "control/window_laws/law_tables.hpp"
+#include "control/window_laws/queue_view.hpp"
+#include "control/window_laws/window_regulator.hpp"
+
+namespace sluice::control {
+
+/// Parameters of every per-flow window controller, as a policy states them.
+struct LawParameters {
+  /// B of a UE's radio queue; zero: the reported one, or 64 KiB if reports state none.
+  Bytes buffer;
+  /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
+  /// (200 ms), because the sender would retransmit otherwise.
+  Duration hold = std::chrono::milliseconds(150);
+#define X(name, key, type, text) type name;
+  SLUICE_LAW_PARAMETERS(X)
+#undef X
+};
+
+/// CLAMP: the window agent, fed with acknowledged bytes, because those have just been received.
+///
+/// When it replaces another controller it begins with the window of its own equilibrium: path and queue.
+/// The price, however, is computed from a mean queue that contains the previous controller's queue for seconds. It
+/// would close the window for a queue that no longer exists, and the window reopens only by τ per round trip.
+/// The window is therefore fixed until the old queue has drained, a second at most. Then the current queue replaces its
+/// mean until the mean has come down to it.
+class ClampLaw : public LawHooks {
+ public:
+  ClampLaw(const LawParameters& parameters, const LawStart& start);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
+  void seed(Bytes window, const QueueView& queue);
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  enum class Start : std::uint8_t { over, draining, remembering };
+  [[nodiscard]] Bytes target(const QueueView& queue) const;
+  [[nodiscard]] Duration price(Instant now, const QueueView& queue);
+
+  Bytes segment_;
+  Reference target_;  ///< a, b and the frame size of the price
+  double slope_;
+  Bytes frame_;
+  Instant draining_until_ = never;
+  Start start_ = Start::over;
+  ClampWindow window_;
+};
+
+/// Window Regulator in its three forms WRS, WRD and WRB. B is the flow's equal share of the buffer.
+template <WindowRegulation form>
+class RegulatorLaw : public LawHooks {
+ public:
+  RegulatorLaw(const LawParameters& parameters, const LawStart& start);
+  [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  Bytes segment_;
+  WindowRegulator regulator_;
+};
+
+/// The Ack Regulator. B is the flow's equal share of the buffer.
+class AckTimingLaw : public LawHooks {
+ public:
+  AckTimingLaw(const LawParameters& parameters, const LawStart& start);
+  void on_data(Bytes end) { regulator_.on_data(end); }
+  [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
+  void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  Bytes segment_;
+  AckRegulator regulator_;
+};
+
+/// Generalized Window Advertising. For RR the flow's own bytes in the queue stand for the paper's queue per flow.
+template <GwaPolicy policy>
+class GwaLaw : public LawHooks {
+ public:
+  GwaLaw(const LawParameters& parameters, const LawStart& start) : segment_(start.segment) {
+    static_cast<void>(parameters);
+  }
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
+  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+    return {parameters.gwa.decay, parameters.gwa.interval, policy == GwaPolicy::bandwidth_aware};
+  }
+
+ private:
+  Bytes segment_;
+};
+
+/// Fair share: a window of floor(B/n) packets for each flow.
+class FairShareLaw : public LawHooks {
+ public:
+  static constexpr bool both_ways = true;  ///< flows of both directions are counted
+  static constexpr bool needs_buffer_only = true;
+
+  FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
+  [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
+    // Restores the full packet sizes first, because amounts count only a share of each packet.
+    const auto buffer = static_cast<double>(queue.buffer.count()) / queue.counted_share;
+    const Bytes share = fair_share_window(Bytes(std::round(buffer)), packet_, queue.flows);
+    return Bytes(std::round(static_cast<double>(share.count()) * queue.counted_share));
+  }
+  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+    return {0, parameters.fair_share.idle, false};
+  }
+
+ private:
+  Bytes packet_;
+};
+
+}  // namespace sluice::control

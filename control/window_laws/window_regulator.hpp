@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/violation.hpp"
+#include "control/window_laws/ack_release.hpp"
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::control {
+
+/// The three forms of the Window Regulator.
+enum class WindowRegulation : std::uint8_t {
+  fixed,       ///< WRS: the window is the buffer
+  dynamic,     ///< WRD: the window is the buffer plus the data on the air
+  ack_buffer,  ///< WRB: as WRD, and ACKs that would not move the right edge are withheld until it can move
+};
+
+/// Parameters of the Window Regulator for one flow.
+struct WindowRegulatorParameters {
+  WindowRegulation form = WindowRegulation::ack_buffer;
+  Bytes buffer{20'000};  ///< B of this flow alone, > 0; the paper uses 20 packets of 1 kB
+  Bytes segment{1448};   ///< largest segment of the flow, > 0
+};
+
+/// Checks ranges and eqs. 2 and 3 of the paper: a buffer of less than two segments runs empty between ACKs.
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
+
+/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are
+/// StreamPosition's. Reads no clock; thread: its flow's.
+///
+/// Y, the data on the air, is the highest position that left the queue minus the highest acknowledged one. A
+/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all it covers.
+/// For WRD and WRB the right edge is thereby always "position that left the queue + B", whence eq. 3: never more than B
+/// in the queue.
+/// With a window scale it is less by the rounding of AdvertisedWindow.
+///
+/// Reading of figure 5: Ba is the current content of the ACK buffer. The figure never lowers it. Taken
+/// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound.
+/// That contradicts eq. 3 and the text, in which W converges. In bytes Ba is what the withheld ACKs acknowledge.
+/// An ACK is withheld while the window it would carry is smaller than the last one. With an ACK per packet this is the
+/// figure's "one ACK per dequeue". With delayed ACKs it does not spend the buffer twice as fast as it fills.
+/// Beyond the paper: with nothing queued and nothing on the air no ACK is withheld, because no event would release it.
+class WindowRegulator {
+ public:
+  /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
+  explicit WindowRegulator(const WindowRegulatorParameters& parameters);
+
+  /// Sets B, > 0, because more or fewer flows share the buffer.
+  void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
+  /// Records that data up to `end` has left the queue towards the UE; retransmissions may be included. `queue_empty` is
+  /// true if no data of this flow is queued.
+  /// Returns the withheld ACKs to release.
+  [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
+  /// Records an ACK of the UE and returns the withheld ACKs to release. A duplicate ACK releases itself and all
+  /// withheld ones before it.
+  [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
+  /// Returns the window Wr for an ACK of `ack` that is sent to the server now; ≥ 0.
+  [[nodiscard]] Bytes window(Bytes ack) const;
+  /// Records that this ACK was sent with `window`, the value after the receiver's own window and rounding.
+  void on_released(Bytes ack, Bytes window);
+
+  /// Returns Y, the data on the air.
+  [[nodiscard]] Bytes on_air() const { return dequeued_ - acked_; }
+  /// Returns Ba, the bytes that withheld ACKs acknowledge.
+  [[nodiscard]] Bytes held() const { return acked_ - released_; }
+
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  [[nodiscard]] AckRelease release(bool queue_empty);
+
+  WindowRegulatorParameters parameters_;
+  EmptyQueueRelease rescue_;
+  Bytes dequeued_;  ///< highest position that left the queue
+  Bytes acked_;     ///< highest position the UE has acknowledged
+  Bytes released_;  ///< highest position acknowledged to the server
+  Bytes edge_;      ///< furthest right edge sent to the server
+  bool advertised_ = false;
+};
+
+}  // namespace sluice::control
