@@ -7,7 +7,7 @@
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/parse.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/ip_address.hpp"
 
 namespace sluice::packet {

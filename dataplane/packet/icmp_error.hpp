@@ -5,7 +5,7 @@
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/parse.hpp"
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/units/ip_address.hpp"
 
 namespace sluice::packet {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "dataplane/packet/packet.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/ip_address.hpp"
 
 namespace sluice::packet {

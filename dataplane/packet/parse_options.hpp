@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "dataplane/packet/parse.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 
 namespace sluice::packet {
 

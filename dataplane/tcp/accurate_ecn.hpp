@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 
 namespace sluice::tcp {
 

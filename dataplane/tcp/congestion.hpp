@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {

@@ -6,6 +6,7 @@
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
@@ -14,7 +15,6 @@
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/recovery_state.hpp"
 #include "dataplane/tcp/rtt.hpp"
-#include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/send_queue.hpp"
 #include "dataplane/tcp/state.hpp"
 #include "dataplane/units/by_value.hpp"

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdint>
 
+#include "dataplane/packet/segment.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/tcp/congestion.hpp"
-#include "dataplane/tcp/segment.hpp"
-#include "dataplane/tcp/seq.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
-#include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/state.hpp"
 #include "dataplane/units/time.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dataplane/packet/queue.hpp"
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 
 namespace sluice::tcp {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/packet.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 

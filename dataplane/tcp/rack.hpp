@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/tcp/tick.hpp"
 
 namespace sluice::tcp {

@@ -4,9 +4,9 @@
 #include <span>
 
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/tcp/ooo_tree.hpp"
 #include "dataplane/tcp/sack_generator.hpp"
-#include "dataplane/tcp/segment.hpp"
 
 namespace sluice::tcp {
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/rate_reduction.hpp"
 #include "dataplane/tcp/reassembly.hpp"
-#include "dataplane/tcp/seq.hpp"
 
 namespace sluice::tcp {
 

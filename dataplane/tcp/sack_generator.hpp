@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 
 namespace sluice::tcp {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/recovery_state.hpp"
-#include "dataplane/tcp/segment.hpp"
 
 namespace sluice::tcp {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/tcp/rack.hpp"
-#include "dataplane/tcp/seq.hpp"
 #include "dataplane/tcp/tick.hpp"
 
 // Position of a queued packet's payload in the byte stream.

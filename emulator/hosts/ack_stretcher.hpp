@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::emulator {

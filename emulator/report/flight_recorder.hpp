@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
 #include "emulator/report/delay_digest.hpp"

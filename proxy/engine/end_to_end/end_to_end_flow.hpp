@@ -8,7 +8,7 @@
 #include "control/window_laws/stream_position.hpp"
 #include "dataplane/flow/flow_key.hpp"
 #include "dataplane/packet/queue.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "proxy/engine/flow/flow.hpp"
 #include "proxy/engine/rate_control/controlled_flow.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/link_limit.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/base/config.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flow.hpp"

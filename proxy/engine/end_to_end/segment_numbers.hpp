@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flow.hpp"
 

@@ -5,7 +5,7 @@
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/build.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/base/side.hpp"
 #include "proxy/engine/flow/eviction_queue.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/build.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "proxy/engine/end_to_end/handshake.hpp"
 #include "proxy/engine/flow/flow.hpp"
 

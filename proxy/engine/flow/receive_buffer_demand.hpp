@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 

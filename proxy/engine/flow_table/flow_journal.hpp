@@ -8,7 +8,7 @@
 
 #include "dataplane/flow/flow_key.hpp"
 #include "dataplane/packet/build.hpp"
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 #include "proxy/engine/flow/flow.hpp"
 
 namespace sluice::proxy {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dataplane/flow/slab.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "proxy/engine/base/config.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/flow/buffer_pool_budget.hpp"

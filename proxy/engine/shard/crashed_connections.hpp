@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dataplane/flow/flow_table.hpp"
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/base/side.hpp"
 #include "proxy/engine/flow_table/flow_journal.hpp"

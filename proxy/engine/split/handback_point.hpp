@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dataplane/tcp/segment.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "proxy/engine/base/release_reason.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flow.hpp"
 #include "proxy/engine/flow/flow.hpp"

@@ -11,8 +11,8 @@
 
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/segment.hpp"
 #include "dataplane/tcp/output.hpp"
-#include "dataplane/tcp/segment.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {

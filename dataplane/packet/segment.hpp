@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dataplane/tcp/seq.hpp"
+#include "dataplane/packet/seq.hpp"
 
 namespace sluice::tcp {
 
