@@ -13,9 +13,8 @@ PRODUCT = ("dataplane", "control", "proxy", "emulator")
 
 
 def folder_of(path):
-    """Rooms are told apart, files are not: proxy/engine/split, but dataplane/tcp with all below it."""
-    parts = Path(path).parts
-    return "/".join(parts[:2] if len(parts) > 2 else parts[:1])
+    """The room of a file."""
+    return Path(path).parent.as_posix()
 
 
 def by_folder(files):

@@ -9,11 +9,11 @@ SPEC.loader.exec_module(coverage)
 
 
 def test_files_are_summed_by_folder():
-    files = [{"filename": "proxy/split/relay.cpp", "line_covered": 30, "line_total": 40},
-             {"filename": "proxy/split/stall_timeout.hpp", "line_covered": 0, "line_total": 10},
+    files = [{"filename": "proxy/engine/split/relay.cpp", "line_covered": 30, "line_total": 40},
+             {"filename": "proxy/engine/split/stall_timeout.hpp", "line_covered": 0, "line_total": 10},
              {"filename": "control/feedback/codec.cpp", "line_covered": 5, "line_total": 5},
              {"filename": "control/smvs/smvs.cpp", "line_covered": 1, "line_total": 2}]
     sums = coverage.by_folder(files)
-    assert sums == {"control": (1, 2), "control/feedback": (5, 5), "proxy/engine/split": (30, 50)}
+    assert sums == {"control/feedback": (5, 5), "control/smvs": (1, 2), "proxy/engine/split": (30, 50)}
     assert "| proxy/engine/split | 50 | 60.0 % |" in coverage.table(sums)
     assert coverage.table(sums).endswith("| all | 57 | 63.2 % |")

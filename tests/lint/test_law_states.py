@@ -41,7 +41,7 @@ def without_comments(text):
 
 def members(name):
     """The data members of a class: what is declared in it with a name that ends with an underscore."""
-    for header in sorted((ROOT / "control").glob("*.hpp")):
+    for header in sorted((ROOT / "control").rglob("*.hpp")):
         text = without_comments(header.read_text(encoding="utf-8"))
         found = re.search(rf"^class {name}\b[^;{{]*\{{(.*?)^\}};", text, re.M | re.S)
         if found:
