@@ -25,7 +25,8 @@ constexpr int exit_configuration = 2;
 
 constexpr const char* footer =
     "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or configuration.\n"
-    "Signals: SIGTERM and SIGINT stop: connections that are split go back to their hosts for stop.drain at most, what "
+    "Signals: SIGTERM and SIGINT stop: connections that are split go back to their hosts for stop.drain or twice that, "
+    "what "
     "is "
     "then left is reset; a second one ends the wait. SIGHUP opens the log file again and reads the configuration "
     "again, unless it is on trial or was taken back.";

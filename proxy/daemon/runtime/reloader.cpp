@@ -14,10 +14,10 @@ using admin::Answer;
 using admin::Json;
 
 constexpr const char* note =
-    "running connections go on under the new law; split ones that are not to be split are handed back to their hosts "
-    "as "
-    "they come to rest, those that are end to end stay so (kept_by in flows); tcp.* holds for connections split from "
-    "now on";
+    "running connections continue under the new law; split ones that the new mode does not split are handed back to "
+    "their hosts as they come to rest, and end-to-end ones are split at their next pause (kept_by in flows --wide); "
+    "tcp.* "
+    "applies to connections that are split from now on";
 
 constexpr const char* unconfirmed_note =
     "the last change is not confirmed yet; confirm keeps it, revert and mode bypass take it back at once";

@@ -17,10 +17,10 @@ namespace sluice::proxy {
 
 /// The proxy's own modes: configuration name and text from one line. The other modes are the per-flow window
 /// controllers of control/window_laws/flow_controller.hpp.
-#define SLUICE_OWN_MODES(X)                                                         \
-  X(bypass, "bypass", "forward untouched")                                          \
-  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
-  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer") \
+#define SLUICE_OWN_MODES(X)                                                 \
+  X(bypass, "bypass", "forward untouched")                                  \
+  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")      \
+  X(smvs, "smvs", "split, the radio leg sends what smvs.law grants the UE") \
   X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
 
 /// How connections are processed: the proxy's own modes, then one for each per-flow window controller.

@@ -53,7 +53,8 @@ inline constexpr std::array proxy_verbs{
     Verb{"revert", "", "takes a reload back at once that is not confirmed yet", 0},
     Verb{"groups", "", "the control group beside the others", 0},
     Verb{"version", "", "the program's release", 0},
-    Verb{"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0},
+    Verb{"stop", "",
+         "ends the program; connections go back to their hosts first, for stop.drain or twice that; again: at once", 0},
 };
 
 /// Implementation of a command.

@@ -152,7 +152,7 @@ TEST(DelayBasedController, AllowsWhatTheLinkCarriesDuringTheAckDelay) {
                            .round_trip = 40ms + by,
                            .in_flight = in_flight,
                            .window_limited = true,
-                           .late = i < 200 ? 0ms : late});
+                           .ack_delay = i < 200 ? 0ms : late});
     }
     return static_cast<double>(law.window().count());
   };
@@ -175,14 +175,14 @@ TEST(DelayBasedController, AckDelayAddsAtMostTheBytesInFlight) {
                            .round_trip = 40ms,
                            .in_flight = Bytes(50'000),
                            .window_limited = true,
-                           .late = Duration::zero()});
+                           .ack_delay = Duration::zero()});
     }
     law.on_acknowledged({.now = at(3s + late),
                          .delivered = Bytes(12500),
                          .round_trip = 40ms + late,
                          .in_flight = Bytes(15'000),
                          .window_limited = true,
-                         .late = late});
+                         .ack_delay = late});
     return static_cast<double>(law.window().count());
   };
   EXPECT_LE(window_after(1s) - window_after(Duration::zero()), 1.35 * (15'000 + 12'500));
@@ -237,7 +237,7 @@ DelayBasedController after_late_acknowledgements(Duration late, const std::funct
                          .round_trip = 40ms + waited,
                          .in_flight = Bytes(90000),
                          .window_limited = true,
-                         .late = late};
+                         .ack_delay = late};
     if (change && i >= 380) change(ack_sample);
     law.on_acknowledged(ack_sample);
   }
@@ -330,7 +330,7 @@ TEST(DelayBasedController, ForgetsAnAckDelayThatIsNoLongerKnown) {
                            .round_trip = 40ms + by,
                            .in_flight = Bytes(50000),
                            .window_limited = true,
-                           .late = i < 200 ? late : -1ms});
+                           .ack_delay = i < 200 ? late : -1ms});
     }
     return static_cast<double>(law.window().count());
   };
@@ -347,7 +347,7 @@ TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
                          .round_trip = 40ms + by,
                          .in_flight = Bytes(50000),
                          .window_limited = true,
-                         .late = by});
+                         .ack_delay = by});
     if (i < 100) continue;
     EXPECT_NEAR(law.rate().bps(), 10e6, 1e6);
   }
@@ -431,7 +431,7 @@ TEST(DelayBasedController, TheRateCombinesConnectionsWithDifferentAckDelays) {
                          .in_flight = Bytes(400000),
                          .flows = 4,
                          .window_limited = true,
-                         .late = known});
+                         .ack_delay = known});
     if (i > 500) {
       EXPECT_NEAR(law.rate().bps(), 10e6, 2e6) << i;
     }
@@ -450,7 +450,7 @@ TEST(DelayBasedController, ConnectionsOfUnknownAckDelayDoNotRaiseTheRate) {
                          .in_flight = Bytes(400000),
                          .flows = 2,
                          .window_limited = true,
-                         .late = known});
+                         .ack_delay = known});
     if (i <= 150) continue;
     EXPECT_LT(law.rate().bps(), 12e6);
   }
