@@ -134,8 +134,8 @@ TEST(UeQueue, ReportsHowLongAPacketWaited) {
   queue.push(any_packet(), Bytes(2000), at_ms(1.25));
   std::vector<Duration> waits;
   const auto record = [&](const Departed& departed) { waits.push_back(departed.queueing); };
-  queue.serve(Bytes(1500), at_ms(2), note);
-  queue.serve(Bytes(1500), at_ms(7), note);
+  queue.serve(Bytes(1500), at_ms(2), record);
+  queue.serve(Bytes(1500), at_ms(7), record);
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_EQ(waits[0], std::chrono::microseconds(5750));
 }
