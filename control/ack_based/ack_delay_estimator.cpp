@@ -8,13 +8,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
+/// Smallest mean ACK delay at which the uplink counts as one that delays ACKs, because timestamps are not more exact.
 constexpr Duration notable_late = milliseconds(2);
-/// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
+/// Largest ACK delay that counts: ACKs may wait behind an upload of the same UE in its modem's buffer.
 constexpr Duration longest_late = seconds(1);
+/// Time constant with which the greatest ACK delay decays.
 constexpr Duration late_memory = milliseconds(500);
-/// The newest lateness holds for so long; the greatest is forgotten when so much was heard of which it is unknown, and
-/// a silence is nothing heard.
+/// Time for which the newest ACK delay is valid. After as long an observation of ACKs with unknown delay, the greatest
+/// one is discarded. Silence does not count as observation.
 constexpr Duration late_known_for = seconds(1);
 
 }  // namespace
@@ -24,8 +25,8 @@ Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since
     unknown_for_ += std::min(since, longest_listening);
     if (unknown_for_ > late_known_for) max_ack_delay_ = Duration::zero();
     if (ack_sample.now - newest_at_ > late_known_for) newest_ = Duration::zero();
-    // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
-    // not known.
+    // A new connection has no clock estimate yet. If the ACKs of others are delayed its own are, too, so its round trip
+    // contains an unknown delay.
     return newest_ > Duration::zero() ? Duration::zero() : ack_sample.round_trip;
   }
   newest_ = std::min(ack_sample.ack_delay, longest_late);
@@ -33,11 +34,12 @@ Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since
   unknown_for_ = Duration::zero();
   usual_ += (newest_ - usual_) / 32;
   if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(ack_sample, since, delivery);
-  // A clock that was set back makes an acknowledgement later than it can be.
+  // The difference may be negative, because a clock that was set back shows an impossible delay.
   return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
-/// Meanwhile no more has come than was in flight: beyond that the link stood still as well.
+/// Updates the greatest ACK delay. A delay counts up to the time that the link needs for all bytes in flight, because
+/// the link has carried no more meanwhile.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   const Duration most =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : longest_late;

@@ -6,39 +6,40 @@
 
 namespace sluice::control {
 
-/// How late acknowledgements of a UE are at its uplink, by the UE's timestamps: an uplink that is scheduled, or filled
-/// by an upload, makes them wait, and what has waited there has not waited in the radio queue. State and work are
-/// constant. No clock inside; thread: its owner's.
+/// Estimates the ACK delay of a UE: how long its ACKs wait for the uplink, by the UE's timestamps. A scheduled uplink
+/// delays ACKs, and so does an upload of the same UE. That delay is not in the radio queue, so it is subtracted from
+/// round trips. State and work are constant. Reads no clock; thread: its owner's.
 class AckDelayEstimator {
  public:
-  /// Takes what an acknowledgement has waited for the uplink out of its round trip, and returns the rest; zero where
-  /// that is not known. It came `since` the one before. A lateness that is longer than what `delivery` says the link
-  /// needs for everything that has come and is in flight is not the uplink's alone.
+  /// Adds the sample's ACK delay, and returns the round trip without it; zero while unknown. `since`: time since the
+  /// sample before. `delivery` gives the link's rate, which bounds the greatest delay: a longer one contains a stall of
+  /// the link.
   Duration take_out(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
-  /// Of the newest acknowledgement of which it is known; zero where none was of late.
+  /// Returns the delay of the newest ACK whose delay is known; zero if none was known within a second.
   [[nodiscard]] Duration newest() const { return newest_; }
-  /// The mean.
+  /// Returns the exponential mean over about 32 ACKs.
   [[nodiscard]] Duration usual() const { return usual_; }
-  /// The greatest of late, which decays with half a second; zero where none is known.
+  /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
-  /// The UE's timestamps tell it.
+  /// True if the UE's timestamps show the ACK delay.
   [[nodiscard]] bool is_known() const;
-  /// It is known, and the uplink is one that makes acknowledgements wait.
+  /// True if the ACK delay is known and at least 2 ms on average.
   [[nodiscard]] bool is_notable() const;
 
-  /// Its state, for a trace (control/decision_log/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
+  /// Updates the greatest ACK delay from the newest.
   void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
-  Instant newest_at_{};
+  Instant newest_at_{};  ///< time of the ACK that newest_ is from
   Duration usual_{};
   Duration max_ack_delay_{};
-  Duration unknown_for_{};  ///< of listening since one was known
+  Duration unknown_for_{};  ///< observed time since an ACK delay was last known
 };
 
 }  // namespace sluice::control

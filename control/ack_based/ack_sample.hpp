@@ -8,22 +8,23 @@
 
 namespace sluice::control {
 
-/// ACK sample: the information in the ACKs of one UE, summed over all its connections.
+/// Input of the ACK-based controller from one ACK, or from several that come at once. Sums cover all connections of the
+/// UE.
 struct AckSample {
   Instant now;
   Bytes delivered;              ///< bytes newly received by the UE, > 0
   Duration round_trip{};        ///< RTT of the newest segment sent once (Karn); zero if there is none
   Bytes in_flight;              ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;      ///< connections that share the window, ≥ 1
-  bool window_limited = false;  ///< true if data has waited for the window meanwhile (window-limited)
+  bool window_limited = false;  ///< true if data waits for the window
   Duration ack_delay{-1};       ///< delay of the ACK beyond the smallest seen (TimestampOneWayDelay); negative: unknown
   Bytes cross_traffic{};        ///< bytes sent to the UE since the last sample outside of the window, such as UDP
   Duration control_loop_delay{};  ///< delay from a change of the window to the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  double reference_part = 1;      ///< share of the reference queue, 0 … 1; below 1 for a waiting short flow
+  double reference_part = 1;      ///< factor of the reference, 0 … 1; below 1 while a short flow waits
 };
 
-/// Longest time between two ACKs that counts as observed. A longer gap counts as this.
+/// Longest time between two ACKs that counts as observed, because a longer one may be an outage.
 inline constexpr Duration longest_listening = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

@@ -6,14 +6,14 @@
 namespace sluice::control {
 namespace {
 
-/// Others matter from this part of all that goes to the UE on. Their rate is a mean over about one swing of a queue
-/// that they fill.
+/// Share of all bytes to the UE from which on cross traffic counts as competition.
 constexpr double contested_share = 0.2;
+/// Time constant of both rates: about one oscillation of a queue that cross traffic fills.
 constexpr Duration others_memory = std::chrono::milliseconds(500);
-/// Less than the fair part.
+/// Factor of the fair share. Below 1 a queue without cross traffic shrinks.
 constexpr double modesty = 0.9;
-/// A fair part is kept of no longer queue than this, in s. Beside others that do not yield, such as datagrams at a
-/// fixed rate, a fair part of the whole queue would let it grow without bound.
+/// Longest round trip in s that a fair share is computed from. Some cross traffic does not yield, such as datagrams at
+/// a fixed rate. A fair share of the whole queue would then grow without bound.
 constexpr double longest_trip = 0.5;
 
 }  // namespace

@@ -7,36 +7,37 @@
 
 namespace sluice::control {
 
-/// Who fills a UE's radio queue: the connections under its window, and others that are not (UDP, QUIC, connections that
-/// are not split). Means of late, pauses and all. State and work are constant. No clock inside; thread: its owner's.
+/// Estimates which traffic fills a UE's radio queue: its controlled connections, or cross traffic (UDP, QUIC,
+/// connections that are not split). The rates are exponential means over 0.5 s, pauses included. State and work are
+/// constant. Reads no clock; thread: its owner's.
 class CrossTrafficEstimator {
  public:
-  /// So much of ours was acknowledged, and so much sent by others, `since` the last news (≥ 0). Several
-  /// acknowledgements of one moment each count in full.
+  /// Adds `ours` acknowledged bytes of controlled traffic and `others` bytes of cross traffic. `since`: time since the
+  /// call before, ≥ 0. Several calls at one instant each count in full.
   void on_news(Bytes ours, Bytes others, Duration since);
-  /// A packet of ours took so long there and back, > 0.
+  /// Adds a round trip of controlled traffic, > 0.
   void on_round_trip(Duration took);
 
-  /// Bytes/s of ours, and of all.
+  /// Returns the rate of the controlled traffic in bytes/s.
   [[nodiscard]] double ours() const { return ours_; }
+  /// Returns the rate of controlled and cross traffic in bytes/s.
   [[nodiscard]] double all() const { return others_ + ours_; }
-  /// Smoothed, in seconds; zero while unknown.
+  /// Returns the smoothed round trip of controlled traffic in s; zero while unknown.
   [[nodiscard]] double usual_trip() const { return usual_trip_; }
-  /// Others send so much to the UE that the queue may be theirs.
+  /// True if more than a fifth of the bytes to the UE is cross traffic, so that the queue may be that of others.
   [[nodiscard]] bool has_competition() const;
-  /// Of what all have in flight, in bytes, the part of so many connections where everybody else together counts for
-  /// one; a tenth less, so that a queue that stands without others shrinks. A longer queue than half a second
-  /// counts as half a second.
+  /// Returns the bytes in flight that are fair for `connections` of them: 0.9 · n / (n + 1) of those of all traffic.
+  /// All cross traffic counts as one connection. Bytes in flight are the rate times the round trip, of at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
-  /// Its state, for a trace (control/decision_log/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
   double ours_ = 0;
   double others_ = 0;
-  double share_ = 0;  ///< what a byte adds to both, 1/s, since the last step of time
+  double share_ = 0;  ///< what one byte adds to a mean rate, 1/s, since the last time step
   double usual_trip_ = 0;
 };
 

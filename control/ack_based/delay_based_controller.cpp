@@ -1,3 +1,7 @@
+// Window of the ACK-based controller. AckController of a bearer calls on_acknowledged() for each ACK of its UE and
+// on_report() for each trusted report. It calls on_resumed() before something is sent with nothing in flight.
+// Invariant: window_ follows from the estimates by set_window() alone, so a report takes effect with the next ACK.
+// delay_based_extrapolation.cpp has window(now) and what else concerns the time between ACKs.
 #include "control/ack_based/delay_based_controller.hpp"
 
 #include <algorithm>
@@ -11,41 +15,46 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// A rate that is down to less of what it was is one of before an outage, or of after it.
+/// Share of the link's rate that the UE's recent mean must reach for a report to be compared. A lower mean includes an
+/// outage.
 constexpr double steady_share = 0.7;
-/// Reports must agree for so long that the way is longer, or for the round trips above: as long as the mean rate by
-/// which they are judged may be one of before, and sooner than the rate alone raises a doubt.
+/// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
+/// rates that they are compared with may still be those of an earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
-/// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
+/// Limits of may_have_waited(). A base delay above `long_way` may contain an outage. A link is slow if its first window
+/// takes longer than `slow_start` on the air.
 constexpr Duration long_way = milliseconds(200);
 constexpr Duration slow_start = milliseconds(100);
-/// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
-/// a window that is too small all of it comes in one clump.
+/// Upper limits of margin(): for two segments on the air, and for a clump of ACKs. The second is short, because a
+/// window that is too small comes back as one clump.
 constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_aggregation = milliseconds(10);
-/// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
-/// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
+/// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
+/// value was chosen on recorded links with a scheduled uplink, as a compromise between use and delay.
 constexpr double late_gain = 1.35;
-/// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
+/// Shares of the reference that the growth of the window between ACKs replaces: with a late uplink, and on a bursty
+/// link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
-/// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
-/// one is sent ahead, but for what comes by one of them.
+/// Factor of a clump in the window, less the bytes of one ACK, if the UE has no usable timestamps. A clump of several
+/// ACKs then shows that the uplink delays them, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
-/// A UE whose mean acknowledgement is for more segments than this does not acknowledge each one.
+/// Mean number of segments per ACK above which the UE does not acknowledge each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Clocks of several connections agree about so well: each knows its least delay from other moments.
+/// Usual difference between the clock estimates of a UE's connections, because each knows its minimum delay from other
+/// segments.
 constexpr Duration clocks_differ = milliseconds(30);
 
-/// At a rate in bytes/s; zero where that is. Bounded, since a report may say anything of the queue.
+/// Returns the time for `queue` bytes at `rate` in bytes/s; zero at rate zero. At most 10⁶ s, because a report may
+/// contain any queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// A start-up with such a base delay may have met its own packets, or an outage, and nothing since would come nearer.
+/// True if the packets of slow start may have waited for an outage or for each other. Later packets would not correct
+/// such a base delay, because the window keeps a queue of that length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_start && (base > long_way || base < first_window);
 }
@@ -83,8 +92,8 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
 }
 
 void DelayBasedController::on_resumed(Instant now) {
-  if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, no pause begins
-  min_rtt_.cancel_drain();                                          // what is sent now meets no queue of ours anyway
+  if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, which is no pause
+  min_rtt_.cancel_drain();                                          // the controlled traffic has no queue now
   slow_start_.stop_refilling();
   all_lost_ = !idle_;
   if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
@@ -103,7 +112,8 @@ void DelayBasedController::take_over(Bytes in_flight) {
   set_window();
 }
 
-/// Of the time since the last news, what may speak for another base delay: a long silence does not.
+/// Returns the part of the time since the last ACK that counts as observation of the base delay. A long silence does
+/// not count in full.
 Duration DelayBasedController::listened_until(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
@@ -129,8 +139,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
                              : ack_sample.control_loop_delay;
   record_round_trip(ack_sample, listened);
   const Instant came = ack_sample.now - ack_delay_.newest();
-  // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
-  // before, it tells no rate: one of the two clocks was wrong.
+  // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small difference
+  // counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
   if (came + clocks_differ >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
@@ -145,8 +155,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
-/// queue. A drain gives it little.
+/// True if the link limits the sample, and not the source: data waits for the window, or has waited in the queue. False
+/// while a drain probes, because the window is the limit then.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -159,7 +169,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
   const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
-  // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
+  // The common case is decided first, because the margin takes divisions.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
     standing_delay_.forget();
     return min_rtt_.mark_fresh();
@@ -178,7 +188,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *unmoved);
 }
 
-/// What packets that come at once make of a round trip.
+/// Returns by how much packets or ACKs that come together may lengthen a round trip.
 Duration DelayBasedController::margin() const {
   if (!delivery_.has_sample()) return Duration::zero();
   const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), longest_margin);
@@ -213,7 +223,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
     return;
   const Duration waited = from_seconds(cross_traffic_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
-  // After an outage round trips are long, and reports are of before it or of after it.
+  // After an outage reports are not compared, because round trips are long and reports describe another instant.
   const bool steady =
       cross_traffic_.ours() >= steady_share * delivery_.rate().bytes_per_second() || cross_traffic_.has_competition();
   if (!steady) return path_change_.forget();
@@ -221,20 +231,21 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
     path_change_.forget();
     return min_rtt_.confirm(now);
   }
-  // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
+  // Reports must agree for several round trips, because a report and a round trip describe instants up to one round
+  // trip apart. A rate that changes then looks like a longer path.
   const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
   if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 
-/// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
-/// for such a wait loses what does not fit.
+/// Continues slow start until a packet has waited longer than intended, or the rate stops growing. The second condition
+/// is needed because a short buffer drops what does not fit, so that no packet waits that long.
 void DelayBasedController::start_up(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
   const double took = to_seconds(ack_sample.round_trip);
-  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
+  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // wait() is no less
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
-    // Half of what is in flight now was when this segment was sent, and has been delivered since.
+    // When this segment was sent, half as much was in flight as now. Those bytes were delivered in its round trip.
     delivery_.seed(ack_sample.now,
                    Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
@@ -250,15 +261,18 @@ void DelayBasedController::end_start_up() {
     min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
-  // What two segments take on the air was not known while only they were in flight.
+  // The raised base delay contains the time of two segments on the air, which is known only now.
   min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
-/// What is in flight while the queue is drained: half of what fills the way, so that a base delay of up to twice the
-/// true one is found out, and nothing where it may be any longer; three quarters where the last drain has confirmed it,
-/// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
-/// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
-/// what has come and is not acknowledged because the uplink is late.
+/// Returns the bytes in flight to which the queue is drained: the larger of a part of rate times base delay and the
+/// minimum, plus the bytes whose ACKs wait for the uplink.
+///
+/// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
+///   confirmed the base delay, because that costs less use of the link and still detects an error.
+/// - The minimum is two segments, because the ACK of a single one may be delayed. End to end it applies to each
+///   connection, because none has less.
+/// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
 double DelayBasedController::drained() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
@@ -278,7 +292,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// The base delay is found anew where it is doubted, or at once where it is beyond hope.
+/// Measures the base delay again by a drain if it is stale. Replaces it at once if every round trip has exceeded it for
+/// 20 s. Cancels drains under cross traffic.
 void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
   if (!starting()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
@@ -306,7 +321,7 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
 
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drained());
-  // Where the link has become slower, so has a probe on the air.
+  // On a link that has become slower a probe takes longer on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
     case MinRttEstimator::Finding::confirmed:
@@ -323,28 +338,30 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
-/// goes out as comes back until it is in flight.
+/// Refills the path after a drain: the window grows by the delivered bytes until it reaches the model. At once, the
+/// model's bytes would arrive at an empty queue in one burst.
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
   if (slow_start_.window() >= model()) slow_start_.end();
 }
 
-/// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
+/// Accepts a longer base delay, and restarts slow start from the model's window. The recent rate was limited by a
+/// window that was too small.
 void DelayBasedController::raise_min_rtt(Duration base) {
   slow_start_.search(model());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
-/// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
+/// Returns the reference as a time. It grows with the delay of the loop, because changes of the rate become known
+/// later and more bytes must wait meanwhile.
 Duration DelayBasedController::wait() const {
   return std::max(parameters_.reference,
                   from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
 }
 
-/// A link that is being found loses what its buffer does not hold: the search is over.
+/// Updates the bound of losses. A loss that lowers it ends slow start, because the buffer is full.
 void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
   const LossBound::Sample sample{.now = ack_sample.now,
                                  .delivered = static_cast<double>(ack_sample.delivered.count()),
@@ -355,12 +372,13 @@ void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
   if (losses_.on_acknowledged(sample) && starting()) end_start_up();
 }
 
-/// What must be in flight beyond rate times base delay while losses bound the window. A late uplink is credited with
-/// half of rate times delay at most: behind a queue that others fill, lateness is no measure of the uplink.
+/// Returns the bytes that must be in flight beyond rate times base delay while losses bound the window. ACK delay
+/// counts for at most half of rate times base delay. Behind a queue that others fill, it does not describe the uplink.
 double DelayBasedController::beside_the_bound() const {
   return beside_the_way(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
+/// Returns the window of a known link in bytes, before its bounds (class comment).
 double DelayBasedController::model() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double part = (1 - saved) * reference_part_;
@@ -369,8 +387,8 @@ double DelayBasedController::model() const {
   return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.held());
 }
 
-/// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
-/// `ack_delay_bound` bytes.
+/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs
+/// of further connections, and late or aggregated ACKs. The term of the ACK delay is at most `ack_delay_bound` bytes.
 double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
@@ -379,10 +397,10 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const double late = ack_delay_.is_known()
                           ? 0
                           : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));
-  // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
+  // The link needs all bytes of an ACK stretch to continue until the next ACK. Timestamps do not show that delay.
   const double stretched = std::max(0.0, ack_stretch - segments);
   const auto segment = static_cast<double>(parameters_.segment.count());
-  // End to end each has a window of its own, which what another one is let have is no part of.
+  // End to end each connection has a window of its own, which no other one can use.
   const double of_each = control_loop_delay_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
   const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
@@ -396,13 +414,14 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   return segments + delayed + waiting;
 }
 
+/// Computes the window: the model, then its bounds in the order of the class comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
   double window = starting() ? std::max(slow_start_.window(), model()) : model();
   const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);
-  // Others that share the queue cause losses, too: they are not to take what is left of it each time.
+  // Cross traffic causes losses, too. Without this minimum it would take the share that each loss removes here.
   if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
   if (draining()) window = std::min(window, drained());
   if (slow_start_.refilling()) window = std::min(window, slow_start_.window());

@@ -20,140 +20,144 @@
 
 namespace sluice::control {
 
-/// Parameters of the delay-based controller. One setting for all links: what must scale with the
-/// link does so by itself. tests/bench/figures/acks.md says what they were chosen on.
+/// Parameters of the delay-based controller. One setting serves all links, because terms that depend on the link are
+/// measured. tests/bench/figures/acks.md has the links that they were chosen on.
 struct DelayBasedParameters {
-  Duration reference = std::chrono::milliseconds(10);  ///< q0: what is to wait in the radio queue, > 0
-  double reference_share = 0.35;                       ///< … but no less than this share of the base delay
-  double gain = 1.25;                                  ///< ≥ 1: what is sent beyond the rate seen, to find out more
-  Duration memory = std::chrono::milliseconds(80);     ///< time constant of the mean rate, > 0
-  double clumps = 0.35;  ///< share of an uplink's clump of acknowledgements that is sent ahead of it, 0 … 2
-  Bytes segment{1500};   ///< a full packet towards the UE, > 0
-  Bytes initial{14600};  ///< the window while nothing is known (RFC 6928), ≥ 2 segments
-  Duration forget_after = std::chrono::seconds(10);  ///< after so long a pause the link is found anew, > 0
+  Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
+  double reference_share = 0.35;                       ///< smallest reference as a share of the base delay, 0 … 4
+  double gain = 1.25;  ///< factor of the measured rate, 1 … 4; above 1 it detects a faster link
+  Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
+  double clumps = 0.35;  ///< share of a clump of ACKs that is sent before the clump comes, 0 … 2
+  Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
+  Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
+  Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
 
   bool operator==(const DelayBasedParameters&) const = default;
 };
 
+/// Returns the rules that the parameters break; empty if there are none.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
-/// How much may be in flight to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
-/// no report of the Node-B (law: acks). The window is
+/// Limits the bytes in flight to one UE so that its radio queue holds the reference. Its input is the UE's ACKs;
+/// reports of a Node-B are optional (law: acks). The window of a known link, called the model, is:
 ///
-///     gain · rate · (base delay + reference) + two segments + a share of a clump
+///     gain · rate · (base delay + part · reference) + two segments + (n − 1) · d + a
 ///
-/// (or what one acknowledgement is for beyond two segments, where the UE stretches them; or, where the UE's timestamps
-/// tell, what the link has carried since the newest acknowledgement was due) and for each connection beyond the first
-/// what the UE may have of it without saying so: one segment, or end to end, where none can use another one's part,
-/// what one acknowledgement is for but the last. The rate is a mean of what was delivered, and the base delay what a
-/// packet takes there and back where none waits. What is in flight beyond rate · base delay waits in the radio queue.
+/// - rate: mean delivery rate over `memory` (DeliveryEstimator).
+/// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
+/// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay).
+/// - part: AckSample::reference_part. It is halved if the window grows between late ACKs (see below). It is multiplied
+///   by 0.75 if the window grows in the idle gaps of a bursty link.
+/// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
+///   is one segment. End to end it is the ACK stretch less one segment if that is more, because a connection cannot
+///   use another one's window there.
+/// - a: bytes that cover ACKs which come late or together. It is the largest of three terms:
+///   - `clumps` · (clump − two segments),
+///   - ACK stretch − two segments,
+///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
+///     timestamps it is 1.5 · (clump − the larger of ACK stretch and two segments) instead.
 ///
-/// Where an uplink makes acknowledgements wait, the window grows in silence, since the link goes on meanwhile: by nine
-/// tenths of what it carries, until the next acknowledgement would be later than is usual by 15 ms. Then the link
-/// itself may stand still. Half of the reference is enough beside that. It takes timestamps, and a sender that can use
-/// it: the window of a connection that stays end to end goes in acknowledgements.
+/// Bounds apply in this order, and each may override the ones before:
 ///
-/// So it does where the link sends in bursts and rests between them for longer than what waits lasts: from half of a
-/// usual gap on, for as long as a rest. Each burst then finds something to send. Three quarters of the reference are
-/// enough beside that. Where no timestamps tell how late the uplink is, its own gaps may pass for rests: the link has
-/// gone on in them, so what the window grows by is used.
+/// 1. While the path may have become longer, the model is at least what kept the earlier rate (StandingDelayDetector).
+/// 2. In slow start the window is at least that of SlowStart, which doubles per round trip.
+/// 3. After losses it is at most their bound (LossBound).
+/// 4. Under cross traffic of a fifth of all bytes or more, it is at least two segments plus a fair share
+///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of others.
+/// 5. In a drain it is at most what lets the queue empty. In the refill that follows it is at most the refill window,
+///    which doubles per round trip.
+/// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
-/// Where everything under way should have been acknowledged for long, the tail of it may be lost, and nothing would
-/// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is in flight may
-/// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
+/// Between ACKs window(now) can exceed this in three cases. The first two need split connections, because the window
+/// of an end-to-end connection travels in ACKs. They exclude slow start, drains and the bound of losses.
 ///
-/// The base delay (MinRttEstimator) is measured again now and then, with the queue drained: at the same times for all
-/// UEs, so that those who share a queue find it empty. A drain that only confirms it costs less. It is measured at once
-/// after a start-up that has found a slow link, and a path longer than a radio's or shorter than the first window takes
-/// on the air: the first packets may have met an outage or each other, and a queue stood ever since.
+/// - The uplink delays ACKs by 2 ms or more on average, while the link continues. The window grows by 0.9 of the rate,
+///   until the next ACK is 15 ms later than usual. A longer silence may be a stall of the link itself.
+/// - The link sends in bursts, and pauses for longer than 1.5 times the reference. The window grows from half a usual
+///   gap on, for the length of a pause, so that each burst finds data. Without timestamps the gaps of a late uplink
+///   look like pauses. The growth is right then, too, because the link has carried data in them.
+/// - Everything in flight should have been acknowledged long ago. Its tail may be lost, and no ACK would show that
+///   before a timeout that an outage has made long. One segment more may therefore be sent, as in RFC 8985 section 7.
 ///
-/// What decides, in this order; each later one may change what the earlier ones give:
+/// The base delay is measured again from time to time with the queue drained. This happens at the same instants for all
+/// UEs, because they may share a queue. A drain after one that confirmed it leaves more in flight. A slow link is
+/// drained right after slow start if its first packets may have met an outage or each other.
 ///
-/// - The link is searched for (SlowStart): the window doubles with each round trip.
-/// - The link is known (DeliveryEstimator, MinRttEstimator, AckDelayEstimator): as above.
-/// - It is unclear whether the path has become longer (StandingDelayDetector): no less than what kept the rate of
-/// before.
-/// - Data was lost (LossBound): no more than the bound that losses set.
-/// - Others send a fifth of what goes to the UE, or more (CrossTrafficEstimator): no less than a fair part.
-/// - The queue is drained (MinRttEstimator), and the path filled again after it (SlowStart): what drains it; it
-/// doubles.
-/// - All that was in flight is taken for lost: two segments.
-///
-/// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
-/// queue stands without others. While others fill the queue it is not drained, since a drain would measure theirs.
-/// State and work are constant. The class reads no clock; thread: its owner's.
+/// State and work are constant. Reads no clock; thread: its owner's.
 class DelayBasedController {
  public:
-  /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
+  /// Starts in slow start from DelayBasedParameters::initial. Throws std::invalid_argument if validate() finds an
+  /// error.
   explicit DelayBasedController(const DelayBasedParameters& parameters = {});
 
+  /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// A Node-B has reported how much waits in the UE's queue, of whomever; at any period. It settles what
-  /// acknowledgements cannot tell apart: a queue that others fill, and a longer way. The first is no reason to drain,
-  /// and the second is believed without.
+  /// Handles a Node-B's report of the bytes in the UE's queue, cross traffic included; at any period. It distinguishes
+  /// a queue of cross traffic from a longer path, which ACKs cannot. Neither needs a drain then.
   void on_report(Instant now, Bytes queue);
-  /// How long so much will wait in the radio queue, at the rate at which everything of late went there; zero while
-  /// unknown.
+  /// Returns how long `queue` bytes wait in the radio queue, at the recent rate of all traffic; zero while unknown.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
-  /// … at the least, at the highest rate that is known of: where little is sent, the rate of late is that of the source
-  /// and not the link's. Zero while the link's is unknown.
+  /// Returns the minimum time that `queue` bytes wait, at the larger of the recent rate of all traffic and the link's
+  /// rate. The first is too small if sources send little. Zero while the link's rate is unknown.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
-  /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
-  /// acknowledgements up to what an uplink makes of it. Zero while unknown.
+  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
+  /// the larger of the mean ACK delay and the time of a clump (10 ms at most).
   [[nodiscard]] Duration feedback_delay() const;
-  /// Something is about to be sent while nothing is in flight: after a pause, or because all that was is taken for
-  /// lost.
+  /// Records that sending resumes while nothing is in flight: after a pause, or because everything is considered lost.
   void on_resumed(Instant now);
-  /// The link begins with a known rate (a law that takes over). Zero changes nothing.
+  /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
-  /// A connection is taken over that was let have so much in flight: while the link is being found the window is no
-  /// less.
+  /// Raises the slow-start window to at least `in_flight`, because a connection that is taken over may already have
+  /// these bytes in flight.
   void take_over(Bytes in_flight);
 
-  /// What may be in flight as of the newest call; never less than two segments.
+  /// Returns the bytes that may be in flight as of the newest call; at least two segments.
   [[nodiscard]] Bytes window() const { return window_; }
-  /// … and at `now`, which is not before it: the window may grow in silence, and asks where news is overdue.
+  /// Returns the bytes that may be in flight at `now`, which is not before the newest call. Includes the growth between
+  /// ACKs, and a probe if an ACK is overdue.
   [[nodiscard]] Bytes window(Instant now) const;
-  /// With so much in flight: when there is room for a segment more if nothing is heard until then; `never` when a
-  /// silence does not make room. After `now`, by a millisecond at least.
+  /// Returns the instant after `now` at which window(now) allows one segment beyond `in_flight`, if no ACK comes
+  /// before; `never` if only an ACK can allow it.
   [[nodiscard]] Instant budget_available_at(Instant now, Bytes in_flight) const;
+  /// Returns the mean delivery rate; zero while unknown.
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
-  /// The highest that it was in the last five to ten seconds; zero while unknown.
+  /// Returns the highest mean rate of the last five to ten seconds; zero while unknown.
   [[nodiscard]] Rate best_rate() const { return delivery_.max_rate(); }
-  /// Zero while unknown.
+  /// Returns the round trip through an empty radio queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
-  /// A mean of what packets of all connections take there and back; zero while unknown.
+  /// Returns the smoothed round trip of all connections, without ACK delay; zero while unknown.
   [[nodiscard]] Duration usual_trip() const { return from_seconds(cross_traffic_.usual_trip()); }
-  /// How late the newest acknowledgement was of which it is known; zero where none was of late.
+  /// Returns the delay of the newest ACK at the uplink whose delay is known; zero if there was none recently.
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
-  /// … the greatest of late, which decays with half a second; zero where none is known.
+  /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
-  /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
-  /// base delay. No bound where either is unknown.
+  /// Returns the greatest possible ACK delay of a segment with this round trip: its excess over the base delay.
+  /// Duration::max() if either is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
-  /// Of so much in flight, what waits in the radio queue.
+  /// Returns the part of `in_flight` that waits in the radio queue: what exceeds rate times base delay.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
-  /// What is to wait there at the present rate.
+  /// Returns the part of the window that is intended to wait in the radio queue: what exceeds rate times base delay.
   [[nodiscard]] Bytes reference() const;
-  /// What is to be on a way so long before it is in flight to the UE, so that the window is used: the link's rate over
-  /// that time, and half while the queue is drained.
+  /// Returns the bytes that must be between server and proxy so that the window is used: the rate times `way`, the
+  /// delay from a window to its data. Half of that in a drain; none if the drain follows slow start.
   [[nodiscard]] Bytes ahead(Duration way) const;
-  /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
+  /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool starting() const { return slow_start_.searching(); }
+  /// True while the window is small so that the radio queue empties and the base delay can be measured.
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
-  /// How often the queue was drained to measure the base delay.
+  /// Returns the number of drains so far.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }
-  /// Its state, for a trace (control/decision_log/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// The part of a silence in which the window grows, both from the newest acknowledgement on.
+  /// Interval after the newest ACK in which the window grows.
   struct AckGap {
     Duration from;
     Duration until;
@@ -194,22 +198,22 @@ class DelayBasedController {
   SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
-  PathChangeDetector path_change_;        ///< by reports
-  StandingDelayDetector standing_delay_;  ///< by what is in flight
+  PathChangeDetector path_change_;        ///< detects a longer path by reports
+  StandingDelayDetector standing_delay_;  ///< detects a longer path by round trips while less is in flight
   LossBound losses_;
   Bytes window_;
-  Bytes left_;                     ///< under way when anything was acknowledged last
-  Duration control_loop_delay_{};  ///< mean of AckSample::further
-  Instant last_ack_{};             ///< when anything was acknowledged
-  Instant delivered_at_{};         ///< when the newest of it was, as far as the UE's timestamps tell
-  Instant reported_at_{};          ///< when a Node-B reported last; zero: none has
-  double reference_part_ = 1;      ///< AckSample::reference_part of the newest
-  std::uint32_t flows_ = 1;
-  bool bursty_link_ = false;   ///< the link does, for longer than what waits lasts
-  bool loss_limited_ = false;  ///< the newest window is the bound that losses set
-  bool has_ack_ = false;
-  bool idle_ = true;       ///< all that was sent has been acknowledged
-  bool all_lost_ = false;  ///< all that was in flight is taken for lost: no more than a probe goes out
+  Bytes left_;                     ///< bytes in flight after the newest ACK
+  Duration control_loop_delay_{};  ///< mean of AckSample::control_loop_delay
+  Instant last_ack_{};             ///< time of the newest ACK
+  Instant delivered_at_{};         ///< time of the newest delivery: the ACK less its delay at the uplink
+  Instant reported_at_{};          ///< time of the last Node-B report; zero: none
+  double reference_part_ = 1;      ///< AckSample::reference_part of the newest ACK sample
+  std::uint32_t flows_ = 1;        ///< connections that share the window
+  bool bursty_link_ = false;       ///< the link pauses for longer than 1.5 times the reference
+  bool loss_limited_ = false;      ///< the window is limited by the bound of losses
+  bool has_ack_ = false;           ///< an ACK sample has come
+  bool idle_ = true;               ///< no bytes are in flight after the newest ACK
+  bool all_lost_ = false;          ///< all bytes in flight are considered lost: the window is two segments
 };
 static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
 

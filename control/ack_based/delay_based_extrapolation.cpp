@@ -1,4 +1,6 @@
-// What a silence makes of the delay-based controller.
+// Growth of the window between ACKs, and the probe when ACKs are overdue. AckController calls window(now) before it
+// sends, and budget_available_at() to arm the bearer's timer.
+// Invariant: both functions agree. At budget_available_at() the window allows a segment more, unless an ACK came.
 
 #include <algorithm>
 
@@ -10,43 +12,44 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// So much of what the link carries in a silence is sent in it. This and the next one were chosen on the recorded links
-/// with a scheduled uplink, between use and delay.
+/// Share of the rate by which the window grows between ACKs. This and the next value were chosen on recorded links with
+/// a scheduled uplink, as a compromise between use and delay.
 constexpr double gap_gain = 0.9;
-/// An acknowledgement that would be later than usual by so much is not only late.
+/// Delay beyond the usual ACK delay at which growth ends, because the link itself may have stalled.
 constexpr Duration unusual_late = milliseconds(15);
-/// Room is not looked for more often.
+/// Shortest interval of the timer that checks whether the window has grown by a segment.
 constexpr Duration min_wait = milliseconds(1);
-/// Nothing is overdue before, since a receiver may delay an acknowledgement for so long (as in RFC 8985).
+/// Minimum of the probe timeout, because a receiver may delay an ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
-/// What is in flight at hardly any rate is waited for up to this.
+/// Limit of the time on the air in the probe timeout, because it has no bound at a rate near zero.
 constexpr Duration longest_carried = seconds(1);
-/// So often it is looked for who can ask.
+/// Interval at which the timer checks again whether a flow can send the probe.
 constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace
 
-/// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
-/// the window of a connection that stays end to end goes in acknowledgements.
+/// True if the window grows between ACKs because the uplink delays them by a known time. False for end-to-end
+/// connections, because their window travels in ACKs.
 bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_notable() && control_loop_delay_ <= Duration::zero();
 }
 
-/// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
-/// must be able to use it.
+/// Updates whether the window grows in idle gaps: they are longer than 1.5 times the reference, so a queue of that
+/// length runs empty in them. Never for end-to-end connections, because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ =
       delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() && delivery_.idle_gap() * 2 > wait() * 3;
 }
 
-/// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
-/// outage.
+/// True if the window grows between ACKs now: not in slow start, in a drain, under the bound of losses, after an
+/// outage, or with nothing in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !all_lost_ && !idle_;
 }
 
-/// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
-/// is about a rest: what it sends in a burst is then under way before the burst begins.
+/// Returns when the window grows after an ACK. With a late uplink growth begins at once and ends when the next ACK
+/// would be unusually late. On a bursty link it begins after half a usual gap, so that data is in flight before the
+/// burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.usual() + unusual_late - ack_delay_.newest();
@@ -56,14 +59,15 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   return {from, from + delivery_.idle_gap()};
 }
 
+/// Returns the growth of the window when the newest ACK is `lasted` ago.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
   if (!extrapolates_in_gap()) return Bytes{};
   const auto [from, until] = ack_gap();
   return (delivery_.rate() * gap_gain).in(std::clamp(lasted, from, until) - from);
 }
 
-/// After so long a silence all that was in flight should have come and been acknowledged: the round trip twice, what
-/// was in flight at the rate of late, and what acknowledgements were late.
+/// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged. It is the sum of
+/// two round trips with the reference, the time of these bytes at the mean rate, and the greatest ACK delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
@@ -81,6 +85,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
   return std::min(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
+/// Returns when growth between ACKs allows one segment beyond `in_flight`; `never` if it does not.
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!extrapolates_in_gap() || !delivery_.has_sample()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
@@ -88,7 +93,7 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
-/// Once it has asked, more is in flight than this.
+/// Returns when a probe may be sent; `never` if one is in flight already, which `in_flight` beyond the window shows.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), left_)) return never;

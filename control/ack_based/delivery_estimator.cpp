@@ -42,7 +42,7 @@ void DeliveryEstimator::seed(Instant now, Rate rate) {
 
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   const auto bytes = static_cast<double>(newly.count());
-  // The duration of the first clump after a pause is unknown, so it is not counted.
+  // The first clump after a pause is not counted, because the time in which the link carried it is unknown.
   if (!counting_) first_aggregation_ = true;
   const bool same_aggregation = counting_ && now - aggregation_began_ < aggregation_span;
   first_aggregation_ = first_aggregation_ && (same_aggregation || !counting_);

@@ -11,7 +11,7 @@ namespace sluice::control {
 
 /// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs report all bytes that left the radio
 /// queue, but delayed and often several at once.
-/// ACKs that arrive together form a clump, which does not mean a burst of the link.
+/// ACKs that arrive within 1 ms form a clump, which does not mean a burst of the link.
 /// State and work are constant. Reads no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
@@ -45,8 +45,8 @@ class DeliveryEstimator {
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
   [[nodiscard]] Duration idle_gap() const { return from_seconds(idle_gap_); }
-  /// True if most of the time lies in gaps that are longer than most gaps, so the link is bursty. On a continuous link
-  /// all gaps are about as long as one packet or transmission interval.
+  /// True if the link is bursty: the time-weighted mean gap exceeds 1.3 times the mean gap. On a continuous link all
+  /// gaps are about as long as one packet or transmission interval.
   [[nodiscard]] bool is_bursty() const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -54,17 +54,20 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
+  /// Adds `bytes` to the current clump, or begins a new clump and records the last one.
   void record_aggregation(Instant now, double bytes);
+  /// Updates both mean gaps with the time from one clump to the next.
   void record_gap(Duration gap);
   /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
   void follow(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
+  /// Returns the plain mean rate over the memory in bytes/s; zero while too little was observed.
   [[nodiscard]] double recent() const;
 
   Duration memory_;
   Instant last_{};
-  Instant aggregation_began_{};
-  double gathered_ = 0;  ///< bytes of the current clump
+  Instant aggregation_began_{};  ///< time of the first ACK of the current clump
+  double gathered_ = 0;          ///< bytes of the current clump
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
   double gap_ = 0;        ///< mean gap between clumps in s
@@ -75,7 +78,7 @@ class DeliveryEstimator {
   double mean_ = 0;       ///< bytes/s
   double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
   HalfWindowExtreme<double, std::greater<>> max_rate_;
-  bool counting_ = false;           ///< true if deliveries since aggregation_began_ are contiguous
+  bool counting_ = false;           ///< false after on_idle(), because the next gap is not the link's
   bool first_aggregation_ = false;  ///< the current clump is the first after a pause
 };
 

@@ -10,12 +10,13 @@
 namespace sluice::control {
 namespace {
 
+/// Time over which the smallest control loop delay is taken.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
-/// Distance in µs up to which two marks stand for the data between them.
-constexpr std::int32_t close = 2000;  // µs
-/// Extra delay with which a sender may use a window for reasons of its own.
+/// Distance in µs of two marks up to which the data between them has one time.
+constexpr std::int32_t close = 2000;
+/// Extra delay within which a sender still counts as limited by the window, because it may be busy.
 constexpr Duration hesitation = std::chrono::milliseconds(5);
-/// Time during which a single late use of a window does not yet mean that something else limits the sender.
+/// Time since the last prompt use of a window after which a late use shows that something else limits the sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {

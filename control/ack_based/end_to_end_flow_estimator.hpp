@@ -22,12 +22,13 @@ class EndToEndFlowEstimator {
     Bytes acked;
     Bytes sent;  ///< ≥ acked
   };
-  /// Starts the observation. `further` is the delay from a window to its data, by the handshake; zero while unknown.
+  /// Starts the observation. `control_loop_delay` is the delay from a window to its data, by the handshake; zero while
+  /// unknown.
   EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
   /// Records data up to `end` that passes for the first time.
   void on_data(Instant now, Bytes end);
-  /// Records a retransmission: the bytes in flight are not timed any more (Karn).
+  /// Records a retransmission: the bytes now in flight give no RTT (Karn).
   void on_repetition();
 
   /// Sample from one ACK.
@@ -66,23 +67,27 @@ class EndToEndFlowEstimator {
     std::uint32_t at = 0;   ///< low bits of the instant in µs
   };
 
+  /// Adds a mark for the newest data.
   void mark(const Mark& newest);
+  /// Removes every other mark.
   void thin_out();
+  /// Returns the RTT of position `ack` and removes the marks before it; zero if unknown.
   [[nodiscard]] Duration take_trip(std::uint32_t now, std::uint32_t ack);
+  /// Updates whether the window limits the sender, which took `took` to use a window.
   void judge(Instant now, Duration took);
 
   Bytes sent_;
   Bytes acked_;
   Bytes beyond_;         ///< bytes received out of order
-  Bytes retransmitted_;  ///< position up to which nothing is timed
+  Bytes retransmitted_;  ///< end of the data that gives no RTT (Karn)
   Bytes edge_{-1};       ///< furthest right edge that the sender received; negative: none yet
   Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
   Instant told_{};       ///< instant of that window, while `waiting_`
   Instant prompt_at_{};  ///< last time at which the sender used a window at once
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
   std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
-  std::uint8_t used_ = 0;
-  bool waiting_ = false;
+  std::uint8_t used_ = 0;               ///< number of marks
+  bool waiting_ = false;                ///< the sender has not used the window sent at `told_` yet
   bool window_limited_ = false;
 };
 static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");

@@ -1,11 +1,10 @@
+// Bound of losses on the bytes in flight to one UE. DelayBasedController calls on_acknowledged() for each ACK and at()
+// for each window. Invariant: the bound is below the floor only during a trial, or if a trial loses more than random
+// loss can be. Losses that no window of this sender causes therefore do not starve a UE.
 #include "control/ack_based/loss_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-// DelayBasedController calls on_acknowledged() for each acknowledgement and at() for each window. Invariant: the bound
-// is below the floor only during a trial, or where a trial loses more than random_loss() can be. Losses that no window
-// of this sender causes therefore do not starve a UE.
 
 namespace sluice::control {
 namespace {
@@ -13,34 +12,36 @@ namespace {
 /// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Losses beyond what is tolerated are excessive when they exceed this: so many segments, and more where loss is
-/// random, because its distances are uneven.
+/// Number of segments lost beyond what is tolerated that count as excessive. Random loss adds to it, because its
+/// distances are uneven.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
-/// This share of all bytes is tolerated, and this multiple of the random loss up to a most.
+/// Tolerated loss as a share of all bytes: a constant, plus a multiple of the random loss up to a limit.
 constexpr double tolerated = 0.0005;
 constexpr double tolerated_random_loss = 2.5;
 constexpr double max_tolerated = 0.06;
-/// The floor is so many times rate times base delay, so that the rate can still grow.
+/// Factor of rate times base delay in the floor. Above 1 the rate can still grow.
 constexpr double reserve = 1.05;
-/// The base delay of the floor rises by no more than this factor in a round.
+/// Largest factor by which the base delay of the floor rises per round.
 constexpr double base_delay_growth = 1.05;
-/// Up to this multiple of the floor in flight, a bound at the floor would change nothing.
+/// Multiple of the floor in flight up to which a bound at the floor would have no effect, so a trial begins.
 constexpr double near_floor = 1.1;
-/// A trial begins with this share of the floor. No queue stands up to the next share.
+/// Shares of the floor: in flight during a trial, and the limit up to which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
-/// The mean of random loss is over about this many segments of a trial.
+/// Number of segments over which random loss is averaged in trials.
 constexpr double random_loss_memory = 500;
-/// If so many losses in a row are absent outside trials, random loss has become rarer: one of 3000 gaps is as long.
+/// Number of expected losses in a row that must be absent outside trials before random loss is halved. By chance one of
+/// 3000 gaps is as long.
 constexpr double absent_losses = 8;
-/// A short trial counts as if so many more segments had been delivered in it, because few losses are a rough measure.
+/// Number of delivered segments that are added to each trial, because a few losses in a short one are a rough measure.
 constexpr double min_trial = 50;
-/// A path that loses more is overloaded, by whomever.
+/// Largest share of loss that counts as random. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;
 
 }  // namespace
 
+/// Returns true if more was lost than is tolerated, so that the bound must be lowered.
 bool LossBound::is_excessive() const {
   return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
 }
@@ -69,6 +70,7 @@ void LossBound::measure_path(const Sample& sample) {
   if (sample.now > round_began_) rate_ = (sent_ - lost_) / to_seconds(sample.now - round_began_);
 }
 
+/// Returns the bytes that fill the path without a queue.
 double LossBound::floor(double beside) const {
   const double pipe = std::max(rate_, earlier_rate_) * base_delay_;
   return reserve * pipe + beside;
@@ -90,6 +92,7 @@ void LossBound::measure_random_loss(bool is_clear) {
   }
 }
 
+/// Evaluates a round. Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
   if (sent_before_) {
     sent_before_ = false;
@@ -125,6 +128,7 @@ bool LossBound::end_trial(const Sample& sample) {
   return false;
 }
 
+/// Sets the bound to `level` bytes. It grows from there by CUBIC's function, with the peak of this round as W_max.
 void LossBound::lower(const Sample& sample, double level) {
   most_ = peak_;
   reached_after_ = std::cbrt(std::max(most_ - level, 0.0) / segment_ / cubic_c);

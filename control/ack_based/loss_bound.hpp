@@ -7,8 +7,8 @@
 
 namespace sluice::control {
 
-/// Upper bound that losses set on what may be in flight to one UE. A delay-based window alone fills a buffer that holds
-/// less than its reference, or a policer, for ever: it sees no delay there, only loss.
+/// Upper bound that losses set on the bytes in flight to one UE. A delay-based window alone would permanently overfill
+/// a buffer that holds less than its reference, or a policer, because these show loss and no delay.
 ///
 /// Losses are counted per round, that is, until all that was in flight at its start is delivered or lost. What is lost
 /// beyond a small share and the path's random loss adds up over rounds. Two segments of it lower the bound: to 0.7 of
@@ -30,8 +30,8 @@ class LossBound {
   /// One acknowledgement of the UE, or several that came at once.
   struct Sample {
     Instant now;
-    double delivered = 0;   ///< bytes that the UE has and did not have before, ≥ 0
-    double lost = 0;        ///< bytes marked lost since the sample before, ≥ 0
+    double delivered = 0;   ///< bytes newly received by the UE, ≥ 0
+    double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
     double in_flight = 0;   ///< bytes in flight after it, ≥ 0
     Duration base_delay{};  ///< minimum round trip; ≤ 0 while unknown
     double beside = 0;      ///< bytes that must be in flight beyond rate times base delay, ≥ 0
@@ -44,7 +44,7 @@ class LossBound {
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound at `now` in bytes; unbounded if no loss has set one. Parameters as in Sample.
   [[nodiscard]] double at(Instant now, double beside) const;
-  /// Forgets all losses, because the path may be another one.
+  /// Discards all losses, because the path may be another one.
   void forget();
 
   /// True if losses have set a bound.
@@ -52,7 +52,7 @@ class LossBound {
   /// Share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
 
-  /// Visits the state, for a decision log (control/decision_log/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

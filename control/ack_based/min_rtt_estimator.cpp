@@ -1,3 +1,6 @@
+// Base delay of a UE's path: minimum of round trips, and the drains that measure it again. DelayBasedController calls
+// record() and add_sample() for each round trip, is_stale() for each ACK, and on_drained() during a drain.
+// Invariant: a drain alone raises value() by an eighth plus 1 ms at most. A longer one is set by raise() only.
 #include "control/ack_based/min_rtt_estimator.hpp"
 
 #include <algorithm>
@@ -9,41 +12,43 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A routine drain begins at a multiple of the slot, or with the first acknowledgement after it that comes within
-/// `slot_begin` or two base delays.
+/// Interval of routine drains. A drain begins at a multiple of it, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
+/// Time after the begin of a slot, or two base delays if longer, in which an ACK may still begin a routine drain.
 constexpr Duration slot_begin = milliseconds(300);
-/// A drain that follows up another one begins at a multiple of this, for all who share the queue alike.
+/// Interval at whose multiples a drain after one that found a shorter base delay begins, for all UEs alike.
 constexpr Duration short_slot = milliseconds(500);
-/// If no round trip has come near the base delay for this time, every slot has a routine drain.
+/// Time without a round trip near the base delay after which every slot has a routine drain.
 constexpr Duration believed_for = seconds(5);
-/// Otherwise at least one slot in so many has one.
+/// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
-/// Drains that are farther apart do not confirm each other.
+/// Largest distance of two drains that confirm each other's result.
 constexpr Duration longer_for = 2 * slot + seconds(1);
-/// After so long without a round trip as it is to be nothing that was known is believed.
+/// Time in which every round trip exceeded the intended one, after which the base delay is replaced without a drain.
 constexpr Duration hopeless_after = seconds(20);
-/// The wait after a drain that was asked for and found nothing doubles up to this.
+/// Limit of the wait after a requested drain that confirmed the base delay; the wait doubles each time.
 constexpr Duration longest_doubt_wait = seconds(8);
-/// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
-/// a slow link.
+/// Longest time in which a drain must empty the queue, plus two base delays. A longer one has met an outage and is
+/// cancelled, except after slow start, which may have filled a slow link.
 constexpr Duration longest_drain = seconds(1);
+/// Number of probes after which a drain ends.
 constexpr std::uint8_t enough_probes = 4;
-/// If no other acknowledgement comes within this time, those that may have been delayed end the drain.
+/// Time after which probes that the UE may have delayed end the drain, because no other ones came.
 constexpr Duration longest_probing = milliseconds(200);
-/// Linux delays an acknowledgement by 40 ms, and a timer's tick.
+/// Longest delay of a delayed ACK: 40 ms in Linux, plus a tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
 
+/// Returns the number of the slot that contains `at`.
 std::int64_t slot_of(Instant at) {
   return at.time_since_epoch() / slot;
 }
 
-/// The next multiple of a short slot after `at`.
+/// Returns the next multiple of `short_slot` after `at`.
 Instant next_short_slot(Instant at) {
   return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
 }
 
-/// A drain that began then is one that all who share the queue may have made.
+/// True if a drain that began at `began` is a common one: other UEs that share the queue may have drained it, too.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
 }
@@ -110,7 +115,8 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   again_at_ = longer_at_ = now;
 }
 
-/// A packet near the base delay does not confirm it where others' queue may be in it, so there are such drains even so.
+/// Returns true if a routine drain is due. One slot in `every_` has one even if round trips are near the base delay,
+/// because that value may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   return far_for_ >= believed_for || slot_of(now) % every_ == 0;
@@ -159,8 +165,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   return true;
 }
 
-/// A routine drain, after another one or after one that found what was suspected. Between routine drains others who
-/// share the queue may fill it.
+/// Returns true if this drain was a routine one, and an earlier drain has found a longer path, too. Another UE may fill
+/// a shared queue between routine drains, so at least one of the two must be routine.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return prompt_ && evidence_ && now - longer_at_ <= longer_for && slot_of(longer_at_) < slot_of(drain_began_) &&
          is_common(drain_began_, value_);
@@ -171,7 +177,7 @@ MinRttEstimator::Finding MinRttEstimator::finish_probe(Instant now, Duration mar
   const bool asked = std::exchange(asked_, false);
   if (probed_ <= nearby() + margin) {
     value_ = std::min(probed_, nearby());
-    // Some of what was too much may still have stood: one more, once the window is what the new delay makes it.
+    // A shorter result may still contain a queue of the earlier, larger window, so one more drain follows.
     far_for_ = Duration::zero();
     const bool shorter = value_ < drained_from_ * 7 / 8;
     again_at_ = shorter ? next_short_slot(now + 2 * drained_from_) : never;

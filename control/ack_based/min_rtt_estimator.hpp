@@ -9,29 +9,30 @@
 
 namespace sluice::control {
 
-/// What a packet of a UE takes there and back where none waits in the radio queue: a minimum of round trips. A queue
-/// that never empties hides it, and a path that has become longer leaves it too short. So the owner drains the queue
-/// now and then, and the delay is measured again, whether it is longer or shorter.
+/// Estimates the base delay of a UE: the round trip through an empty radio queue, as a minimum of round trips. The
+/// minimum is too long if the queue never empties, and too short after the path has become longer. The owner therefore
+/// drains the queue from time to time, and the base delay is measured again.
 ///
-/// Routine drains begin at multiples of five seconds, for all UEs of all threads alike. UEs that share a queue (a thin
-/// backhaul, two addresses of one host) then drain it together: one alone drains its own part only, and takes what the
-/// others leave for the path. Drains that find nothing shorter become rarer, down to one in eight slots of five
-/// seconds, but every slot has one while no round trip comes near the base delay. Between slots a drain begins where
-/// round trips stay long although less is in flight (StandingDelayDetector).
+/// Routine drains begin at multiples of five seconds, for all UEs of all threads. UEs that share a queue (a thin
+/// backhaul, two addresses of one host) then drain it together. A UE alone would drain its own bytes only, and count
+/// the delay by those of others as path. Drains that confirm the base delay become rarer, down to one in eight slots of
+/// five seconds. Every slot has one while no round trip is near the base delay. Between slots a drain begins if round
+/// trips stay long although less is in flight (StandingDelayDetector).
 ///
-/// A longer path is believed after two routine drains, or one and one between slots that found what was suspected.
-/// State and work are constant. The class reads no clock; thread: its owner's.
+/// A longer path is accepted after two routine drains, or after a routine one and a requested one that agree with the
+/// suspicion. State and work are constant. Reads no clock; thread: its owner's.
 class MinRttEstimator {
  public:
+  /// True if there is a base delay.
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
-  /// Zero while unknown.
+  /// Returns the base delay; zero while unknown.
   [[nodiscard]] Duration value() const { return value_; }
-  /// About the base delay: as near as a timer's tick and an eighth.
+  /// True if the round trip is near the base delay: at most an eighth plus 1 ms above it.
   [[nodiscard]] bool is_near(Duration round_trip) const;
 
-  /// A packet took so long, > 0.
+  /// Lowers the base delay to this round trip, > 0, if that is shorter.
   void record(Duration round_trip);
-  /// It was near, and no longer than it is to be; or something else tells that the base delay is right.
+  /// Restarts both staleness times, because a round trip was as short as intended or the base delay is right.
   void mark_fresh() { far_for_ = late_for_ = Duration::zero(); }
   /// The base delay is right, because it has just been measured or the reported queue explains the round trips. Skips
   /// the routine drain of this slot.
@@ -39,108 +40,117 @@ class MinRttEstimator {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// It may have been too long. `listened`: for so long this is news. It is near within `margin`, and as it is to be up
-  /// to `most`.
+  /// Adds a round trip that may be too long. `listened`: observed time since the last ACK, which counts as stale if the
+  /// round trip is long. `margin` is added to the limit of is_near(), and `most` is the longest intended round trip.
   void add_sample(Duration round_trip, Duration listened, Duration margin, Duration most);
-  /// Returns for how long every round trip has been longer than the window is to make it.
+  /// Returns for how long every round trip has been longer than intended.
   [[nodiscard]] Duration late_for() const { return late_for_; }
-  /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and clamp() follows.
+  /// Accepts a longer base delay and ends a drain. The owner restarts slow start, and calls clamp() at its end.
   void raise(Duration value);
+  /// True from raise() until clamp().
   [[nodiscard]] bool was_raised() const { return shorter_ > Duration::zero(); }
-  /// The longer one had this in it, which is known now; it is no less than the one before.
+  /// Subtracts `excess`, the time on the air that a raised base delay contains. The result is at least the base delay
+  /// before raise().
   void clamp(Duration excess);
-  /// Nothing is known any more.
+  /// Discards the base delay and all evidence, because the path may be another one.
   void forget();
 
-  /// Whether the packets by which it was found can have waited for an outage, or for each other.
+  /// Sets whether the base delay of slow start is valid. It is not if its packets may have waited for an outage or for
+  /// each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
+  /// True until a drain validates the base delay of slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
-  /// The last drain has confirmed it.
+  /// True if a drain has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return every_ > 1; }
-  /// No round trip has been as it is to be for so long that nothing which was known is believed: the least of these.
+  /// Returns the shortest round trip of the last 20 s or more if all of them were longer than intended, else nothing.
+  /// The owner then raises the base delay to it.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// The queue is to be drained at `now`, for whatever reason.
+  /// True if a drain is due at `now`: routine, repeated, requested, or because the base delay is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
-  /// The path may have become as long as this round trip: a drain is to begin at once, unless one has just found
-  /// otherwise.
+  /// Requests a drain at once, because the path may have become as long as this round trip. No effect for a while
+  /// after a requested drain.
   void suspect(Instant now, Duration round_trip);
-  /// A routine drain is due: its slot has begun, and it may begin although another drain is under way.
+  /// True if a routine drain is due: a slot with one has just begun. It may also replace a drain in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
-  /// The queue is drained from now on. `trip`: what packets take there and back now, ≥ 0. What others who drain as well
-  /// have sent before is gone after that.
+  /// Begins a drain. `trip` is the present round trip, ≥ 0. After that time the bytes that other UEs sent before their
+  /// own drains are gone from a shared queue.
   void begin_drain(Instant now, Duration trip);
+  /// Ends a drain without a result.
   void cancel_drain() {
     phase_ = Phase::none;
     asked_ = false;
   }
-  /// An acknowledgement during a drain.
+  /// One ACK during a drain.
   struct Probe {
     Instant now;
-    Duration round_trip{};        ///< of the newest segment that was sent once; zero when there is none
-    Bytes in_flight;              ///< after it
-    bool may_be_delayed = false;  ///< by the UE's delayed acknowledgements, so a long round trip proves nothing
-    bool is_alone = true;         ///< it is of the UE's only connection, so one that is not delayed comes soon
+    Duration round_trip{};        ///< RTT of the newest segment sent once (Karn); zero if there is none
+    Bytes in_flight;              ///< bytes in flight after the ACK
+    bool may_be_delayed = false;  ///< the UE may have delayed this ACK, so a long round trip proves nothing
+    bool is_alone = true;         ///< the UE has one connection, so an ACK that is not delayed follows soon
   };
-  /// An acknowledgement while the queue is drained to `in_flight` bytes in flight. Returns true if enough is known: the
-  /// drain is over then, and finish_probe() is to follow. What comes near the base delay within `margin` confirms it.
+  /// Processes an ACK while the window drains the queue to `in_flight` bytes in flight. Returns true if the drain has
+  /// enough probes and is over; call finish_probe() next. `margin` is added to the limit of is_near().
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
-  /// What a drain has shown of the base delay.
+  /// Result of a drain.
   enum class Finding : std::uint8_t {
-    confirmed,  ///< it is the same or shorter; value() is the new one
-    unclear,    ///< no packet came near it: the path is longer, the link stood still, or others fill the queue
-    unmoved,    ///< the same, of a drain that was asked for, and packets took as long as was suspected
-    longer,     ///< two routine drains have found a longer one, or one and one that was asked for: longer()
+    confirmed,  ///< the base delay is the same or shorter; value() is the new one
+    unclear,    ///< no probe was near the base delay: a longer path, a stalled link, or a queue of others
+    unmoved,    ///< no probe was near the base delay, and those of a requested drain agree with the suspicion
+    longer,     ///< a longer path is confirmed by a second drain; longer() is its base delay
   };
-  /// Ends a drain; what comes near the base delay within `margin` confirms it.
+  /// Evaluates the probes of a drain that is over. `margin` is added to the limit of is_near().
   Finding finish_probe(Instant now, Duration margin);
-  /// The longer delay that a drain has found or that is suspected; zero if the last drain has confirmed value().
+  /// Returns the longer delay that a drain has found or that is suspected; zero if the last drain has confirmed
+  /// value().
   [[nodiscard]] Duration longer() const { return longer_; }
+  /// True during a drain, in either phase.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
-  /// The queue is empty, and packets that were sent since are to tell the delay.
+  /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay.
   [[nodiscard]] bool probing() const { return phase_ == Phase::probe_rtt; }
-  /// How often the queue was drained.
+  /// Returns the number of drains begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
-  /// Its state, for a trace (control/decision_log/states.hpp).
+  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
+  /// Phase of a drain: until few bytes are in flight (drain), then until segments sent since have been acknowledged
+  /// (probe_rtt).
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
-  /// After a doubt without cause not again for this, which doubles each time.
+  /// Wait after a requested drain that has confirmed the base delay; it doubles each time.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
+  /// Returns the limit of is_near(): the base delay plus an eighth plus 1 ms.
   [[nodiscard]] Duration nearby() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration far_for_{};   ///< of listening, no round trip was about the base delay
-  Duration late_for_{};  ///< … and every one was longer than it is to be although the window was the limit
-  Duration min_late_{};  ///< the least of these
-  Instant drain_began_{};
-  Instant empty_at_{};                              ///< while probing: from when on packets find the queue empty
-  Instant others_gone_at_{};                        ///< when others who drain as well have emptied theirs
-  Duration drained_from_{};                         ///< base delay when the drain began
-  Instant again_at_ = never;                        ///< when it is drained once more
-  Instant next_suspicion_{};                        ///< suspect() asks for no drain before this
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< that was for nothing so far: the next one comes later
-  Duration probed_{};                               ///< the least round trip since the queue was empty
-  Instant probed_at_{};                             ///< when the first one came
-  Duration longer_{};                               ///< than it was what a drain found, once; zero: nothing was
-  Instant longer_at_{};
-  Duration shorter_{};  ///< what was believed before a longer one was; zero: that is settled
+  Duration far_for_{};        ///< observed time since a round trip was near the base delay
+  Duration late_for_{};       ///< observed time in which every window-limited round trip was longer than intended
+  Duration min_late_{};       ///< shortest round trip within late_for_
+  Instant drain_began_{};     ///< begin of the last drain, or the instant of the last confirm()
+  Instant empty_at_{};        ///< in phase probe_rtt: packets sent from then on find the queue empty
+  Instant others_gone_at_{};  ///< when the bytes of other UEs that drain as well are gone
+  Duration drained_from_{};   ///< base delay when the drain began
+  Instant again_at_ = never;  ///< when a repeated or requested drain is due
+  Instant next_suspicion_{};  ///< suspect() has no effect before this
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain with result `confirmed`
+  Duration probed_{};                               ///< shortest round trip of this drain's probes; zero: none yet
+  Instant probed_at_{};                             ///< when the first probe was acknowledged
+  Duration longer_{};    ///< longer delay that one drain found or suspect() named; zero: none
+  Instant longer_at_{};  ///< begin of that drain, or the instant of suspect()
+  Duration shorter_{};   ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;
-  std::uint8_t probes_ = 0;
-  std::uint8_t every_ = 1;  ///< so many slots are between two routine drains, a power of two
+  std::uint8_t probes_ = 0;  ///< probes of this drain that count
+  std::uint8_t every_ = 1;   ///< slots per routine drain, a power of two
   Phase phase_ = Phase::none;
-  bool unvalidated_ = false;
-  bool evidence_ =
-      false;             ///< a routine drain has found longer_, or one that was asked for and found what was suspected
-  bool asked_ = false;   ///< suspect() has asked for the drain under way or the next one
-  bool prompt_ = false;  ///< the UE cannot have delayed every probe of this drain
+  bool unvalidated_ = false;  ///< the packets of slow start may have waited, so a drain is due
+  bool evidence_ = false;     ///< longer_ is the result of a routine drain, or of a requested one that agrees
+  bool asked_ = false;        ///< suspect() has requested the present or the next drain
+  bool prompt_ = false;       ///< the UE cannot have delayed all probes of this drain
 };
 
 }  // namespace sluice::control

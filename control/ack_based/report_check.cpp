@@ -6,6 +6,7 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration period = std::chrono::seconds(2);
+/// Numbers of periods in a row after which reports are distrusted, and trusted again.
 constexpr std::uint8_t wrong_periods = 2;
 constexpr std::uint8_t right_periods = 5;
 

@@ -10,7 +10,7 @@ namespace sluice::control {
 
 /// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can still be wrong: of another UE
 /// or cell, or with a counter that does not advance.
-/// AckSample bytes must have been transmitted before, and no acknowledged segment can have queued longer than its
+/// Acknowledged bytes must have been transmitted before, and no acknowledged segment can have queued longer than its
 /// RTT.
 /// Reports that contradict this for two periods of two seconds are distrusted until they agree for five such periods.
 /// State and work are constant. Reads no clock; thread: its owner's.
@@ -24,12 +24,14 @@ class ReportCheck {
   /// Discards all state, because the reports come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
+  /// False after two contradicted periods, until the reports have agreed for five.
   [[nodiscard]] bool trusted() const { return trusted_; }
-  /// True if the reports were contradicted recently. Nothing may then depend on them alone, so that further ACKs arrive
-  /// by which they can be judged.
+  /// True if the last period that could be judged contradicts the reports. A controller must not depend on them alone
+  /// then, so that further ACKs arrive by which they can be judged.
   [[nodiscard]] bool doubtful() const { return wrong_ > 0; }
 
  private:
+  /// Ends a period with `transmitted` bytes in all, and updates whether the reports are trusted.
   void judge(std::uint64_t transmitted);
   /// Returns whether the reports contradict the ACKs, or nothing if too few bytes were acknowledged.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
@@ -41,7 +43,7 @@ class ReportCheck {
   std::uint32_t reports_ = 0;             ///< reports of this period with an RTT to compare
   std::uint32_t impossible_ = 0;          ///< reports of this period that contradict the ACKs
   std::uint8_t wrong_ = 0;                ///< contradicted periods in a row
-  std::uint8_t right_ = 0;
+  std::uint8_t right_ = 0;                ///< agreeing periods in a row while not trusted
   bool began_ = false;
   bool trusted_ = true;
 };

@@ -17,7 +17,9 @@ class SlowStart {
   /// Begins slow start with `window` > 0 bytes.
   explicit SlowStart(double window) : window_(window) {}
 
+  /// True in slow start.
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
+  /// True during a refill.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
   /// Returns the window of the latest slow start or refill, in bytes.
   [[nodiscard]] double window() const { return window_; }
@@ -26,13 +28,16 @@ class SlowStart {
   void search(double window);
   /// Starts a refill of the path from `window` bytes.
   void refill(double window);
+  /// Ends a refill but not a slow start.
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
+  /// Ends slow start or a refill.
   void end() { phase_ = Phase::over; }
 
   /// Raises the window to at least `in_flight`.
   void grant(Bytes in_flight);
+  /// Grows the window by `delivered` bytes.
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the pipe is full: doubling the window in each of three rounds raised the rate by less than a quarter.
   /// `delivered` is the rate and `round` the length of a round. Samples without `uses_window` restart the test.
@@ -46,7 +51,7 @@ class SlowStart {
   enum class Phase : std::uint8_t { searching, refilling, over };
 
   double window_;
-  Instant round_ends_{};
+  Instant round_ends_{};          ///< end of the present round of is_full_pipe()
   double to_exceed_ = 0;          ///< rate in bytes/s that must be exceeded by a quarter
   std::uint8_t flat_rounds_ = 0;  ///< rounds in a row that did not exceed it
   Phase phase_ = Phase::searching;

@@ -1,20 +1,20 @@
+// Detects that round trips stay long while less is in flight. DelayBasedController calls on_long() or restart() for
+// each round trip, and requests a drain if on_long() detects something. It calls hold() or forget() by the drain's
+// result. Invariant: held() grows only while round trips are about as long as the drain has found.
 #include "control/ack_based/standing_delay_detector.hpp"
 
 #include <algorithm>
 
-// DelayBasedController calls on_long() or restart() for each round trip, asks MinRttEstimator for a drain where
-// on_long() detects something, and calls hold() or forget() by what the drain finds. Invariant: held() grows only while
-// round trips stay as they were when it was set.
-
 namespace sluice::control {
 namespace {
 
-/// A queue of this sender's own would be shorter by half. A tenth is not an answer.
+/// Ratio of round trips, after and before half of the data is in flight, below which the delay is in this sender's
+/// queue. Such a queue would be shorter by half.
 constexpr double moved = 0.9;
-/// A link that rests between bursts makes round trips long for a moment, again and again.
+/// Time, and number of round trips, for which round trips must be long. A bursty link makes them long for a moment.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
-/// What is held grows by this share of what is delivered, and so by as much in a round trip.
+/// Share of the delivered bytes by which held() grows, so it grows by this share per round trip.
 constexpr double growth = 0.25;
 
 }  // namespace

@@ -1,3 +1,6 @@
+// One-way delay of a peer's segments by its timestamps (TSval, RFC 7323 section 3). BudgetSharing and
+// EndToEndAckControl call excess_delay() for each ACK of a UE, through possible_ack_delay().
+// Invariant: a result is not negative unless the clock's rate is unknown or an outage may have delayed the segment.
 #include "control/ack_based/timestamp_one_way_delay.hpp"
 
 #include <algorithm>
@@ -6,24 +9,27 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration tick = std::chrono::milliseconds(1);
+/// Interval over which the clock's rate is checked while it is not confirmed.
 constexpr Duration check_every = std::chrono::seconds(1);
-/// A rate that was found right once is looked at over a longer time …
+/// Interval over which a confirmed rate is checked again.
 constexpr Duration check_again_every = std::chrono::seconds(4);
+/// Half of the window over which the minimum delay is taken.
 constexpr Duration half_window = std::chrono::seconds(5);
-/// The least delay grows by no more than one part in so many of the time that passes: a clock drifts by a hundredth of
-/// that, a way that has become 40 ms longer is known after 40 s, and an upload that fills a modem's buffer for a minute
-/// hides little.
+/// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of that. A path that
+/// has become 40 ms longer is known after 40 s. An upload that fills a modem's buffer for a minute hides at most 60 ms.
 constexpr std::int64_t grows_a_part_in = 1000;
-/// From one look at the rate to the next what a message waits may change by so much.
+/// Largest change of the delay from one rate check to the next, while the rate is not confirmed.
 constexpr Duration waits_change = std::chrono::milliseconds(350);
-/// … in which a modem's buffer may have been filled by an upload, or emptied.
+/// Largest change of the delay between two checks of a confirmed rate. An upload may have filled a modem's buffer.
 constexpr Duration waits_change_again = std::chrono::seconds(1);
-/// Nothing waits for an uplink for so long: the clock was set anew.
+/// Change of the delay from which on the clock must have been set, because no segment waits that long for an uplink.
 constexpr Duration set_anew = std::chrono::seconds(2);
-/// … but for what an outage has kept, up to this. What comes so much later than the first of it was not kept by that.
+/// Longest delay that an outage may explain.
 constexpr Duration longest_kept = std::chrono::seconds(10);
+/// Time after the first segment that an outage delayed, in which the others arrive.
 constexpr Duration kept_ones_come_for = std::chrono::seconds(1);
 
+/// Returns the time from one timestamp to another; negative if `to` is the earlier one.
 Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
@@ -54,8 +60,9 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - least_;
 }
 
-/// The message is so late that its clock may be another, or an outage has kept it. Those that follow tell. Until then
-/// nothing is learned from it, nor said of it: in an outage the link to the peer has stood still as well.
+/// True if the delay is so long that an outage may have kept the segment, or its clock was set. The segments of the
+/// next second decide which. Until then the segment has no result, because the link to the peer has stalled in an
+/// outage, too.
 bool TimestampOneWayDelay::may_have_been_kept(Instant now, Duration late) {
   if (late <= waits_change_again || late > longest_kept || !in_milliseconds_) {
     kept_since_ = Instant{};
@@ -85,7 +92,8 @@ void TimestampOneWayDelay::record_least(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.
+/// Checks whether a tick of the clock is 1 ms: its time must equal ours within 10 % and the possible change of delay.
+/// Moves the origin to the newest timestamp, because ticks wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;
