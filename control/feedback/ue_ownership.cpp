@@ -1,6 +1,6 @@
 // Claims of UEs by several proxies (PROTOCOL.md, "Several proxies"). The Node-B calls take() for every status it
-// receives, and route() before it sends reports. At most one proxy holds a UE, and a claim without a status for `lapse`
-// expires.
+// receives, and route() before it sends reports. At most one proxy holds a UE, and a claim without a status for
+// `lease_time` expires.
 
 #include "control/feedback/ue_ownership.hpp"
 

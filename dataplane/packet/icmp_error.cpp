@@ -1,6 +1,6 @@
-// Reader of ICMP and ICMPv6 errors about TCP segments (RFC 792, RFC 4443). Called by proxy/split for packets that
-// parsed as ICMP. The quoted headers are hostile input, so every length is checked before use. The caller compares the
-// quote with its connections.
+// Reader of ICMP and ICMPv6 errors about TCP segments (RFC 792, RFC 4443). Called by proxy/engine/split for packets
+// that parsed as ICMP. The quoted headers are hostile input, so every length is checked before use. The caller compares
+// the quote with its connections.
 
 #include "dataplane/packet/icmp_error.hpp"
 

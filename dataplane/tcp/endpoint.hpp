@@ -53,8 +53,7 @@ class Endpoint {
   /// Processes one segment. Returns the value that is_plausible(segment) had before the call. `payload` is empty, or
   /// holds exactly segment.payload_len bytes with note().payload_len and payload_sum set. Its checksum has been
   /// verified and no other reference to the buffer exists. `payload` is empty afterwards, because bytes that are not
-  /// kept are dropped. If `news` is not null and the segment acknowledges data, `news` is filled with what it
-  /// acknowledges.
+  /// kept are dropped. If `ack_sample` is not null and the segment acknowledges data, the sample is filled in.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample = nullptr);
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does

@@ -18,8 +18,8 @@ class FailOpenMonitor {
   /// Time without progress after which the program is killed.
   static constexpr Duration longest_hang = std::chrono::seconds(3);
 
-  /// `heard` returns the last sign of life of the poll thread that has been silent longest. The bridge forwards
-  /// frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
+  /// Creates the bridge, which forwards frames until take_over(). `last_turn` returns when the poll thread that has
+  /// made no progress for longest made its last. Throws std::runtime_error with the reason if no bridge can be made.
   FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
                   std::function<Instant()> last_turn);
 

@@ -20,7 +20,7 @@ class ReportWatch {
   /// Returns what changed since the last call. `needed` is true if the active policies need reports; `accepted`
   /// counts the messages of Node-Bs so far. Called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// Returns the time since the last report, or at heard_again the length of the gap. Zero while no reports are
+  /// Returns the time since the last report, or at received_again the length of the gap. Zero while no reports are
   /// needed.
   [[nodiscard]] Duration silence() const { return silence_; }
 

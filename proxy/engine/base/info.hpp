@@ -20,7 +20,7 @@ struct FlowInfo {
   std::uint16_t server_port = 0;
   const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
-  const char* blocker = "";         ///< obstacle that delays a requested handback
+  const char* blocker = "";         ///< reason that delays a requested handback (HandbackBlocker)
   const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -33,8 +33,8 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;           ///< ACKs from the UE that are withheld; regulated connections only
 };
 
-/// Totals of the radio queues of the control group, or of the other UEs. A sample of a queue is a report of it. Where
-/// acknowledgements steer and no report is fresh, the census samples each bearer that has something in flight.
+/// Totals of the radio queues of the control group, or of the other UEs. A sample of a queue is a report of it. Under
+/// the ACK-based controller without a fresh report, FlowStats samples each bearer that has bytes in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
   std::uint64_t samples = 0;      ///< reports, and samples by acknowledgements
@@ -73,8 +73,8 @@ struct Observed {
   }
 };
 
-/// Number of connections that are split or being handed back, by the obstacle that keeps them. HandbackBlocker `none`
-/// counts those that were not asked to leave, or that leave with their next packet.
+/// Number of connections that are split or being handed back, by what delays their handback. HandbackBlocker::none
+/// counts those whose handback is not requested, or begins with their next packet.
 struct StayingFlows {
   std::array<std::uint32_t, obstacle_count> by_blocker{};
   std::uint32_t total = 0;
@@ -119,7 +119,7 @@ struct BearerInfo {
   std::uint64_t falls = 0;     ///< fallbacks from reports to congestion control
 };
 
-/// How long a report stands for the present. After that acknowledgements are the source of a bearer's queue.
+/// Age up to which a report is fresh. An older one is replaced by the estimate from ACKs as a bearer's queue.
 inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
 /// The radio queue of a bearer as every view shows it.
@@ -128,7 +128,7 @@ struct RadioQueueView {
   Bytes queue;                    ///< valid with a source
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
-/// Returns the queue by a fresh report, or else by the ACK-based controller if it steers the bearer.
+/// Returns the queue by a fresh report, or else by the ACK-based controller if it controls the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

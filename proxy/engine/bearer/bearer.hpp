@@ -72,7 +72,7 @@ class Bearer : public CircularListHook<Bearer> {
   }
   /// True if sent bytes must be counted, because feedback may steer some bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
-  /// Returns the record of IP bytes sent to the UE.
+  /// Returns the history of IP bytes sent to the UE.
   [[nodiscard]] UeSendHistory& sent() { return sent_; }
   [[nodiscard]] const UeSendHistory& sent() const { return sent_; }
 
@@ -129,7 +129,7 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
-  /// reference_part() may lower the controller's queue target.
+  /// reference_part() may lower the controller's queue reference.
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
@@ -137,7 +137,7 @@ class Bearer : public CircularListHook<Bearer> {
   }
   /// Ends the short-flow period of all bearers of the UE if none of them has a short flow left.
   void end_short_flow(Instant now);
-  /// Returns the factor for the controller's queue target: smvs.short_flow_reference while a short flow is active
+  /// Returns the factor for the controller's queue reference: smvs.short_flow_reference while a short flow is active
   /// beside a download, else 1.
   [[nodiscard]] double reference_part(Instant now) const {
     if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
@@ -172,7 +172,7 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
-  /// Adds `bytes` to the send record, and to the controller's cross traffic if `whose` is Whose::others.
+  /// Adds `bytes` to the send history, and to the controller's cross traffic if `traffic` is Traffic::cross.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       start_history(now, bytes);

@@ -12,12 +12,12 @@ namespace sluice::proxy {
 template <typename T>
 class Pooled {
  public:
-  /// True if the part exists.
+  /// True if the object exists.
   [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
 
-  /// Creates the part. Requires that it does not exist; the pool has a place for each bearer.
+  /// Creates the object. Requires that there is none; the pool has a place for each bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);
@@ -25,7 +25,7 @@ class Pooled {
     object_ = &pool[place];
     return *object_;
   }
-  /// Destroys the part if it exists and returns its place to the pool.
+  /// Destroys the object if it exists, and returns its place to the pool.
   void drop(flow::Slab<T>& pool) {
     if (object_ != nullptr) pool.erase(pool.index_of(*object_));
     object_ = nullptr;

@@ -38,7 +38,7 @@ class ReportSequencer {
   }
   /// Records an accepted report as the last one.
   void record(const ReportArrival& report, Instant now);
-  /// Records that the Node-B was active at `heard` and omitted the UE, which means that nothing has changed.
+  /// Records that the Node-B was active at `at` and omitted the UE, which means that nothing has changed.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if any report was recorded.
@@ -47,7 +47,7 @@ class ReportSequencer {
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   /// Returns when the last report came.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns when the last report was last known to be valid: on arrival, or at a later omission notice.
+  /// Returns when the last report was last known to be valid: on its arrival, or at a later omission notice.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
@@ -62,7 +62,7 @@ class ReportSequencer {
 /// still valid.
 class SuppressingNodeB {
  public:
-  /// Starts from the first omission notice `word`, received at `now`.
+  /// Starts from the first omission notice `notice`, received at `now`.
   SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
   /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.

@@ -60,10 +60,10 @@ class BufferPoolBudget {
   /// Removes a reservation, because its connection ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
 
-  /// Returns how much one direction may hold and reserve together. `own`: what it holds and commits already.
+  /// Returns how much one direction may hold and reserve together. `own`: what it holds and has reserved already.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
   /// Returns how much a direction without measured demand may hold and reserve together. It has access only to the
-  /// first part of the budget (limits.shrink_windows_at). `own`: what it holds and commits already.
+  /// first part of the budget (limits.shrink_windows_at). `own`: what it holds and has reserved already.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns how much a direction may hold and reserve by its UE's limit. `reserved`: total of the UE's connections;
   /// `own`: the direction's part of it.

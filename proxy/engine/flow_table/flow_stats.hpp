@@ -28,7 +28,7 @@ class FlowStats {
   /// Scans the next `most` flows and as many bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Samples of the radio queues of bearers that acknowledgements steer and of which no report is fresh.
+  /// Returns samples of the radio queues of bearers under the ACK-based controller that have no fresh report.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:

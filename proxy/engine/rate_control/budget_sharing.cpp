@@ -1,7 +1,7 @@
 // Split connections under the ACK-based controller: builds ACK samples, and divides the bearer's window among its
-// flows. The pure-ACK path and the slow path call `hear()`, sending calls room() and sync(), cut-through calls
-// budget_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over the flows'
-// shares.
+// flows. The pure-ACK path and the slow path call on_ack(), transmission calls budget() and update_inflight(), and
+// cut-through calls budget_to_pass(). Invariant: the controller's bytes in flight and waiting flows equal the sums over
+// the flows' shares.
 #include "proxy/engine/rate_control/budget_sharing.hpp"
 
 #include <algorithm>
@@ -93,9 +93,9 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
   share.short_flow_waits = short_flow_waits;
 }
 
-/// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
-/// as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its own
-/// bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
+/// Returns how much more the flow may have in flight, whatever the window is. A flow whose bottleneck is elsewhere,
+/// such as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its
+/// own bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
@@ -119,7 +119,7 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Returns budget_elsewhere(). A flow without such room does not count as waiting for the window.
+/// Returns budget_elsewhere(). A flow for which it is zero does not count as waiting for the window.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -182,7 +182,7 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
+/// Returns what one flow may send of a budget that it shares with others: no less than a segment, because less would
 /// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
 /// would then not be the path's.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,

@@ -18,7 +18,7 @@ class Bearer;
 
 /// Bytes that one flow may send per round while other flows of its bearer wait.
 inline constexpr Bytes turn{2 * 1500};
-/// Share of a window for all short flows together while other flows wait, too. A flow is short below
+/// Smallest share of a window for all short flows together while other flows wait, too. A flow is short below
 /// SmvsMode::short_flow bytes sent.
 inline constexpr double short_flow_share = 0.8;
 
@@ -95,7 +95,7 @@ class BudgetSharing {
                                                                  const AckController& controller);
   /// Updates bytes in flight and waiting state, and returns budget_elsewhere().
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns how much of `room` the flow may send while it shares the window.
+  /// Returns how much of `budget` the flow may send while it shares the window with `waiting` flows in all.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);

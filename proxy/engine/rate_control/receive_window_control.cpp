@@ -44,7 +44,7 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Changes the flow's mark that its server has no window.
+/// Sets the flow's flag that its server has no window, and updates the bearer's sums.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
@@ -60,8 +60,8 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 /// Time for which relayed data must last so that a server's restart with ten segments does not matter.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// True if the data held for the UE lasts longer than a restart of the server at the link's rate. Such a server is not
-/// kept going, because on a slow link two segments now and then exceed what the link carries.
+/// True if the data held for the UE lasts longer than a restart of the server at the link's rate. Such a server gets
+/// no minimum window, because on a slow link two segments now and then exceed what the link carries.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();

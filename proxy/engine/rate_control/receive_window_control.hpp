@@ -75,7 +75,7 @@ class ReceiveWindowControl {
   /// Time without a window after which a server gets two segments. A retransmission timeout is at least 200 ms plus a
   /// round trip, and the timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
-  /// Time without progress of the UE after which a server is no longer kept going, because the restart then costs
+  /// Time without progress of the UE after which a server gets no minimum window, because the restart then costs
   /// little in comparison.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
   /// Returns the rest of the window advertised to the server.
@@ -87,7 +87,8 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
     return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
   }
-  /// Returns `room`, or two segments if the server must be kept going.
+  /// Returns `room`. If that is less than two segments and a minimum window is due, returns two segments instead, at
+  /// most `most`.
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 

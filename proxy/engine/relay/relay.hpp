@@ -64,7 +64,7 @@ void pass_keepalives(Flow& flow);
 /// True if the leg of the host behind `side` ended abnormally: by a reset, a timeout or an abort.
 [[nodiscard]] bool is_broken(const Flow& flow, Side side);
 
-/// True if both legs are open and undisturbed, so no FIN or RST can be pending.
+/// True if both legs are on the fast path: open, without loss, reordering or a pending FIN or RST.
 [[nodiscard]] inline bool on_fast_path(const Flow& flow) {
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }

@@ -1,7 +1,7 @@
 // Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindowControl calls
-// limit() before it advertises a window, split_arrivals calls keeps() before payload is stored. Invariant: a refused
+// limit() before it advertises a window, rx_path calls accepts_payload() before payload is stored. Invariant: a refused
 // payload was never acknowledged. ReceiveBufferDemand is measured as in dynamic right-sizing
-// (flows/receive_buffer_demand.hpp).
+// (flow/receive_buffer_demand.hpp).
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ class Classifier {
 
   /// Processes all packets of the burst; `burst` holds only empty handles on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies `watch` before and after each frame.
+  /// Processes a burst like receive(), and notifies `observer` before and after each frame.
   [[gnu::cold, gnu::noinline]] void receive_observed(Side in, std::span<packet::Packet> burst, Instant now,
                                                      PacketObserver& observer);
 

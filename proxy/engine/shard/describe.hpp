@@ -12,7 +12,7 @@ namespace sluice::proxy {
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit);
 void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::size_t limit);
 
-/// Counts split connections by the obstacle that keeps them, and those that a stop would break. Visits every flow.
+/// Counts split connections by what delays their handback, and those that a stop would break. Visits every flow.
 [[nodiscard]] StayingFlows count_staying(Registry& registry);
 
 }  // namespace sluice::proxy

@@ -55,7 +55,7 @@ class Shard {
   /// Processes all frames that came in on `in`. On return `burst` holds only empty handles, and the transmitter has
   /// every resulting packet.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies `watch` of each frame.
+  /// Processes a burst like receive(), and notifies `observer` of each frame.
   void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
   /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due
   /// at once, it does a part of the work, and next_deadline() returns a time that has passed.
@@ -98,7 +98,7 @@ class Shard {
   /// held passes untouched from now on; any other is reset on both sides.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// True while flows are still being asked to leave or to stay; advance() continues this walk.
+  /// True while the walk that begins or cancels handbacks has flows left; advance() continues it.
   [[nodiscard]] bool sweeping() const;
   /// Counts what keeps the remaining split connections. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;

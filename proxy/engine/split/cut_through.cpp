@@ -1,5 +1,5 @@
 // Cut-through of split connections: forwards in-order data in the frame in which it arrived, before the burst ends.
-// Called by split_arrivals for data with a good checksum. Equivalent to receive, relay and emit,
+// Called by rx_path for data with a good checksum. Equivalent to receive, relay and emit,
 // except that frames and PSH flags stay the sender's. The ACK to the sender is sent at the end of the burst.
 #include "proxy/engine/split/cut_through.hpp"
 

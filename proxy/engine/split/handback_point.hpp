@@ -8,7 +8,7 @@
 namespace sluice::proxy::handback {
 
 /// Handback of a split connection to its hosts, also within a transfer. Sequence numbers are the hosts' own, so nothing
-/// is translated. Each direction gets a handback point (handback point) at what the proxy has acknowledged. Bytes
+/// is translated. Each direction gets a handback point at what the proxy has acknowledged. Bytes
 /// before it are the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are
 /// forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them
 /// are delivered.

@@ -1,3 +1,6 @@
+// Pure-ACK fast path of split connections. rx_path calls receive() for a segment without payload, and takes the slow
+// path if it returns false. Invariant: the result equals that of the slow path, because a connection in any other state
+// does not qualify.
 #include "proxy/engine/split/pure_ack.hpp"
 
 #include "proxy/engine/split/short_flow.hpp"

@@ -13,8 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Shared context of the functions that process split connections (`arrivals`, `cut_through`, `hearing`, `sending`):
-/// one member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
+/// Shared context of the functions that process split connections (rx_path, cut_through, pure_ack, transmit): one
+/// member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
 /// shard's.
 struct SplitContext {
   /// Keeps references to the context, which outlives it.

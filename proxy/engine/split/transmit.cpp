@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Lets the next `count` flows send in round-robin order. `short_flows`: only short flows send, each within its part.
+/// Lets the next `count` flows send in round-robin order. `short_flow`: only short flows send, each within its part.
 void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
