@@ -1,5 +1,5 @@
 // Implements the router of ABC (Goyal et al., NSDI 2020): AbcControl decides which packets keep their accelerate mark.
-// AbcQueue uses it before a wired line, AbcQdisc (`cell/waiting_line`) before a radio link, which reports its capacity
+// AbcQueue uses it before a wired line, AbcQdisc (`cell/radio_qdisc`) before a radio link, which reports its capacity
 // by offer(). Invariant: the share of accelerating packets is min(tr / (2·cr), 1), spaced by tokens without randomness.
 
 #include "emulator/aqm/abc.hpp"

@@ -1,5 +1,5 @@
 // Implements DualPI2 (RFC 9332): DualPi2Control computes the probabilities, DualPi2Queue is a router's queue with them.
-// The radio queue uses the same control through DualPi2Qdisc (`cell/waiting_line`). Updates run at multiples of tupdate
+// The radio queue uses the same control through DualPi2Qdisc (`cell/radio_qdisc`). Updates run at multiples of tupdate
 // and are caught up when a packet comes or goes, so no timer is needed. Marks and drops are deterministic:
 // probabilities are summed, and each whole is one event (recur() of appendix A).
 

@@ -59,7 +59,7 @@ class Classifier {
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};  ///< parse results and connections of the current burst
-  /// Registry::removals() at the lookup of the burst. After a later removal an id can name another connection.
+  /// ConnectionTable::removals() at the lookup of the burst. After a later removal an id can name another connection.
   std::uint32_t removals_ = 0;
 };
 
