@@ -16,7 +16,7 @@ struct AckSample {
   Duration round_trip{};        ///< RTT of the newest segment sent once (Karn); zero if there is none
   Bytes in_flight;              ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;      ///< connections that share the window, ≥ 1
-  bool window_limited = false;  ///< true if data waits for the window
+  bool window_limited = false;  ///< true if data waits because the window is full
   Duration ack_delay{-1};       ///< delay of the ACK beyond the smallest seen (TimestampOneWayDelay); negative: unknown
   Bytes cross_traffic{};        ///< bytes sent to the UE since the last sample outside of the window, such as UDP
   Duration control_loop_delay{};  ///< delay from a change of the window to the data it allows, ≥ 0

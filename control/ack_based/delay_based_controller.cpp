@@ -164,6 +164,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_.reference && waited > wait();
 }
 
+/// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long while less is in
+/// flight.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration listened) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
@@ -243,7 +245,8 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
   const double took = to_seconds(ack_sample.round_trip);
-  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;  // wait() is no less
+  // A cheap condition first: it follows from the second one, because wait() ≥ reference.
+  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;
   if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
     // When this segment was sent, half as much was in flight as now. Those bytes were delivered in its round trip.
     delivery_.seed(ack_sample.now,
@@ -255,6 +258,7 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
   }
 }
 
+/// Ends slow start. The base delay that it has found counts as unvalidated if its packets may have waited.
 void DelayBasedController::end_start_up() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
@@ -313,12 +317,14 @@ void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
   }
 }
 
+/// Begins a drain. Other UEs' bytes leave a shared queue within a round trip, the shorter of the mean and the newest.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration usual = usual_trip();
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? std::min(usual, ack_sample.round_trip) : usual);
 }
 
+/// Ends a drain: begins the refill of the path, and acts on what the drain has found.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drained());
   // On a link that has become slower a probe takes longer on the air.

@@ -51,7 +51,8 @@ struct DelayBasedParameters {
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
 ///   is one segment. End to end it is the ACK stretch less one segment if that is more, because a connection cannot
 ///   use another one's window there.
-/// - a: bytes that cover ACKs which come late or together. It is the largest of three terms:
+/// - a: bytes that cover ACKs which come late or together. A clump is the bytes of ACKs within 1 ms, an ACK stretch
+///   those of one ACK. The term is the largest of three:
 ///   - `clumps` · (clump − two segments),
 ///   - ACK stretch − two segments,
 ///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
@@ -69,13 +70,14 @@ struct DelayBasedParameters {
 /// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
 /// Between ACKs window(now) can exceed this in three cases. The first two need split connections, because the window
-/// of an end-to-end connection travels in ACKs. They exclude slow start, drains and the bound of losses.
+/// of an end-to-end connection travels in ACKs. They do not apply in slow start, in a drain, or under the bound of
+/// losses.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues. The window grows by 0.9 of the rate,
 ///   until the next ACK is 15 ms later than usual. A longer silence may be a stall of the link itself.
 /// - The link sends in bursts, and pauses for longer than 1.5 times the reference. The window grows from half a usual
 ///   gap on, for the length of a pause, so that each burst finds data. Without timestamps the gaps of a late uplink
-///   look like pauses. The growth is right then, too, because the link has carried data in them.
+///   look like pauses. Growth is right then, too, because the link has carried data in them.
 /// - Everything in flight should have been acknowledged long ago. Its tail may be lost, and no ACK would show that
 ///   before a timeout that an outage has made long. One segment more may therefore be sent, as in RFC 8985 section 7.
 ///

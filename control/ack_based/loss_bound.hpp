@@ -27,12 +27,12 @@ class LossBound {
  public:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-  /// One acknowledgement of the UE, or several that came at once.
+  /// One ACK of the UE, or several that came at once.
   struct Sample {
     Instant now;
     double delivered = 0;   ///< bytes newly received by the UE, ≥ 0
     double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
-    double in_flight = 0;   ///< bytes in flight after it, ≥ 0
+    double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< minimum round trip; ≤ 0 while unknown
     double beside = 0;      ///< bytes that must be in flight beyond rate times base delay, ≥ 0
   };

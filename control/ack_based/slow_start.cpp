@@ -5,7 +5,7 @@
 namespace sluice::control {
 namespace {
 
-/// Full-pipe test of BBR: three rounds without growth by a quarter.
+/// Full-pipe test of BBR: number of rounds without growth by `growth` after which the pipe is full.
 constexpr std::uint8_t enough_flat_rounds = 3;
 constexpr double growth = 1.25;
 
