@@ -12,8 +12,8 @@ namespace {
 /// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Number of segments lost beyond what is tolerated that count as excessive. Random loss adds to it, because its
-/// distances are uneven.
+/// Segments lost beyond what is tolerated up to which losses are not excessive: a constant, and a multiple of random
+/// loss, because the distances of random losses are uneven.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: a constant, plus a multiple of the random loss up to a limit.

@@ -8,8 +8,8 @@
 namespace sluice::control {
 namespace {
 
-/// Ratio of round trips, after and before half of the data is in flight, below which the delay is in this sender's
-/// queue. Such a queue would be shorter by half.
+/// Limit of the ratio of a round trip after the data in flight was halved to the shortest one before. Below it the
+/// delay is a queue of this sender, which would be shorter by half.
 constexpr double moved = 0.9;
 /// Time, and number of round trips, for which round trips must be long. A bursty link makes them long for a moment.
 constexpr Duration min_long = std::chrono::milliseconds(400);
