@@ -60,7 +60,7 @@ class AirLink final : public EventTarget {
   /// range.
   AirLink(EventLoop& loop, const AirLinkConfig& config, AirLinkUser& user);
 
-  /// Returns the block that must be retransmitted in `tti`, before any new data; null if there is none.
+  /// Returns the block that hybrid ARQ must retransmit in `tti`, before any new data; null if there is none.
   [[nodiscard]] const link::HarqBlock* waiting(std::uint64_t tti) const { return harq_.waiting(tti); }
   /// Returns the first TTI from `from` on with a hybrid-ARQ retransmission; UINT64_MAX if no block waits for one.
   [[nodiscard]] std::uint64_t next_retransmission(std::uint64_t from) const { return harq_.next(from); }
@@ -92,7 +92,7 @@ class AirLink final : public EventTarget {
   /// Contents of one block: at most one range of RLC retransmissions, followed by one range of new bytes.
   struct Content {
     link::RlcRange repeated;  ///< bytes that RLC retransmits
-    link::RlcRange fresh;     ///< bytes sent for the first time
+    link::RlcRange fresh;     ///< range of bytes that the block sends for the first time
   };
   /// A packet that left the queue, with its position in the stream of bytes on the air.
   struct Held {
@@ -108,7 +108,7 @@ class AirLink final : public EventTarget {
   void decide(bool received, Instant now);
   /// Reports the packets that RLC has resolved to the user, in order, and sets the timers.
   void settle(Instant now);
-  /// Sets an event for the stall timer if none is set early enough.
+  /// Sets an event for the reordering stall timer, unless one is already set for its expiry or earlier.
   void arm();
 
   EventLoop& loop_;
@@ -118,9 +118,9 @@ class AirLink final : public EventTarget {
   link::ReorderingBuffer reordering_;
   link::Rlc rlc_;
   std::deque<Content> contents_;  ///< contents of the blocks not yet resolved, by transmission sequence number
-  Ring<Held> held_;               ///< packets that left the queue and are not resolved, in order
+  Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
-  std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue
+  std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue so far
   std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets that left completely
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event

@@ -46,7 +46,7 @@ class BacklogSum {
 
   std::vector<Share> shares_;           ///< all queues, by number
   std::vector<std::uint32_t> changed_;  ///< numbers of the queues that changed since the last reading
-  Backlog sum_;  ///< exact, because frames are whole numbers and do not lose precision when subtracted and added
+  Backlog sum_;  ///< sum of all backlogs; exact, because frames are whole numbers, which lose no precision when added
 };
 
 }  // namespace sluice::emulator

@@ -43,8 +43,10 @@ class PresenceObserver {
 struct CellCounters {
   /// Packets to an address without a UE in this cell; they take the default route, if any.
   std::uint64_t unknown_destination = 0;
-  std::uint64_t not_ip = 0;            ///< frames that are not IP; they take the default route, if any
-  std::uint64_t dropped_no_route = 0;  ///< packets of both kinds dropped because there is no default route
+  std::uint64_t not_ip = 0;  ///< frames that are not IP; they take the default route, if any
+
+  /// Frames for unknown addresses or not IP that were dropped, because there is no default route.
+  std::uint64_t dropped_no_route = 0;
 };
 
 /// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI, or its resource
@@ -102,7 +104,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
 
   [[nodiscard]] std::size_t ues() const override { return ues_.size(); }
   [[nodiscard]] std::size_t queues() const override { return ues_.size(); }
-  /// Returns what waits in all downlink queues together.
+  /// Returns the sum of the backlogs of all downlink queues.
   [[nodiscard]] Backlog backlog() const override;
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
   [[nodiscard]] const UeQueue& queue(UeIndex ue) const { return ues_[ue].downlink->queue(); }

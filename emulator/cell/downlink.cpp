@@ -45,7 +45,8 @@ void Downlink::end_idle(Instant now) {
   queue_.offer(Bytes(static_cast<std::int64_t>(offered - idle_from_)), idle_since_, now);
 }
 
-/// Records the start of an idle period if the queue is empty and measures its link (ABC).
+/// If an ABC queue is empty, records the start of its idle period and how many bytes the channel has offered until
+/// then.
 void Downlink::begin_idle(std::uint64_t tti, Instant now) {
   if (!queue_.empty() || queue_.config().management != QueueManagement::abc) return;
   idle_from_ = channel_->offered_through(tti);

@@ -24,7 +24,9 @@ struct UeConfig {
   IpAddress address;
   QueueConfig queue;
   std::unique_ptr<Channel> channel;  ///< channel model, made for the cell's TTI
-  Element* towards_ue = nullptr;     ///< destination of departing packets; null: the cell's
+
+  /// Receives the packets that leave for the UE; null: the cell's own `towards_ue` does.
+  Element* towards_ue = nullptr;
   /// Parameters of hybrid ARQ, reordering and RLC. If absent, the data of a lost block stays in the queue.
   std::optional<AirLinkConfig> air = std::nullopt;
   /// Number of consecutive lost blocks after which the packets that the last one would have completed are dropped; 0:
@@ -35,12 +37,12 @@ struct UeConfig {
   double loss_run = 1;       ///< mean number of consecutive lost packets, >= 1; 1: losses are independent
   Random loss_draws{0};      ///< random stream of the loss
   Drx* drx = nullptr;        ///< the UE's discontinuous reception, which outlives this; null: always awake
-  bool here = true;          ///< false: the UE starts at another Node-B
+  bool here = true;          ///< true: the UE starts at this Node-B; false: at another one
 };
 
 /// Outcome of one transport block.
 struct Transmitted {
-  Bytes carried;         ///< bytes on the air that were received or left the queue
+  Bytes carried;         ///< bytes on the air that the UE received or, without hybrid ARQ, that left the queue
   bool received = true;  ///< false: the block was lost
 };
 
@@ -53,7 +55,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
   /// Sets the observer of departures and drops; null removes it.
   void set_observer(CellObserver* observer) { observer_ = observer; }
-  /// Adds this queue to the sum of a cell's backlogs.
+  /// Adds the backlog of this UE's queue to the sum of a cell's backlogs.
   void add_to(BacklogSum& sum) { sum.add(queue_); }
 
   /// Puts a packet into the queue. Returns false if it was dropped.
@@ -72,7 +74,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Re-establishes hybrid ARQ and RLC, if the UE has them.
   void reset_link(Instant now);
 
-  /// Returns the first TTI from `from` on in which it has something to send; TtiClock::asleep if nothing waits.
+  /// Returns the first TTI from `from` on in which this downlink has something to send; TtiClock::asleep if nothing
+  /// waits.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
   // The following functions are inline because they are called for every UE in every TTI.
   /// Returns the scheduler's view of the UE in `tti`, without the channel quality.
@@ -101,16 +104,16 @@ class Downlink final : private AirLinkUser, private DrxUser {
 
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
   [[nodiscard]] Channel& channel() { return *channel_; }
-  /// Returns its hybrid ARQ and RLC; null if it has none.
+  /// Returns the hybrid ARQ and RLC of the UE; null if it has none.
   [[nodiscard]] const AirLink* air() const { return air_.get(); }
-  /// Returns the use of its link by the TTIs that began before `now`; `now` must not decrease.
+  /// Returns the use of the UE's link by the TTIs that began before `now`; `now` must not decrease.
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
   /// What happens to packets on the air while the air link is abandoned.
   struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
-    Element* onwards = nullptr;           ///< Node-B that they are forwarded to; null: they are dropped
+    Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
   };
   /// Abandons the air link; its packets are forwarded or dropped as `handover_context` states.
   void part(const HandoverContext& handover_context, Instant now);
@@ -143,11 +146,13 @@ class Downlink final : private AirLinkUser, private DrxUser {
   std::uint32_t failures_ = 0;  ///< consecutive lost blocks
   double loss_;
   double loss_run_;
-  bool losing_ = false;  ///< true if the last packet was lost
+  bool losing_ = false;  ///< state of the loss model: true if the last packet was lost on the air
   Random loss_draws_;
   Drx* drx_;
-  std::uint64_t airtime_ = 0;    ///< resource blocks (or TTIs) allocated to this UE so far
-  std::uint64_t idle_from_ = 0;  ///< bytes that the channel had offered when the queue became empty
+  std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
+
+  /// Bytes that the channel had offered in total when the queue became empty.
+  std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };
 

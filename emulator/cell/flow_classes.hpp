@@ -12,7 +12,7 @@ namespace sluice::emulator {
 /// Bounds that separate short flows from long ones.
 struct FlowClassParameters {
   Bytes short_limit{15'000};                 ///< IP bytes up to which a flow is short
-  Duration reset = std::chrono::seconds(1);  ///< idle time after which a flow is short again
+  Duration reset = std::chrono::seconds(1);  ///< idle time after which a long flow counts as short again
 };
 
 /// Separates short flows from long ones, as SFP (short flows first) of the Window Regulator paper does.
@@ -25,13 +25,14 @@ class FlowClasses {
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
   /// Records that a packet of a long flow left the queue or was dropped from it.
   void long_gone(std::span<const std::uint8_t> frame);
-  /// Returns the number of flows with state.
+  /// Returns the number of flows whose byte count is kept.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
 
  private:
   struct Flow {
     Bytes sent;      ///< IP bytes since the flow became short
-    Instant last{};  ///< arrival of its latest packet
+    Instant last{};  ///< arrival of the flow's latest packet
+
     /// Packets in the queue of long flows; while there are any, the flow stays long to keep its order.
     std::uint32_t long_waiting = 0;
   };

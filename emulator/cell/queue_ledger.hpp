@@ -33,6 +33,7 @@ struct QueueCounters {
   std::uint64_t taken_over_packets = 0;
   std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
   std::uint64_t max_air = 0;  ///< largest backlog so far, bytes on the air
+
   /// Backlog integrated over time, in byte-seconds on the air. The mean backlog is its difference divided by the time
   /// between.
   double air_seconds = 0;
@@ -61,7 +62,7 @@ class QueueLedger {
     counters_.arrived_bytes += count(length);
     counters_.arrived_air += count(air);
   }
-  /// Counts the next arriving packet as forwarded by another Node-B.
+  /// Counts the arriving packet that follows as forwarded by another Node-B.
   void taken_over(Bytes length);
   /// Adds a packet to what is queued.
   void entered(Bytes length, Bytes air, Instant now) {
@@ -121,14 +122,15 @@ class QueueLedger {
   /// Reports a change to the list registered with report_change_to().
   void report();
 
-  Bytes frame_;               ///< size of a radio frame; 0: none
+  Bytes frame_;               ///< size of a radio frame in bytes; 0: packets are not cut into frames
   Bytes bytes_;               ///< IP bytes queued and not yet transmitted
   Bytes air_bytes_;           ///< bytes on the air queued and not yet transmitted
   std::uint32_t frames_ = 0;  ///< queued frames; cached because it is read more frequently than it changes
   Instant integrated_{};
-  std::vector<std::uint32_t>* changed_ = nullptr;  ///< list that receives number_ on a change; null: none
-  std::uint32_t number_ = 0;                       ///< number of this queue in that list
-  bool reported_ = false;                          ///< true if a change was reported and not yet counted
+  /// List to which `number_` is appended when the queue's contents change; null: none.
+  std::vector<std::uint32_t>* changed_ = nullptr;
+  std::uint32_t number_ = 0;  ///< number that identifies this queue in the list `changed_`
+  bool reported_ = false;     ///< true if `changed_` contains a change that was not counted yet
   QueueCounters counters_;
 };
 

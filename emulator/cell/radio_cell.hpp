@@ -44,12 +44,14 @@ struct LinkUse {
   }
 };
 
-/// Sum of what waits in downlink queues.
+/// Sum of the contents of a cell's downlink queues.
 struct Backlog {
-  Bytes air;                      ///< bytes on the air, padding to whole frames included
-  double frames = 0;              ///< radio frames, or packets in queues without frames (the papers' unit)
-  std::uint64_t waiting = 0;      ///< queues that are not empty
-  std::uint64_t short_heads = 0;  ///< part of `waiting` whose next packet is of a short flow, where the queue knows
+  Bytes air;                  ///< bytes on the air, padding to whole frames included
+  double frames = 0;          ///< radio frames, or packets in queues without frames (the papers' unit)
+  std::uint64_t waiting = 0;  ///< number of queues that are not empty
+
+  /// Number of queues whose next packet is of a short flow; queues that do not classify flows are not counted.
+  std::uint64_t short_heads = 0;
 
   /// Adds the backlog of one queue.
   void add(Bytes queue_air, double queue_frames, bool short_head) {
@@ -83,6 +85,7 @@ struct UeSnapshot {
   LinkUse use;                ///< cumulative use of its link
   Bytes queued;               ///< queued bytes on the air, padding to whole frames included
   double queued_seconds = 0;  ///< backlog integrated over time, byte-seconds, cumulative
+
   // The following counters are cumulative, in IP bytes and packets. A packet forwarded between Node-Bs counts once in
   // arrived_bytes, at the Node-B that it reached first.
   std::uint64_t arrived_bytes = 0;
@@ -103,7 +106,7 @@ class RadioCell {
   [[nodiscard]] virtual const IpAddress& address(UeIndex ue) const = 0;
   /// Returns the number of downlink queues: one per UE, or one that all UEs share.
   [[nodiscard]] virtual std::size_t queues() const = 0;
-  /// Returns what waits in all downlink queues together.
+  /// Returns the sum of the backlogs of all downlink queues.
   [[nodiscard]] virtual Backlog backlog() const = 0;
   /// Returns the use of the air that all UEs share up to `now`; `now` must not decrease.
   [[nodiscard]] virtual LinkUse use(Instant now) = 0;

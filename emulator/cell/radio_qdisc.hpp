@@ -21,14 +21,14 @@ namespace sluice::emulator {
 /// Packet that is dropped when the buffer is full.
 enum class DropPolicy : std::uint8_t {
   tail,  ///< the arriving packet
-  head   ///< the oldest packet that is not in transit
+  head   ///< drops the oldest packet that is not being transmitted
 };
 
 /// A packet in a UE's radio queue, with its arrival time.
 struct QueuedPacket : Queued {
   std::uint32_t length = 0;  ///< IP bytes
   std::uint32_t air = 0;     ///< bytes on the air, padding of the last frame included
-  bool is_short = true;      ///< true if it belongs to a short flow
+  bool is_short = true;      ///< true if the packet belongs to a short flow
 };
 /// Returns the IP bytes of a packet, as the CoDel and DualPI2 templates require.
 [[nodiscard]] inline Bytes size_of(const QueuedPacket& waiting) {
@@ -42,8 +42,8 @@ struct AqmActions {
 };
 
 /// Queue discipline of a radio queue: decides which packet is sent next and which is dropped when the buffer is full.
-/// The packet in transit is not part of it. A packet that arrives in the instant of an opportunity misses it. Pure:
-/// time is an argument.
+/// The packet being transmitted is not part of it. A packet that arrives in the instant of an opportunity misses it.
+/// Pure: time is an argument.
 class RadioQdisc {
  public:
   virtual ~RadioQdisc() = default;
@@ -67,9 +67,9 @@ class RadioQdisc {
     static_cast<void>(aqm_actions);
     return pop(now);
   }
-  /// True if a queued packet must be dropped in favour of `comer`.
+  /// True if a queued packet must be dropped to make space for the arriving packet `comer`.
   [[nodiscard]] virtual bool may_evict(const QueuedPacket& comer) const = 0;
-  /// Takes out the packet to be dropped. Requires may_evict().
+  /// Removes and returns the queued packet that is dropped to make space for an arriving one. Requires may_evict().
   [[nodiscard]] virtual QueuedPacket evict() = 0;
   /// Reports that the link could have carried `bytes` between `since` and `now`; ABC uses it.
   virtual void offer(Bytes /*bytes*/, Instant /*since*/, Instant /*now*/) {}
@@ -157,7 +157,8 @@ class FqCodelQdisc final : public RadioQdisc {
   void settle(Instant now);
 
   FqCodelFlows<QueuedPacket> flows_;
-  Ring<QueuedPacket> young_;  ///< packets that arrived after the last one was taken out
+  /// Packets that arrived after the last removal and are not in the queue of their flow yet.
+  Ring<QueuedPacket> young_;
 };
 
 /// The two queues of DualPI2 (RFC 9332). Arrivals are dropped when the buffer is full.

@@ -47,6 +47,7 @@ class UpstreamRouter {
 /// What the reports contain and when they are sent.
 struct ReporterConfig {
   Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0.
+
   /// Relative deviation of a backlogged UE's service rate from its mean that triggers an early report; 0: none. The
   /// rate is measured over a quarter of the period. At most one early report goes out per period. Typical: 0.5.
   double sharp_change = 0;
@@ -54,6 +55,7 @@ struct ReporterConfig {
   /// omitted. It is rounded down to whole periods. 0: all UEs are reported every period.
   Duration refresh{};
   double mean_alpha = 0.85;  ///< weight of the past in the reported mean service rate, 0 <= alpha < 1.
+
   /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
   /// Parameters of the SMVS law if the Node-B computes the allowance; `step` must equal `period`. If absent, reports
@@ -116,23 +118,25 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     Instant at{};
     std::uint64_t transmitted = 0;
   };
-  /// Reporting state of one UE.
+  /// State of the Node-B's reports about one UE.
   struct Bearer {
     std::optional<control::Smvs> law;
     std::optional<control::OutstandingGrants> outstanding;
     std::optional<control::ClampPriceAgent> price;
-    Mark reported;                   ///< counter at the last report
-    Mark checked;                    ///< counter at the last report or check for sharp change
-    Instant progressed{};            ///< when it last transmitted something or had an empty queue
-    bool reported_early = false;     ///< true after an early report in this period
-    Rate rate;                       ///< service rate between the last two reports
-    double mean = 0;                 ///< mean service rate, bytes per second
-    bool mean_known = false;         ///< true once `mean` contains a measurement
-    double fraction = 0;             ///< part of a byte of allowance, carried to the next report
-    std::uint32_t active_flows = 0;  ///< active flows by the proxy's latest status
-    QueueCounters since;             ///< counters when the UE came; reported counters start from these
-    bool believed_here = false;      ///< true if the last report gave the state normal
-    std::optional<control::feedback::BearerReport> sent;  ///< last report as received, if later ones may be omitted
+    Mark reported;         ///< the queue's transmitted-bytes counter at the last report
+    Mark checked;          ///< the queue's transmitted-bytes counter at the last report or check for sharp change
+    Instant progressed{};  ///< time at which the queue last transmitted something or was empty
+    bool reported_early = false;  ///< true after an early report in this period
+    Rate rate;                    ///< service rate between the last two reports
+    double mean = 0;              ///< mean service rate, bytes per second
+    bool mean_known = false;      ///< true once `mean` contains a measurement
+    double fraction = 0;  ///< fraction of a byte by which the allowance was rounded down; the next allowance adds it
+    std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status states
+    QueueCounters since;  ///< queue counters when the UE came to this Node-B; reports contain the differences from them
+    bool believed_here = false;  ///< true if the last report gave the state normal
+
+    /// Last report of this UE that the proxy received, if unchanged UEs may be omitted.
+    std::optional<control::feedback::BearerReport> sent;
   };
 
   void on_arrival(UeIndex ue, Instant now) override;
@@ -166,7 +170,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// True if unchanged UEs are omitted.
   [[nodiscard]] bool leaves_out() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
-  /// Adds a report to the batch and records its grant.
+  /// Adds a report to the batch and records the allowance that it grants.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
   /// Sends the batch; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);

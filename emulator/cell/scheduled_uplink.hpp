@@ -19,7 +19,7 @@ namespace sluice::emulator {
 /// scheduling in LTE (TS 36.321 section 5.10).
 struct ConfiguredGrant {
   Duration period = std::chrono::milliseconds(10);  ///< time between two configured grants, > 0
-  Bytes size{125};                                  ///< bytes on the air that each of them carries, > 0
+  Bytes size{125};                                  ///< bytes on the air that each configured grant carries, > 0
 };
 
 /// Configuration of the uplink of one cell. Times are rounded up to whole TTIs; the defaults are those of LTE (FDD).
@@ -121,12 +121,12 @@ class ScheduledUplink final : public Element, private TtiUser {
   UplinkScheduler scheduler_;
   std::vector<std::unique_ptr<UplinkUe>> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
-  std::uint64_t response_;               ///< from a request or report to its grant, in TTIs
-  std::uint64_t distance_;               ///< from a grant to its block, in TTIs
-  std::uint64_t configured_period_;      ///< period in TTIs; 0: no configured grants
-  std::vector<std::vector<News>> news_;  ///< pending reports by the TTI in which they are decoded, modulo the size
+  std::uint64_t response_;               ///< time from a request or report to its grant, in TTIs
+  std::uint64_t distance_;               ///< time from a grant to its block, in TTIs
+  std::uint64_t configured_period_;      ///< period of configured grants, in TTIs; 0: no configured grants
+  std::vector<std::vector<News>> news_;  ///< requests and reports by the TTI in which they are decoded, modulo the size
   std::vector<std::vector<UplinkGrant>> plans_;  ///< grants by the TTI that they are for, modulo the size
-  std::vector<Bytes> capacities_;                ///< what the TTI that is being granted carries, by UE
+  std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
   std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI
   CellObserver* observer_ = nullptr;
   ScheduledUplinkCounters counters_;

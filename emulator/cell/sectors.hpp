@@ -16,7 +16,8 @@ namespace sluice::emulator {
 
 /// Resources of a TTI and how they are shared.
 struct CellResources {
-  std::uint32_t blocks = 1;  ///< resource blocks; 1: a TTI belongs to one UE (time multiplexing), > 0
+  std::uint32_t blocks = 1;  ///< resource blocks of a TTI, > 0; 1: a TTI belongs to one UE (time multiplexing)
+
   /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that they do not need go to further UEs.
   std::uint32_t sharers = 1;
   /// True if a packet that has begun keeps the air until its last byte is sent, at the rate of its first TTI (ns-2).
@@ -25,14 +26,14 @@ struct CellResources {
   bool whole_packets = false;
 };
 
-/// A UE as its Node-B knows it.
+/// A UE of a Node-B: its address, downlink, sector and radio state, and whether this Node-B serves it.
 struct CellUe {
   IpAddress address;
   std::unique_ptr<Downlink> downlink;
   std::uint32_t sector = 0;
   control::feedback::RadioState state = control::feedback::RadioState::normal;
-  bool here = true;     ///< true if this Node-B serves it
-  bool losing = false;  ///< true if packets for it are lost until it is attached again
+  bool here = true;     ///< true if this Node-B serves the UE
+  bool losing = false;  ///< true if packets for the UE are lost until it is attached again
 };
 
 /// Cumulative counters of TTIs and blocks.
@@ -71,15 +72,15 @@ class Sectors {
   /// Part of a TTI that is allocated to a UE.
   struct Allocation {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< resource blocks that its backlog takes
+    std::uint32_t needed = 0;  ///< resource blocks that would empty the UE's queue
     std::uint32_t units = 0;   ///< resource blocks allocated
     Bytes capacity;            ///< bytes that the whole TTI carries
   };
   /// A UE whose packet keeps the air (whole_packets).
   struct Holder {
     UeIndex ue = 0;
-    Bytes capacity;                  ///< bytes that a TTI carries, when the UE was chosen
-    std::uint64_t predecessors = 0;  ///< packets that had left the UE's queue before its TTI
+    Bytes capacity;                  ///< bytes that a TTI carried when the UE was chosen
+    std::uint64_t predecessors = 0;  ///< number of packets that had left the UE's queue before its packet began
   };
   /// Returns the share of `all` that belongs to `units` of the TTI's resource blocks.
   template <typename Amount>
@@ -116,7 +117,7 @@ class Sectors {
   std::vector<CellUe>& ues_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one scheduler per sector
   std::vector<std::optional<Holder>> holders_;          ///< UE whose packet keeps the air, one entry per sector
-  bool follow_idle_ = false;                            ///< true if a scheduler follows UEs without data
+  bool follow_idle_ = false;                            ///< true if a scheduler also follows UEs without data
   bool go_by_quality_ = false;                          ///< true if a scheduler uses the candidates' channel quality
   CellResources resources_;
   std::vector<Candidate> candidates_;    ///< UEs that the scheduler may choose, of the current sector

@@ -11,23 +11,26 @@ namespace sluice::emulator {
 /// far.
 class SharedAir {
  public:
-  /// Adds what the link of a UE offered in an allocated TTI, or part of one, whose block was received.
+  /// Adds the bytes that a UE's link offered in an allocated TTI, or part of one, whose block was received.
   void served(std::uint64_t offered) { served_ += offered; }
-  /// Adds what the links of all UEs offered in an allocated TTI or part of one.
+  /// Adds the bytes that the links of all UEs together offered in an allocated TTI, or part of one.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
-  /// Updates the totals when a UE comes or goes; `here` is the number of UEs attached up to now.
+  /// Updates the totals; call it before a UE comes or goes. `everybodys` is what the links of all UEs offered so far,
+  /// and `here` the number of UEs attached until now.
   void settle(std::uint64_t everybodys, std::uint64_t here) {
     nobodys_before_ += to_nobody(everybodys, here);
     everybodys_before_ = everybodys;
     to_all_before_ = to_all_;
   }
-  /// Returns the bytes offered so far; `here` is the number of attached UEs.
+  /// Returns the bytes that the shared air has offered. `everybodys` is what the links of all UEs offered so far, and
+  /// `here` the number of attached UEs.
   [[nodiscard]] std::uint64_t offered(std::uint64_t everybodys, std::uint64_t here) const {
     return served_ + nobodys_before_ + to_nobody(everybodys, here);
   }
 
  private:
-  /// Returns what unused TTIs offered on average since a UE last came or went.
+  /// Returns the bytes that unused TTIs offered, as the mean over the attached UEs' links, since a UE last came or
+  /// went.
   [[nodiscard]] std::uint64_t to_nobody(std::uint64_t everybodys, std::uint64_t here) const {
     if (here == 0) return 0;
     const std::uint64_t all = everybodys - everybodys_before_;

@@ -12,7 +12,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Returns the queue of waiting packets that the configuration describes.
+/// Returns the queue discipline that the configuration selects.
 std::unique_ptr<RadioQdisc> make_qdisc(const QueueConfig& config) {
   if (config.management == QueueManagement::none) {
     if (config.order == QueueOrder::fifo) return std::make_unique<FifoQdisc>(config.drop);
@@ -118,7 +118,7 @@ void UeQueue::refuse(const QueuedPacket& waiting) {
   ledger_.dropped(size_of(waiting));
 }
 
-/// Takes the next packet into transit and counts what active queue management dropped and marked for it.
+/// Takes the next packet out of the queue to transmit it, and counts what active queue management dropped and marked.
 void UeQueue::pull(Instant now) {
   head_.begin(qdisc_->next(now, aqm_actions_));
   for (const QueuedPacket& gone : aqm_actions_.dropped) drop(gone, now);

@@ -32,6 +32,7 @@ enum class QueueManagement : std::uint8_t {
   none,
   codel,     ///< CoDel, RFC 8289
   fq_codel,  ///< FQ-CoDel, RFC 8290: one queue per flow; `drop` is ignored, the longest queue loses its oldest packet
+
   /// DualPI2, RFC 9332: one queue for L4S and one for other traffic; `drop` is ignored, arrivals are dropped at a full
   /// buffer.
   dualpi2,
@@ -44,12 +45,14 @@ struct QueueConfig {
   /// byte without frames.
   Bytes frame{40};
   BufferUnit unit = BufferUnit::frames;  ///< unit of `limit`
+
   /// Buffer size in `unit`; 0: unlimited. In frames, the unsent rest of the packet in transit counts. In bytes and
   /// packets the packet in transit does not count (Mahimahi's rule).
   std::uint64_t limit = 200;
   DropPolicy drop = DropPolicy::tail;  ///< packet that is dropped when the buffer is full
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows{};  ///< definition of short flows, for short_flows_first
+
   /// Size of a full packet: converts a limit in packets to bytes, and is CoDel's MTU and quantum.
   Bytes packet{1500};
   QueueManagement management = QueueManagement::none;  ///< active queue management; requires order fifo
@@ -59,7 +62,7 @@ struct QueueConfig {
 
   /// Returns the bytes on the air that a packet of `length` IP bytes takes.
   [[nodiscard]] Bytes on_air(Bytes length) const;
-  /// Returns what a packet of `length` IP bytes takes of the limit, in its unit.
+  /// Returns how much of `limit` a packet of `length` IP bytes takes: frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
   /// Returns the size of the buffer in bytes on the air (frames times frame size, bytes, or full packets); 0:
   /// unlimited.
@@ -108,7 +111,7 @@ class PacketInTransit {
   Bytes sent_;  ///< bytes on the air sent so far
 };
 
-/// Callback for callers that ignore dropped packets.
+/// Callback that does nothing, for callers that ignore dropped packets.
 struct NoMatter {
   void operator()(const packet::Packet& /*packet*/, Bytes /*length*/) const {}
 };

@@ -12,16 +12,17 @@ namespace sluice::emulator {
 /// Resources of an uplink TTI and how they are granted.
 struct UplinkResources {
   std::uint32_t blocks = 50;  ///< resource blocks of a TTI, >= 1: 50 for 10 MHz of LTE
-  std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH).
+  std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH)
+
   /// Bytes granted for a scheduling request, because that does not state how much data there is; > 0.
   Bytes first_grant{125};
 };
 
-/// LinkGrant of a part of a TTI to a UE.
+/// Grant of a part of a TTI to a UE.
 struct UplinkGrant {
   UeIndex ue = 0;
   std::uint32_t units = 0;  ///< number of resource blocks
-  Bytes size;               ///< bytes on the air that they carry
+  Bytes size;               ///< bytes on the air that the granted blocks carry
 };
 
 /// The Node-B's uplink scheduler. A scheduling request shows that a UE has data, and the latest buffer status report
@@ -55,14 +56,14 @@ class UplinkScheduler {
   };
   /// Scheduling state of one UE.
   struct Ue {
-    Bytes known;                 ///< bytes known to wait and not granted
+    Bytes known;                 ///< bytes that the UE is known to have and that are not granted yet
     std::uint64_t reported = 0;  ///< first TTI after the one whose block carried the latest report
     std::vector<Given> given;    ///< grants not covered by a report yet, by TTI
   };
   /// A UE that is granted a part of the current TTI.
   struct Sharer {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< resource blocks that all its data would take
+    std::uint32_t needed = 0;  ///< resource blocks that all data of the UE would take
     std::uint32_t units = 0;   ///< resource blocks granted
   };
   void choose(std::span<const Bytes> capacities);

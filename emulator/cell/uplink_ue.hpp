@@ -19,10 +19,12 @@ namespace sluice::emulator {
 
 /// Times of a UE's scheduling requests, in TTIs.
 struct UplinkRequests {
-  std::uint64_t period = 10;   ///< period of its opportunities for scheduling requests, > 0
-  std::uint64_t phase = 0;     ///< TTI of the first opportunity
-  std::uint64_t retry = 320;   ///< time after a block without a grant at which it requests again, > 0
-  std::uint64_t distance = 4;  ///< TTIs from a grant to its block, > 0; the UE knows its channel equally far ahead
+  std::uint64_t period = 10;  ///< period of its opportunities for scheduling requests, > 0
+  std::uint64_t phase = 0;    ///< TTI of the first opportunity
+  std::uint64_t retry = 320;  ///< time after a block without a grant at which the UE requests again, > 0
+
+  /// TTIs from a grant to its block, > 0; also the number of TTIs for which the UE knows its channel in advance.
+  std::uint64_t distance = 4;
 };
 
 /// Configuration of one UE of a scheduled uplink.
@@ -30,7 +32,7 @@ struct UplinkUeConfig {
   std::vector<IpAddress> addresses;  ///< addresses of the UE, at least one
   QueueConfig queue;                 ///< queue in the UE
   std::unique_ptr<Channel> channel;  ///< channel model of a whole TTI, made for the cell's TTI
-  Drx* drx = nullptr;                ///< discontinuous reception, which outlives it; null: always awake
+  Drx* drx = nullptr;                ///< discontinuous reception of the UE, which outlives this; null: always awake
 };
 
 /// Buffer status report that a block carries: the UE's data behind that block (TS 36.321 section 6.1.3.1, without
@@ -61,10 +63,10 @@ class UplinkUe final : private AirLinkUser {
   [[nodiscard]] const LinkGrant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
   /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
-  /// True if it has data that arrived before `now`, or RLC retransmissions.
+  /// True if the UE has data that arrived before `now`, or RLC retransmissions.
   [[nodiscard]] bool has_data(Instant now) const { return queue_.ready(now) || air_.repeats(now) > Bytes(0); }
 
-  /// Retransmits the block of to_repeat(). Returns its buffer status report if the block was received.
+  /// Retransmits the block that to_repeat() returned. Returns its buffer status report if the block was received.
   std::optional<BufferStatus> repeat(std::uint64_t tti, Instant now);
   /// Sends a block of at most `size` bytes; padding only if there is no data. Returns its buffer status report if the
   /// block was received.
@@ -73,7 +75,8 @@ class UplinkUe final : private AirLinkUser {
   /// received it.
   bool request(std::uint64_t tti, Instant now);
 
-  /// Returns the first TTI from `from` on in which it retransmits or may request; TtiClock::asleep if none is known.
+  /// Returns the first TTI from `from` on in which the UE retransmits or may request; TtiClock::asleep if none is
+  /// known.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from) const;
 
   /// True if the UE receives at `at`.
@@ -90,7 +93,7 @@ class UplinkUe final : private AirLinkUser {
   /// TTI number of a timer that is not set.
   static constexpr std::uint64_t not_set = UINT64_MAX;
 
-  /// True if there is nothing to send, not even data that arrived at `now`.
+  /// True if the UE has nothing to send, not even data that arrived at `now`.
   [[nodiscard]] bool empty(Instant now) const { return queue_.empty() && air_.repeats(now) == Bytes(0); }
   /// Returns the first opportunity for a scheduling request from TTI `from` on.
   [[nodiscard]] std::uint64_t opportunity(std::uint64_t from) const;
@@ -112,13 +115,15 @@ class UplinkUe final : private AirLinkUser {
   AirLink air_;
   Drx* drx_;
   CellObserver* observer_ = nullptr;
-  std::vector<LinkGrant> ahead_;            ///< what upcoming TTIs carry, by TTI modulo the size
-  std::uint64_t known_ = 0;                 ///< first TTI not yet in ahead_
+  std::vector<LinkGrant> ahead_;  ///< what the next TTIs can carry for this UE; TTI n is at index n modulo the size
+  std::uint64_t known_ = 0;       ///< first TTI for which `ahead_` has no entry yet
   std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
-  std::uint64_t retry_at_ = not_set;        ///< TTI in which it requests again (retxBSR-Timer)
-  std::uint64_t rlc_retx_at_ = not_set;     ///< TTI from which on an RLC retransmission waits and needs a request
-  Instant sr_trigger_time_{};               ///< ready time of the newest RLC retransmission that set rlc_retx_at_
+  std::uint64_t retry_at_ = not_set;  ///< TTI in which the UE repeats an unanswered scheduling request (retxBSR-Timer)
+
+  /// TTI from which on an RLC retransmission waits that needs a scheduling request.
+  std::uint64_t rlc_retx_at_ = not_set;
+  Instant sr_trigger_time_{};  ///< ready time of the newest RLC retransmission that set rlc_retx_at_
 };
 
 }  // namespace sluice::emulator

@@ -120,10 +120,10 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   std::vector<UeSnapshot> downlink_;  ///< downlink state of each mobile; queued_seconds is not used
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Station> stations_{1};
-  std::size_t sender_ = 0;  ///< station whose packet is on the air
+  std::size_t sender_ = 0;  ///< number of the station whose packet is on the air
   bool busy_ = false;
   Waiting on_air_;
-  Instant began_{};       ///< start of the transmission on the air
+  Instant began_{};       ///< start of the transmission that occupies the air
   Duration busy_time_{};  ///< duration of all transmissions that have ended
   Bytes backlog_;         ///< IP bytes in the access point's buffer
 };

@@ -42,8 +42,8 @@ class X2Forwarding final : public Element, public EventTarget {
   // The steps of handover number `handover` of a UE follow; numbers begin at 1.
   /// Starts the handover at the old Node-B: the UE leaves, and its packets are forwarded to `onwards`; null drops them.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Prepares the new Node-B for the UE. If `forwarded`, packets of the new path wait until the old Node-B's packets
-  /// have come.
+  /// Prepares the new Node-B for the UE. If `forwarded`, packets of the new path wait until those of the old Node-B
+  /// have arrived.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
   /// Starts the end-marker timer; call it at both Node-Bs when the core switches to the new path.
   void path_switched(UeIndex ue, std::uint32_t handover, Instant now);
@@ -55,7 +55,7 @@ class X2Forwarding final : public Element, public EventTarget {
   [[nodiscard]] std::size_t held(UeIndex ue) const { return forwardings_[ue].held.size(); }
 
  private:
-  /// Receives forwarded packets from other Node-Bs on behalf of the port.
+  /// Receives packets that other Node-Bs forwarded, and passes them to the port.
   class Neighbours final : public Element {
    public:
     explicit Neighbours(X2Forwarding& port) : port_(port) {}
@@ -71,12 +71,14 @@ class X2Forwarding final : public Element, public EventTarget {
   };
   /// Forwarding state of one UE.
   struct UeForwarding {
-    bool left = false;           ///< true if the UE is at another Node-B or on its way there
-    bool draining = false;       ///< true until the end marker of the old path to this Node-B arrives
-    bool holding = false;        ///< true while packets of the new path wait for those of the old Node-B
-    Element* onwards = nullptr;  ///< destination at the latest departure; null: packets are dropped
-    std::uint32_t left_by = 0;   ///< number of the handover of the latest departure
-    std::uint32_t came_by = 0;   ///< number of the handover of the latest arrival
+    bool left = false;      ///< true if the UE is at another Node-B or on its way there
+    bool draining = false;  ///< true until the end marker of the old path to this Node-B arrives
+    bool holding = false;   ///< true while packets of the new path wait for those forwarded by the old Node-B
+
+    /// Element that gets the packets after the latest departure of the UE; null: they are dropped.
+    Element* onwards = nullptr;
+    std::uint32_t left_by = 0;  ///< number of the handover by which the UE last left
+    std::uint32_t came_by = 0;  ///< number of the handover by which the UE last came
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);

@@ -20,7 +20,7 @@ class AckStretcher {
   /// may be withheld.
   AckStretcher(std::uint32_t every, Duration delay) : every_(every), delay_(delay) {}
 
-  /// True if ACKs are withheld at all.
+  /// True if the stretcher withholds ACKs, because `every` is above 2.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
   /// Reports that everything before `next` is received. Returns true if an ACK is due: `every` segments of `full` bytes
   /// are unacknowledged, or the oldest has been for `delay`.
@@ -30,7 +30,7 @@ class AckStretcher {
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
-  /// Returns the ACK that was dropped and is due now, if the endpoint sent none instead; else nothing. `time` is its
+  /// Returns the withheld ACK if it is due now and the endpoint has sent none in its place; else nothing. `time` is its
   /// TSval.
   [[nodiscard]] std::optional<tcp::Segment> take(std::uint32_t time);
 
@@ -43,8 +43,10 @@ class AckStretcher {
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was dropped
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was dropped
   Instant due_ = never;
-  bool wanted_ = false;     ///< true if an ACK is due now
-  bool told_hole_ = false;  ///< the last segment sent carried SACK; the next ACK leaves at once (RFC 5681 section 4.2)
+  bool wanted_ = false;  ///< true if an ACK is due now
+
+  /// True if the last segment sent carried SACK; the next ACK then leaves at once (RFC 5681 section 4.2).
+  bool told_hole_ = false;
 };
 
 }  // namespace sluice::emulator

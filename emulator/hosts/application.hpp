@@ -21,7 +21,7 @@ class Application {
   virtual void on_open(Connection& /*connection*/, Instant /*now*/) {}
   /// Receives the next bytes of the stream; they are valid during the call.
   virtual void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) = 0;
-  /// Called when the connection can take bytes (Connection::send_room).
+  /// Called when the connection can take bytes again (Connection::send_room).
   virtual void on_room(Connection& /*connection*/, Instant /*now*/) {}
   /// Called when the peer's FIN is received.
   virtual void on_peer_finished(Connection& /*connection*/, Instant /*now*/) {}

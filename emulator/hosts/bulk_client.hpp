@@ -25,7 +25,7 @@ struct BulkConfig {
 /// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
 class BulkClient final : public Application, public EventTarget {
  public:
-  /// Opens the connection at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that opens its connection at `config.start`. `loop`, `host` and `log` outlive it.
   BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -57,7 +57,7 @@ class BulkClient final : public Application, public EventTarget {
   Connection* connection_ = nullptr;  ///< null if not open
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
-  std::uint64_t before_ = 0;  ///< bytes moved before the measurement began
+  std::uint64_t before_ = 0;  ///< bytes transferred before the measurement began
   std::uint64_t answered_ = 0;
   bool complete_ = false;
   bool closed_ = false;

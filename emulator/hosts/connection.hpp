@@ -26,11 +26,11 @@ class Connection final : private tcp::Output {
     packet::Addresses addresses;  ///< addresses in the segments it sends
     packet::HeaderTemplate headers;
     Bytes send_buffer;               ///< largest number of bytes written and not acknowledged
-    std::uint32_t clock_offset = 0;  ///< offset of its timestamps in ms
+    std::uint32_t clock_offset = 0;  ///< offset that is added to the connection's timestamps, in ms
     std::uint16_t mtu = 1500;        ///< MTU of the host, which limits packets whatever MSS the peer announces
-    std::uint32_t ack_every = 2;     ///< segments per ACK, see AckStretcher
+    std::uint32_t ack_every = 2;     ///< in-order segments per ACK, see AckStretcher
     Duration ack_delay{};            ///< longest delay of a stretch ACK
-    bool accurate_ecn = false;       ///< true if it may negotiate accurate ECN (RFC 9768)
+    bool accurate_ecn = false;       ///< true if the connection may negotiate accurate ECN (RFC 9768)
   };
   /// Makes a connection for an application that the caller owns. `pool`, `wire` and `application` outlive it.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
@@ -98,14 +98,15 @@ class Connection final : private tcp::Output {
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::AccurateEcn accurate_ecn_;
-  tcp::EndpointConfig config_;  ///< own configuration, if it differs from the host's
+  tcp::EndpointConfig config_;  ///< the connection's own configuration, if it differs from the host's
   tcp::Endpoint endpoint_;
   AckStretcher acks_;
-  std::vector<std::uint8_t> waiting_;  ///< written bytes that the endpoint does not hold yet, for lack of packet memory
+  /// Written bytes that are not in the endpoint yet, because packet memory is exhausted.
+  std::vector<std::uint8_t> waiting_;
   std::uint16_t ip_id_ = 0;
   bool open_ = false;
   bool peer_finished_ = false;
-  bool finish_wanted_ = false;  ///< send a FIN once `waiting_` is empty
+  bool finish_wanted_ = false;  ///< true if a FIN must be sent once `waiting_` is empty
   bool starved_ = false;
 };
 

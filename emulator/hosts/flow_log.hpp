@@ -60,9 +60,10 @@ struct FlowRecord {
   std::uint64_t bytes = 0;     ///< payload bytes received or acknowledged
   std::uint64_t measured = 0;  ///< bulk: payload bytes from FlowLog::count_from on
   std::uint64_t corrupted = 0;
-  RateSpread spread;  ///< bulk download: rate variation from FlowLog::count_from on
+  RateSpread spread;  ///< bulk download: variation of the rate from FlowLog::count_from on
   EndRecord client;
-  tcp::CloseReason reason = tcp::CloseReason::none;  ///< none if it was open when the run ended
+  /// Reason why the connection was closed; `none` if it was open when the run ended.
+  tcp::CloseReason reason = tcp::CloseReason::none;
 
   void set_ends(const packet::Addresses& ours) { ends = {ours.src, ours.dst, ours.src_port, ours.dst_port}; }
   void take_counters(const tcp::Endpoint& endpoint) {
@@ -78,11 +79,11 @@ struct VideoLog {
   std::uint64_t stalls = 0;
   Duration stalled{};  ///< total stall time
   std::uint64_t segments = 0;
-  double bit_rates_bps = 0;    ///< sum of the segments' bit rates
+  double bit_rates_bps = 0;    ///< sum of the bit rates of all segments
   std::uint64_t switches = 0;  ///< number of bit rate changes
 };
 
-/// Datagrams from one side to the other, sent from FlowLog::count_from on.
+/// Log of the datagrams from one side to the other, sent from FlowLog::count_from on.
 struct DatagramLog {
   DelayDigest delays;  ///< one-way delay
   std::uint64_t received = 0;
@@ -91,18 +92,18 @@ struct DatagramLog {
 
 /// Response times of responsiveness probes.
 struct ResponsivenessLog {
-  std::vector<Duration> handshakes;  ///< handshake times of fresh connections
-  std::vector<Duration> answers;     ///< response times on fresh connections, from the request on
+  std::vector<Duration> handshakes;  ///< handshake times of connections opened for one probe
+  std::vector<Duration> answers;     ///< response times on connections opened for one probe, from the request on
   std::vector<Duration> kept;        ///< response times on lasting connections
 };
 
 /// Results of all applications of a run.
 struct FlowLog {
   std::vector<FlowRecord> flows;
-  DelayDigest fetch_times;  ///< from the request for an object to its last byte
-  DelayDigest page_times;   ///< from opening a page's connection to the last byte of its last object
+  DelayDigest fetch_times;  ///< times from the request for an object to its last byte
+  DelayDigest page_times;   ///< times from opening a page's connection to the last byte of its last object
   VideoLog video;
-  DatagramLog game;  ///< game datagrams towards the UEs
+  DatagramLog game;  ///< log of the game datagrams towards the UEs
   ResponsivenessLog responsiveness;
   std::uint64_t fetches = 0;
   std::uint64_t failures = 0;   ///< connections that ended before their transfer was complete

@@ -16,20 +16,22 @@ struct FlowSourceConfig {
   std::uint16_t port = 80;
   bool upload = false;
   Instant start{};
-  Instant stop = never;                          ///< time after which no page begins
-  Duration interval = std::chrono::seconds(15);  ///< mean time between page starts; exponential, > 0
-  bool regular = false;     ///< even intervals instead, with a random start of the first page within one interval
-  double objects_mean = 1;  ///< objects per page: exponential, rounded up; up to 1: always one
-  Duration gap{};           ///< mean time between objects of a page; exponential
+  Instant stop = never;  ///< time after which no page begins
+
+  /// Mean of the exponentially distributed time between page starts, > 0.
+  Duration interval = std::chrono::seconds(15);
+  bool regular = false;     ///< true: pages start at even intervals; the first one at a random time within one interval
+  double objects_mean = 1;  ///< mean number of objects per page (exponential, rounded up); up to 1: always one
+  Duration gap{};           ///< mean of the exponentially distributed time between objects of a page
   SizeDistribution size;
 };
 
-/// Generates short flows: pages at random instants (Poisson), each with some objects on connections of their own.
-/// With one object per page these are the CLAMP paper's flow arrivals. With several they are the web model of the
-/// Window Regulator paper (table I).
+/// Generates short flows: pages at random instants (Poisson), each with some objects on connections of their own. One
+/// object per page gives the flow arrivals of the CLAMP paper. Several give the web model of the Window Regulator paper
+/// (table I).
 class FlowSource final : public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a source whose pages start from `config.start` on. `loop`, `host` and `log` outlive it.
   FlowSource(EventLoop& loop, Host& host, FlowSourceConfig config, Random random, FlowLog& log);
   void on_event(std::uint64_t tag, Instant now) override;
   /// Returns the number of flows that are open.

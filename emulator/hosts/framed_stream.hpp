@@ -12,18 +12,18 @@
 
 namespace sluice::emulator {
 
-/// Frame header of 16 bytes in front of each piece of a framed stream, and request of a client. Several exchanges share
-/// a connection this way, as in HTTP/2.
+/// Header of 16 bytes in front of each frame of a framed stream, and a client's request. Several exchanges share a
+/// connection this way, as in HTTP/2.
 struct FrameHead {
   enum class Kind : std::uint8_t {
-    stream = 1,  ///< client: requests data frames without end
-    probe = 2,   ///< client: requests an echo; server: the echo
-    data = 3     ///< server: `value` bytes of the pattern follow
+    stream = 1,  ///< frame by which a client requests data frames without end
+    probe = 2,   ///< frame by which a client requests an echo, and the server's echo
+    data = 3     ///< frame of the server: `value` bytes of the pattern follow
   };
   static constexpr std::size_t length = 16;
 
   Kind kind = Kind::stream;
-  std::uint64_t value = 0;  ///< probe: its number; data: payload bytes
+  std::uint64_t value = 0;  ///< number of a probe, or payload bytes of a data frame
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
   /// Returns the header, or nothing if the bytes are no valid header.

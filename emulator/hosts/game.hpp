@@ -22,7 +22,8 @@ struct GameHead {
   std::uint16_t answer = 0;       ///< size of the answers in bytes; 0 in an answer
   std::uint64_t number = 0;
   Instant sent{};
-  bool exponential = false;  ///< requests answers at exponential intervals with that mean
+  /// True: requests answers at exponentially distributed intervals, with `interval_us` as their mean.
+  bool exponential = false;
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
   /// Returns the header, or nothing if the bytes do not begin with one.
@@ -39,7 +40,7 @@ class GameReceiver {
 
  private:
   DatagramLog& log_;
-  std::uint64_t next_ = 0;  ///< highest number received, plus one
+  std::uint64_t next_ = 0;  ///< highest sequence number received, plus one
 };
 
 struct GameConfig {
@@ -49,13 +50,14 @@ struct GameConfig {
   Duration interval = std::chrono::milliseconds(20);  ///< interval between datagrams, in each direction
   Bytes down{200};                                    ///< UDP payload of the server's datagrams
   Bytes up{60};                                       ///< UDP payload of the player's datagrams
-  bool exponential = false;                           ///< exponential intervals between the server's datagrams
+  bool exponential = false;  ///< true: the server's datagrams have exponentially distributed intervals
 };
 
 /// One player: sends a datagram each interval, and receives the server's. Thread: the event loop's.
 class GameClient final : public DatagramApplication, public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it. It outlives the last packet to `host`.
+  /// Creates a player that starts at `config.start`. `loop`, `host` and `log` outlive it. It outlives the last packet
+  /// to `host`.
   GameClient(EventLoop& loop, Host& host, const GameConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -76,10 +78,12 @@ class GameClient final : public DatagramApplication, public EventTarget {
 class GameServer final : public DatagramApplication {
  public:
   static constexpr Duration patience = std::chrono::seconds(30);  ///< silence after which a player is dropped
-  static constexpr std::size_t max_players = 4096;                ///< datagrams of further players are ignored
 
-  /// Makes a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
-  /// `random` is for exponential intervals.
+  /// Maximum number of players; datagrams of further ones are ignored.
+  static constexpr std::size_t max_players = 4096;
+
+  /// Creates a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
+  /// `random` draws exponentially distributed intervals.
   GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random = Random(0));
   ~GameServer();
   GameServer(const GameServer&) = delete;

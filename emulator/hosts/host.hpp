@@ -26,11 +26,11 @@ struct HostConfig {
   std::array<std::uint8_t, 6> gateway_mac{0x02, 0, 0, 0, 0, 2};
   std::uint16_t mtu = 1500;       ///< bytes per IP packet; the announced MSS follows from it (RFC 9293 section 3.7.1)
   bool timestamps = true;         ///< offer timestamps (RFC 7323)
-  std::uint8_t window_scale = 8;  ///< announced shift, 0 … 14 (RFC 7323 section 2.2)
+  std::uint8_t window_scale = 8;  ///< window scale shift that the host announces, 0 … 14 (RFC 7323 section 2.2)
   bool sack = true;               ///< offer SACK (RFC 2018)
-  bool ecn = false;               ///< offer and accept ECN (RFC 3168)
-  bool accurate_ecn = false;      ///< offer and accept accurate ECN (RFC 9768), falling back to RFC 3168
-  std::uint32_t ack_every = 2;    ///< in-order segments per ACK, see AckStretcher
+  bool ecn = false;               ///< true: the host offers and accepts ECN (RFC 3168)
+  bool accurate_ecn = false;  ///< true: the host offers and accepts accurate ECN (RFC 9768), and falls back to RFC 3168
+  std::uint32_t ack_every = 2;  ///< in-order segments per ACK, see AckStretcher
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
@@ -50,7 +50,7 @@ struct HostCounters {
 /// Receiver of the datagrams for a port of a host.
 class DatagramApplication {
  public:
-  /// Receives a datagram. `ours` are the addresses of an answer to it; `bytes` are valid during the call.
+  /// Receives a datagram. `ours` are the addresses to answer it with; `bytes` are valid during the call.
   virtual void on_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) = 0;
 
  protected:
@@ -69,7 +69,8 @@ class Host final : public Element, public EventTarget {
 
   /// Accepts connections to `port`; `acceptor` makes the application of each one.
   void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
-  /// Opens a connection for `application`, which outlives it. Local ports are taken in turn from 49152 on.
+  /// Opens a connection for `application`, which outlives it. Local ports are assigned in ascending order from 49152
+  /// on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
 
   /// Delivers datagrams to `port` to `application`, which outlives the host.
@@ -100,7 +101,8 @@ class Host final : public Element, public EventTarget {
   [[nodiscard]] std::uint64_t timeouts() const;
 
  private:
-  using Key = std::tuple<IpAddress, std::uint16_t, std::uint16_t>;  ///< remote address and port, local port
+  /// Key of a connection: remote address and port, local port.
+  using Key = std::tuple<IpAddress, std::uint16_t, std::uint16_t>;
   struct KeyHash {
     std::size_t operator()(const Key& key) const noexcept {
       const auto& [address, remote_port, local_port] = key;
@@ -110,7 +112,7 @@ class Host final : public Element, public EventTarget {
   };
   struct Slot {
     std::unique_ptr<Connection> connection;
-    Instant alarm = never;  ///< time of the earliest armed event
+    Instant alarm = never;  ///< time of the earliest event that is set for the connection
   };
 
   [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);

@@ -27,8 +27,8 @@ struct ServerCounters {
   void record_end(const Connection& connection);
 };
 
-/// Server end of one connection with requests: sends what is fetched, checks what is put.
-/// Fetches are answered in order, and a client may send the next before the last is complete.
+/// Server end of one connection with requests: sends what is fetched and checks what is put. Fetches are answered in
+/// order, and a client may send the next before the last is complete.
 class PatternServer final : public Application {
  public:
   /// Makes the application of one connection. `counters` outlives it.
@@ -57,7 +57,7 @@ class PatternServer final : public Application {
   ServerCounters& counters_;
   std::array<std::uint8_t, Request::length> head_{};
   std::size_t head_size_ = 0;
-  std::deque<std::uint64_t> fetches_;  ///< unsent bytes of each outstanding fetch
+  std::deque<std::uint64_t> fetches_;  ///< unsent bytes of each fetch that is not answered completely
   std::uint64_t put_left_ = 0;
   std::uint64_t put_size_ = 0;
   std::uint64_t sent_ = 0;

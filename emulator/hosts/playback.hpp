@@ -21,14 +21,14 @@ class Playback {
   [[nodiscard]] Duration held(Instant now) const {
     return begun_ ? std::max(until_ - now, Duration::zero()) : Duration::zero();
   }
-  /// Returns the duration of the current stall; zero while playing.
+  /// Returns how long the player has been stalled; zero while it plays.
   [[nodiscard]] Duration standing(Instant now) const {
     return begun_ ? std::max(now - until_, Duration::zero()) : Duration::zero();
   }
 
  private:
   bool begun_ = false;
-  Instant until_{};  ///< time at which the buffer is empty
+  Instant until_{};  ///< time at which the buffer becomes empty
 };
 
 }  // namespace sluice::emulator

@@ -14,8 +14,10 @@ namespace sluice::emulator {
 
 /// Schedule by which a RequestClient sends requests.
 enum class RequestPace : std::uint8_t {
-  after_answer,  ///< an exponential think time after the last answer
-  clocked        ///< at every interval, answered or not: a telnet-like source, or the rate of an on/off source
+  after_answer,  ///< sends the next request an exponentially distributed think time after the last answer
+
+  /// Sends a request at every interval, answered or not: a telnet-like source, or the rate of an on/off source.
+  clocked
 };
 
 struct RequestConfig {
@@ -24,10 +26,11 @@ struct RequestConfig {
   std::uint16_t port = 80;
   Instant start{};
   RequestPace pace = RequestPace::after_answer;
-  Duration interval = std::chrono::seconds(1);  ///< mean think time, or the interval if clocked; then > 0
-  SizeDistribution size;                        ///< size of an answer
-  Duration on{};   ///< clocked: mean length of activity periods (exponential); 0 = always active
-  Duration off{};  ///< clocked: mean length of the pauses
+  /// Mean think time with `after_answer`; interval with `clocked`, then > 0.
+  Duration interval = std::chrono::seconds(1);
+  SizeDistribution size;  ///< size of an answer
+  Duration on{};          ///< with `clocked`: mean length of the active periods (exponential); 0: always active
+  Duration off{};         ///< with `clocked`: mean length of the pauses between active periods
 };
 
 /// Sends small requests repeatedly on one connection: request and response, telnet-like, on/off. Each answer is
@@ -35,7 +38,7 @@ struct RequestConfig {
 /// A connection that ends is replaced after a second.
 class RequestClient final : public Application, public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.
   RequestClient(EventLoop& loop, Host& host, RequestConfig config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -63,7 +66,7 @@ class RequestClient final : public Application, public EventTarget {
   FlowRecord record_;
   Connection* connection_ = nullptr;
   std::deque<Asked> asked_;  ///< incomplete answers, oldest first
-  bool armed_ = false;       ///< true if an ask_tag event is armed
+  bool armed_ = false;       ///< true if the event that sends the next request is set
   Instant on_until_ = never;
 };
 

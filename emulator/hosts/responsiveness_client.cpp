@@ -15,7 +15,7 @@ constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
 
-/// A lasting connection, with or without an endless download.
+/// A lasting connection of the client for many probes, with or without an endless download.
 class ResponsivenessClient::Kept final : public Application {
  public:
   Kept(Host& host, const ResponsivenessConfig& config, FlowLog& log, Instant now)
@@ -80,11 +80,11 @@ class ResponsivenessClient::Kept final : public Application {
   FlowRecord record_;
   Connection* connection_ = nullptr;  ///< null if not open
   FrameReader reader_;
-  std::map<std::uint64_t, Instant> waiting_;  ///< send times of outstanding probes, by number
+  std::map<std::uint64_t, Instant> waiting_;  ///< send times of the probes without an answer yet, by number
   std::uint64_t next_ = 0;
 };
 
-/// A fresh connection for one probe.
+/// A connection that is opened for one probe.
 class ResponsivenessClient::Fresh final : public Application {
  public:
   explicit Fresh(FlowLog& log) : log_(log) { record_.application = "probe"; }
@@ -149,7 +149,7 @@ void ResponsivenessClient::begin(Instant now) {
   loop_.at(now + config_.interval, *this, probe_tag);
 }
 
-/// Sends the next probe, alternately on a fresh and on a lasting connection.
+/// Sends the next probe, alternately on a connection opened for it and on a lasting one.
 void ResponsivenessClient::probe(Instant now) {
   if (std::exchange(fresh_next_, !fresh_next_)) {
     fresh_.emplace_back(log_).begin(host_, config_, now);

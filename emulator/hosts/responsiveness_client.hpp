@@ -18,18 +18,19 @@ struct ResponsivenessConfig {
   IpAddress server;
   std::uint16_t port = 443;
   Instant start{};
-  std::uint32_t connections = 1;                       ///< lasting connections, which carry half of the probes; >= 1
-  bool loaded = true;                                  ///< each lasting connection downloads without end
-  Duration interval = std::chrono::milliseconds(100);  ///< time between two probes of a kind, > 0
+  std::uint32_t connections = 1;  ///< number of lasting connections, which carry half of the probes; >= 1
+  bool loaded = true;             ///< true: each lasting connection downloads without end
+
+  /// Time between two probes of one kind (on new or on lasting connections), > 0.
+  Duration interval = std::chrono::milliseconds(100);
 };
 
 /// Measures responsiveness as in draft-ietf-ippm-responsiveness: small requests on the connections that load the link,
-/// and as many on fresh ones.
-/// The draft adds connections until the result is stable. Here their number is fixed, and the whole run after its
-/// warm-up is measured.
+/// and as many on new ones. The draft adds connections until the result is stable. Here their number is fixed, and the
+/// whole run after its warm-up is measured.
 class ResponsivenessClient final : public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.
   ResponsivenessClient(EventLoop& loop, Host& host, const ResponsivenessConfig& config, Random random, FlowLog& log);
   ~ResponsivenessClient();
   ResponsivenessClient(const ResponsivenessClient&) = delete;
@@ -51,8 +52,8 @@ class ResponsivenessClient final : public EventTarget {
   Random random_;
   FlowLog& log_;
   std::vector<std::unique_ptr<Kept>> kept_;
-  std::list<Fresh> fresh_;   ///< fresh connections that are open
-  bool fresh_next_ = false;  ///< true if the next probe uses a fresh connection
+  std::list<Fresh> fresh_;   ///< open connections that were each opened for one probe
+  bool fresh_next_ = false;  ///< true if the next probe opens a connection of its own
 };
 
 }  // namespace sluice::emulator

@@ -10,8 +10,8 @@ namespace sluice::emulator {
 enum class SizeKind : std::uint8_t {
   fixed,       ///< always min
   uniform,     ///< uniform, min … max
-  triangular,  ///< triangular, min … max (flows of the CLAMP paper)
-  pareto       ///< Pareto with `shape`, from min, cut at max (web objects)
+  triangular,  ///< sizes are triangular between min and max (flows of the CLAMP paper)
+  pareto       ///< sizes are Pareto with `shape`, from min on, cut at max (web objects)
 };
 
 /// Distribution of transfer sizes. Requires 1 <= min <= max.
