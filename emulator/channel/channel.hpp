@@ -10,6 +10,7 @@ namespace sluice::emulator {
 /// What one UE's link carries in a TTI if that TTI is allocated to the UE.
 struct LinkGrant {
   Bytes capacity;  ///< bytes on the air of the transport block or of the trace's opportunities
+
   /// Random number of the TTI, uniform in [0, 1): a block is received if `draw` is not below its error rate. 1 if no
   /// block is lost at random.
   double draw = 1;
@@ -80,17 +81,19 @@ class Channel {
   }
   /// Advances over several TTIs, or to one that is not computed yet.
   void advance(std::uint64_t tti);
-  /// Makes `grant`, of TTI next_, the current one.
+  /// Makes `grant`, which belongs to TTI `next_`, the current grant and counts the bytes it offers.
   void take(const LinkGrant* grant) {
     current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());
     ++next_;
   }
 
-  const LinkGrant* current_ = nullptr;  ///< grant of the TTI before next_; null before the first
-  const LinkGrant* newest_ = nullptr;   ///< last grant that is computed; equal to current_ if that of next_ is not
-  std::uint64_t next_ = 0;              ///< first TTI that was not read yet
-  std::uint64_t offered_ = 0;           ///< bytes offered by the TTIs before next_
+  const LinkGrant* current_ = nullptr;  ///< grant of the TTI before `next_`; null before the first TTI
+
+  /// Last grant computed so far; equal to `current_` if the grant of TTI `next_` is not computed yet.
+  const LinkGrant* newest_ = nullptr;
+  std::uint64_t next_ = 0;     ///< first TTI that was not read yet
+  std::uint64_t offered_ = 0;  ///< bytes offered by the TTIs before next_
 };
 
 /// A channel that computes one TTI at a time.

@@ -41,7 +41,7 @@ class ClampChannel final : public SteppedChannel {
   /// Creates the channel. `slot` is 3 ms in the paper. Throws std::invalid_argument if a parameter is out of its range.
   ClampChannel(const ClampParameters& parameters, Duration slot, const Random& random);
 
-  /// Returns the present margin m, 0 … 1.
+  /// Returns the present rate margin m, 0 … 1.
   [[nodiscard]] double margin() const { return 1 - back_off_; }
   /// Returns the number of completed sequences of attempts.
   [[nodiscard]] std::uint64_t sequences() const { return sequences_; }
@@ -55,7 +55,7 @@ class ClampChannel final : public SteppedChannel {
  private:
   /// Returns the bits that a slot can carry at a linear SNR (Shannon).
   [[nodiscard]] double shannon_bits(double snr) const;
-  /// Adapts the margin to the outcome of a slot.
+  /// Adapts the rate margin to the outcome of a slot.
   void adapt(bool received);
 
   ClampParameters parameters_;

@@ -56,8 +56,8 @@ class EvdoChannel final : public SteppedChannel {
   EvdoParameters parameters_;
   double slot_s_;  ///< length of a slot in seconds
   Fading fading_;
-  double fraction_ = 0;   ///< part of a byte left from earlier slots
-  RadioQuality quality_;  ///< SNR of the latest slot
+  double fraction_ = 0;   ///< fraction of a byte that earlier slots did not carry
+  RadioQuality quality_;  ///< SNR of the latest slot in dB
 };
 
 }  // namespace sluice::emulator

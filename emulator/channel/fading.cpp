@@ -21,14 +21,15 @@ constexpr std::uint64_t anchor_interval = 1024;
 /// differ, and the autocorrelation stays at J0.
 constexpr double displacement = 0.1;
 static_assert(anchor_interval % Fading::stretch == 0);
-/// Number of partial sums that are accumulated side by side.
+/// Number of partial sums that the vectorised functions accumulate side by side.
 constexpr std::size_t lanes = 8;
 
 /// One partial sum per lane.
 using Lanes = std::array<double, lanes>;
-using Sums = std::array<Lanes, Fading::stretch>;  ///< partial sums of each step
+/// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
+using Sums = std::array<Lanes, Fading::stretch>;
 
-/// Returns the position of sinusoid `n` in its row. Each lane takes every eighth sinusoid. Lanes that total() adds are
+/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. Lanes that total() adds are
 /// kept apart, so that two such sums are adjacent in memory.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
@@ -79,7 +80,7 @@ void Fading::anchor(std::uint64_t number) {
 
 namespace {
 
-/// Pointers to the rows of a Fading, for the vectorised functions.
+/// Pointers to the per-sinusoid arrays (rows) of a Fading, for the vectorised functions.
 struct Rows {
   double* re;
   double* im;
@@ -90,8 +91,8 @@ struct Rows {
 /// Number of sinusoids rotated side by side, because each rotation depends on its predecessor.
 constexpr std::size_t chains = 4;
 
-/// Adds `chains` vectors of sinusoids over a stretch of steps to the sums, and leaves the sinusoids at the step that
-/// follows. If `first`, the sums start with them.
+/// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and leaves the
+/// sinusoids at the step that follows. If `first`, the sums start with them.
 ///
 /// `width` doubles are processed at a time; operations and order are the same for every width, so the bits are too. The
 /// vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of every UE.
@@ -135,7 +136,7 @@ template <std::size_t width, bool first>
   }
 }
 
-/// Computes the sums of all sinusoids over a stretch of steps.
+/// Computes the sums of all sinusoids for each step of a stretch (Fading::stretch consecutive steps).
 template <std::size_t width>
 [[gnu::always_inline]] inline void add_up(const Rows& rows, Fading::Gains& gains) {
   Sums re;
@@ -152,12 +153,12 @@ template <std::size_t width>
   }
 }
 
-/// Computes a stretch with two doubles at a time.
+/// Computes the gains of a stretch of steps, two doubles at a time.
 void add_up_by_two(const Rows& rows, Fading::Gains& gains) {
   add_up<2>(rows, gains);
 }
 
-/// Computes a stretch with four doubles at a time (AVX2).
+/// Computes the gains of a stretch of steps, four doubles at a time (AVX2).
 __attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Fading::Gains& gains) {
   add_up<4>(rows, gains);
 }

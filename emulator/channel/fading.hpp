@@ -35,7 +35,8 @@ class Fading {
  public:
   /// Number of sinusoids (N).
   static constexpr std::size_t sinusoids = 64;
-  /// Number of steps computed at once, so that each sinusoid is loaded and stored once for all of them.
+  /// Number of steps in a stretch. A stretch is computed at once, so that each sinusoid is loaded and stored once for
+  /// all its steps.
   static constexpr std::size_t stretch = 16;
 
   /// Creates the fading of one path. `interval` is the time between steps, > 0; `doppler` is in Hz, >= 0. Throws
@@ -49,7 +50,7 @@ class Fading {
     const Gains& gains = gains_from(number / stretch * stretch);
     return {gains.re[number % stretch], gains.im[number % stretch]};
   }
-  /// Gain h at each step of a stretch, as real and imaginary parts.
+  /// Gain h at each step of a stretch (`stretch` consecutive steps), as real and imaginary parts.
   struct Gains {
     std::array<double, stretch> re{};
     std::array<double, stretch> im{};
@@ -63,15 +64,16 @@ class Fading {
 
  private:
   using Row = std::array<double, sinusoids>;  ///< one value per sinusoid, in the order in which they are added
+
   /// Computes the sinusoids at step `number` exactly.
   void anchor(std::uint64_t number);
-  /// Computes the stretch that begins at step `first`.
+  /// Computes the gains of the stretch that begins at step `first`.
   void compute(std::uint64_t first);
 
   Row turn_{};                        ///< rotation of each sinusoid, radians per step
   Row phase_{};                       ///< phase of each sinusoid at step 0
-  Row re_{}, im_{};                   ///< value of each sinusoid at step at_
-  Row step_re_{}, step_im_{};         ///< rotation of one step as a complex factor
+  Row re_{}, im_{};                   ///< real and imaginary part of each sinusoid at step `at_`
+  Row step_re_{}, step_im_{};         ///< rotation of each sinusoid in one step, as a complex factor
   std::uint64_t at_ = 0;              ///< step that follows the last computed stretch
   std::uint64_t first_ = UINT64_MAX;  ///< first step of the stretch in gains_
   Gains gains_;                       ///< gains from step first_ on

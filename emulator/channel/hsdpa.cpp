@@ -20,7 +20,7 @@ double linear(double db) {
   return std::pow(10, db / 10);
 }
 
-/// Bounds that decide the fate of a block from an approximate SNR.
+/// Thresholds by which an approximate SNR decides whether a block is received.
 const link::Receptions receptions(LinkBudget::tolerance_db);
 
 const HsdpaParameters& checked(const HsdpaParameters& p) {
@@ -64,7 +64,7 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
   }
 }
 
-/// Measures the SNR of the next stretch of TTIs and the CQIs that follow from it.
+/// Measures the SNR of the next stretch (Fading::stretch TTIs) and the CQIs that follow from it.
 void HsdpaChannel::measure() {
   Measured& measured = measured_[measurements_ / Fading::stretch % measured_.size()];
   if (parameters_.fading) {
@@ -78,7 +78,7 @@ void HsdpaChannel::measure() {
   measurements_ += Fading::stretch;
 }
 
-/// Computes the CQIs of a stretch, exactly where the approximate SNR does not determine them.
+/// Computes the CQIs of a stretch (Fading::stretch TTIs), exactly where the approximate SNR does not determine them.
 void HsdpaChannel::measure_cqis(const Measured& measured) {
   const std::span<std::uint64_t, Fading::stretch> cqis(cqis_.data() + measurements_ % cqis_.size(), Fading::stretch);
   if (link::cqis_about(measured.snr_about, LinkBudget::tolerance_db, cqis)) return;
@@ -93,7 +93,7 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides which blocks are received, for the TTIs measured from `first` to the end of its stretch.
+/// Decides which blocks are received, in the TTIs from number `first` to the end of the stretch that contains it.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -103,7 +103,7 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides whether a block is received that receptions do not accept at once. A separate function because few blocks
+/// Decides whether a block is received if `receptions` do not accept it at once. A separate function because few blocks
 /// need it.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
@@ -111,8 +111,8 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
-/// Returns the grants of the newest stretch. The link exists before the run begins, so that the first TTIs have CQIs to
-/// use. Therefore the first measurements belong to no TTI.
+/// Returns the grants of the newest stretch (Fading::stretch TTIs). The link exists before the run begins, so that the
+/// first TTIs have CQIs to use. Therefore the first measurements belong to no TTI.
 std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;

@@ -52,18 +52,18 @@ class HsdpaChannel final : public Channel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// Measurements of one stretch of TTIs.
+  /// Measurements of one stretch (Fading::stretch TTIs).
   struct Measured {
     FadingStretch shadowing_db{};  ///< attenuation by shadowing
     FadingStretch fading{};        ///< relative fading power
-    FadingStretch snr_about{};     ///< SNR within LinkBudget::tolerance_db, nearly always sufficient
+    FadingStretch snr_about{};  ///< SNR in dB, wrong by at most LinkBudget::tolerance_db, which nearly always suffices
   };
-  /// Measures the next stretch of TTIs.
+  /// Measures the next stretch (Fading::stretch TTIs).
   void measure();
   void measure_cqis(const Measured& measured);
   void judge(std::span<LinkGrant> grants, std::uint64_t first) const;
   [[nodiscard]] bool received_after_all(std::uint64_t measurement, const LinkGrant& grant) const;
-  /// Returns the stretch that contains measurement number `measurement`.
+  /// Returns the stretch of TTIs that contains measurement number `measurement`.
   [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
     return measured_[measurement / Fading::stretch % measured_.size()];
   }
@@ -78,7 +78,7 @@ class HsdpaChannel final : public Channel {
   std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< bytes that a TTI carries, by CQI
   std::uint64_t cqi_delay_;           ///< CQI delay in TTIs; TTI n uses measurement n, taken cqi_delay_ TTIs earlier
   std::array<Measured, 2> measured_;  ///< the two newest stretches
-  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches
+  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches of TTIs
   std::uint64_t measurements_ = 0;                         ///< number of measurements so far
   std::array<LinkGrant, Fading::stretch> grants_{};  ///< grants of the TTIs in which the newest stretch was measured
 };

@@ -24,12 +24,12 @@ struct LinkBudget {
     const double gain = mean_gain * std::exp(-shadowing_db * (std::numbers::ln10 / 10)) * at_least(fading);
     return 10 * std::log10(power_mw * gain / (intra_cell_mw * gain + inter_cell_mw));
   }
-  /// Returns the SNR of a whole stretch within `tolerance_db`, at a tenth of the cost of snr_db(). Valid for SNRs from
-  /// -1000 to 1000 dB.
+  /// Returns the SNR of each step of a stretch within `tolerance_db`, at a tenth of the cost of snr_db(). Valid for
+  /// SNRs from -1000 to 1000 dB.
   [[nodiscard]] FadingStretch snr_about(const FadingStretch& shadowing_db, const FadingStretch& fading) const;
 
  private:
-  /// Bounds the fading power below, because zero has no logarithm.
+  /// Returns the fading power, but at least min_fading_power, because zero has no logarithm.
   [[nodiscard]] static double at_least(double fading) { return std::max(fading, min_fading_power); }
 };
 

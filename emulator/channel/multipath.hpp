@@ -25,7 +25,8 @@ class Multipath {
     return sum;
   }
 
-  /// Writes the powers of a whole stretch of steps to `sums`. `first` is its first step, a multiple of its length.
+  /// Writes the powers of a whole stretch (Fading::stretch steps) to `sums`. `first` is its first step, a multiple of
+  /// its length.
   void powers_from(std::uint64_t first, FadingStretch& sums) {
     taps_.front().powers_from(first, sums);
     for (std::size_t i = 1; i < taps_.size(); ++i) {
@@ -43,7 +44,7 @@ class Multipath {
       for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = weight * (re[i] * re[i] + im[i] * im[i]);
     }
 
-    double weight;  ///< share of the mean power
+    double weight;  ///< share of the mean power that this tap has
     Fading fading;
   };
   std::vector<Tap> taps_;

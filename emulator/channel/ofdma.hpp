@@ -24,9 +24,11 @@ struct OfdmaParameters {
   double shadowing_db = 0;           ///< standard deviation of the shadowing, 0 … 20; 0: none
   double shadowing_distance_m = 40;  ///< correlation distance of the shadowing, > 0
   int cqi_delay = 6;                 ///< TTIs between measurement and use of a CQI, 0 … 15
+
   /// Share of control and reference signals, 0 … 0.9: about 0.25 in LTE, 0.14 in NR (TS 38.306).
   double overhead = 0.25;
   bool block_errors = true;  ///< false: every block is received
+
   /// Block error rate of first transmissions that an outer loop maintains, 0.001 … 0.5; absent: no outer loop. Requires
   /// block errors.
   std::optional<double> target_bler = std::nullopt;

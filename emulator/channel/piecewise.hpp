@@ -35,8 +35,8 @@ class PiecewiseChannel final : public SteppedChannel {
   Duration tti_;
   Random random_;
   Rate rate_;
-  Duration left_{};      ///< remaining time of the present period
-  double fraction_ = 0;  ///< part of a byte that is not granted yet
+  Duration left_{};      ///< time for which the present rate still holds
+  double fraction_ = 0;  ///< fraction of a byte that is carried into the next TTI
 };
 
 }  // namespace sluice::emulator

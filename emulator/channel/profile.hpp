@@ -32,8 +32,8 @@ class ProfileChannel final : public SteppedChannel {
   Duration tti_;
   std::size_t next_ = 0;  ///< index of the interval after the present one
   Rate rate_;
-  Duration left_{};      ///< remaining time of the present interval
-  double fraction_ = 0;  ///< part of a byte that is not granted yet
+  Duration left_{};      ///< time for which the present interval of the profile still lasts
+  double fraction_ = 0;  ///< fraction of a byte that is carried into the next TTI
 };
 
 }  // namespace sluice::emulator

@@ -30,7 +30,7 @@ class TimelineChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// Index that stands for no channel.
+  /// Index of a section in which the UE has no channel.
   static constexpr std::size_t none = SIZE_MAX;
   /// A section of the timeline with one channel, or none.
   struct Stretch {
@@ -43,7 +43,7 @@ class TimelineChannel final : public SteppedChannel {
 
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Stretch> stretches_;
-  std::size_t current_ = 0;  ///< section of the latest TTI
+  std::size_t current_ = 0;  ///< index of the section that contains the latest TTI
 };
 
 }  // namespace sluice::emulator

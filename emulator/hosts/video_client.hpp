@@ -15,12 +15,14 @@ struct VideoConfig {
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
-  std::vector<Rate> ladder;                      ///< available bit rates, ascending; at least one
-  Duration segment = std::chrono::seconds(4);    ///< playing time of a segment, > 0
-  Duration buffer = std::chrono::seconds(60);    ///< largest buffered playing time, >= 10 segments
-  Duration reservoir = std::chrono::seconds(8);  ///< buffer level up to which the lowest rate is used; < 0.9 of buffer
-  std::uint32_t segments = 0;                    ///< segments per video; 0 = endless
-  Duration pause = std::chrono::seconds(1);      ///< time between two videos
+  std::vector<Rate> ladder;                    ///< available bit rates, ascending; at least one
+  Duration segment = std::chrono::seconds(4);  ///< playing time of a segment, > 0
+  Duration buffer = std::chrono::seconds(60);  ///< largest buffered playing time, >= 10 segments
+
+  /// Buffer level up to which the lowest rate is chosen; < 0.9 of `buffer`.
+  Duration reservoir = std::chrono::seconds(8);
+  std::uint32_t segments = 0;                ///< segments per video; 0 = endless
+  Duration pause = std::chrono::seconds(1);  ///< time between two videos
 };
 
 /// Returns the ladder index of the next segment's bit rate for buffer level `held`, by BBA-0.
@@ -33,7 +35,7 @@ struct VideoConfig {
 /// segment on.
 class VideoClient final : public Application, public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a viewer that starts at `config.start`. `loop`, `host` and `log` outlive it.
   VideoClient(EventLoop& loop, Host& host, VideoConfig config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -62,8 +64,8 @@ class VideoClient final : public Application, public EventTarget {
   Connection* connection_ = nullptr;  ///< current video's connection once it is open
   Playback playback_;
   std::size_t rung_ = 0;
-  std::uint32_t segments_ = 0;  ///< complete segments of this video
-  std::uint64_t left_ = 0;      ///< missing bytes of the requested segment
+  std::uint32_t segments_ = 0;  ///< number of complete segments of this video
+  std::uint64_t left_ = 0;      ///< bytes still missing of the requested segment
 };
 
 }  // namespace sluice::emulator

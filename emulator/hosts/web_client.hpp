@@ -15,10 +15,10 @@ struct WebConfig {
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
-  Duration think_time = std::chrono::seconds(1);  ///< mean time between pages; exponential
-  std::uint32_t objects_min = 1;                  ///< smallest number of objects per page; uniform
+  Duration think_time = std::chrono::seconds(1);  ///< mean of the exponentially distributed time between pages
+  std::uint32_t objects_min = 1;  ///< smallest number of objects per page; the number is uniformly distributed
   std::uint32_t objects_max = 8;
-  Bytes object_min{1000};  ///< object sizes are Pareto from here, cut at object_max
+  Bytes object_min{1000};  ///< smallest object; sizes are Pareto, cut at `object_max`
   Bytes object_max{200'000};
   double object_shape = 1.2;
 };
@@ -27,7 +27,7 @@ struct WebConfig {
 /// without end.
 class WebClient final : public Application, public EventTarget {
  public:
-  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a reader that starts at `config.start`. `loop`, `host` and `log` outlive it.
   WebClient(EventLoop& loop, Host& host, const WebConfig& config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

@@ -82,7 +82,7 @@ void add_delay(std::vector<Column<Row>>& columns, const std::string& name, Delay
 /// Returns the columns of results.csv that every run has, in order.
 [[nodiscard]] const std::vector<Column<RunResult>>& measured_columns();
 
-/// Name and description of a column that only some runs have.
+/// Name and description of a results column that only some runs have.
 struct ColumnText {
   std::string_view name;
   std::string_view text;
@@ -264,7 +264,7 @@ inline constexpr std::string_view paper_prefix = "paper_";
 /// Prefix of the columns with ratios over another run (RatioSpec); the name of the column follows.
 inline constexpr std::string_view ratio_prefix = "ratio_";
 
-/// Key columns of a run; those of sweeps are inserted before the last one.
+/// Table of the key columns of a run; columns of sweeps are inserted before the last one.
 inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"scenario", "name of the scenario's file"},
     {"clock", "virtual or real"},

@@ -33,7 +33,7 @@ void append_row(std::string& out, const std::vector<std::string>& cells) {
   out += '\n';
 }
 
-/// Parses one row after the other.
+/// Parses the rows of a CSV text, one after the other.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

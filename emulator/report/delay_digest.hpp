@@ -37,7 +37,7 @@ class DelayDigest {
   [[nodiscard]] static std::size_t slot_of(std::uint64_t microseconds);
   [[nodiscard]] static std::uint64_t upper_end_of(std::size_t slot);
 
-  std::vector<std::uint64_t> slots_;  ///< grows to the largest slot used
+  std::vector<std::uint64_t> slots_;  ///< number of delays in each slot; grows to the largest slot used
   std::size_t newest_ = 0;  ///< slot of the last delay, counted at the next add() because its memory is prefetched
   std::uint64_t count_ = 0;
   Duration sum_{};

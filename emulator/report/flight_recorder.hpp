@@ -31,9 +31,9 @@ struct FlowIdHash {
 
 /// Point at which a downlink segment is observed.
 enum class FlightPoint : std::uint8_t {
-  server_out,  ///< leaving the server, in front of the server–proxy hop
-  proxy_out,   ///< leaving the proxy, in front of the proxy–Node-B hop
-  ue_in        ///< arriving at the UE
+  server_out,  ///< the segment leaves the server, in front of the server–proxy hop
+  proxy_out,   ///< the segment leaves the proxy, in front of the proxy–Node-B hop
+  ue_in        ///< the segment arrives at the UE
 };
 
 /// Follows downlink TCP segments from the server through the proxy to the UE and measures the delay of their first
@@ -59,7 +59,7 @@ class FlightRecorder {
   void acknowledged(const FlowId& flow, tcp::SeqNum ack, Instant now);
   /// Records a FIN from the proxy towards the UE: the flow is removed once its data is acknowledged.
   void finished(const FlowId& flow);
-  /// Removes a flow, after a RST or because a SYN starts a new connection on the same ports.
+  /// Removes the state of a flow, after a RST or because a SYN starts a new connection on the same ports.
   void forget(const FlowId& flow);
 
   [[nodiscard]] const DelayDigest& proxy_to_ue() const { return proxy_to_ue_; }
@@ -72,7 +72,7 @@ class FlightRecorder {
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
   /// Returns the payload bytes that each UE has acknowledged.
   [[nodiscard]] const std::map<IpAddress, std::uint64_t>& delivered() const { return delivered_; }
-  /// Returns the payload bytes in flight between proxy and UE, over all flows.
+  /// Returns the payload bytes in flight between proxy and UEs, over all flows.
   [[nodiscard]] std::uint64_t outstanding() const;
 
   /// Returns the payload bytes received but not yet acknowledged by each UE: behind a sequence gap, or with their ACK
@@ -99,16 +99,19 @@ class FlightRecorder {
     bool arrived = false;
   };
   struct Flow {
-    tcp::SeqNum reference;         ///< sequence number whose position is `position`
-    std::uint64_t position = 0;    ///< position of `reference`
-    std::uint64_t server_end = 0;  ///< highest positions sent by server and proxy, and acknowledged by the UE
+    tcp::SeqNum reference;       ///< sequence number of the byte at `position`
+    std::uint64_t position = 0;  ///< position of `reference`
+
+    /// Highest position that the server has sent (proxy_end: the proxy; acked: that the UE has acknowledged).
+    std::uint64_t server_end = 0;
     std::uint64_t proxy_end = 0;
     std::uint64_t acked = 0;
     bool finished = false;
     std::deque<Segment> segments;  ///< ordered by end
   };
   static constexpr std::size_t max_segments = 65536;
-  static constexpr std::uint64_t origin = std::uint64_t{1} << 40;  ///< position of the first byte observed
+  /// Position that is assigned to the first byte observed.
+  static constexpr std::uint64_t origin = std::uint64_t{1} << 40;
 
   [[nodiscard]] Flow& flow_at(const FlowId& id, tcp::SeqNum first_seen);
   [[nodiscard]] static std::uint64_t position_of(Flow& flow, tcp::SeqNum number);

@@ -6,7 +6,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t colour_count = 9;  ///< m0 … m8 of report_style.hpp
+constexpr std::size_t colour_count = 9;  ///< number of line colours: m0 … m8 of report_style.hpp
 
 }  // namespace
 

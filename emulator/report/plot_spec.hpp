@@ -9,13 +9,13 @@ namespace sluice::emulator {
 /// One axis of a plot that a scenario requests.
 struct PlotAxisSpec {
   std::vector<std::string> columns;  ///< columns of the results, swept ones and the mode; x has one, or none with `at`
-  std::vector<std::string> names;    ///< y: legend names of the columns; default: their own names
-  std::vector<double> at;            ///< y: x positions of the columns, which are then points of one line; or empty
-  std::string label;                 ///< quantity and unit; the column's name if empty
-  double scale = 1;                  ///< divisor of the columns
+  std::vector<std::string> names;    ///< legend names of the columns of a y axis; default: the columns' own names
+  std::vector<double> at;  ///< x positions of the columns of a y axis, which are then points of one line; or empty
+  std::string label;       ///< quantity and unit of the axis; the column's name if empty
+  double scale = 1;        ///< divisor of the columns
   bool log = false;
   std::optional<double> min;
-  std::optional<double> max;  ///< points beyond it are drawn at the edge, with their value
+  std::optional<double> max;  ///< upper end of the axis; points beyond it are drawn at the edge, with their value
 };
 
 /// Values of one curve in a paper, in the units of the plot's axes.
@@ -42,12 +42,14 @@ struct PlotSpec {
 /// Selection of the runs that are drawn against time.
 struct OverTimeSpec {
   double from_s = 0;
-  double to_s = 0;                 ///< 0: to the end
-  std::vector<std::string> where;  ///< conditions on the points of sweeps; if empty the first, middle and last point
-  std::string beside;              ///< swept column whose points are drawn side by side, as modes are; may be empty
-  bool every = false;              ///< draws all points if `where` is empty
-  bool first = false;              ///< draws the time series before the comparison of all runs
-  std::string ue;                  ///< address of a UE whose queue is drawn separately; may be empty
+  double to_s = 0;  ///< 0: to the end
+
+  /// Conditions such as "column=point" that select points of sweeps; if empty the first, middle and last point.
+  std::vector<std::string> where;
+  std::string beside;  ///< swept column whose points are drawn side by side, as modes are; may be empty
+  bool every = false;  ///< draws all points if `where` is empty
+  bool first = false;  ///< draws the time series before the comparison of all runs
+  std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty
 };
 
 }  // namespace sluice::emulator

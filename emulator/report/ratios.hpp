@@ -7,11 +7,11 @@
 
 namespace sluice::emulator {
 
-/// Selects the runs that are divided by others.
+/// Selects the runs whose values are divided by those of a base run.
 struct RatioSpec {
   std::string column;           ///< column in which the runs differ: mode or a swept column
   std::string base;             ///< value of that column in the runs that others are divided by
-  std::vector<std::string> of;  ///< columns of the results whose ratios are added
+  std::vector<std::string> of;  ///< columns of the results for which ratios are added
 };
 
 /// Adds to every run the ratios of its columns over the base run, as figures (ratio_prefix).

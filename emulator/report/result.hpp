@@ -26,15 +26,16 @@ struct RunKey {
 /// One interval of one run. Rates are means over the interval.
 struct SeriesPoint {
   double time_s = 0;                    ///< end of the interval, since the start of the run
-  double link_rate_bps = 0;             ///< capacity of the radio in IP bytes
-  double link_used_bps = 0;             ///< IP bytes that the radio carried
+  double link_rate_bps = 0;             ///< capacity of the radio, as IP bytes
+  double link_used_bps = 0;             ///< rate that the radio carried, as IP bytes
   double throughput_bps = 0;            ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   double outstanding_bytes = 0;         ///< bytes in flight between proxy and UEs
-  std::optional<double> allowance_bps;  ///< allowance of the last report, as a rate
+  std::optional<double> allowance_bps;  ///< allowance of the last report, converted to a rate
   double queue_bytes = 0;               ///< bytes in the radio queues at the end of the interval
   double queue_frames = 0;
-  std::optional<double> reference_bytes;     ///< q0, if the controller runs at the Node-B
+  std::optional<double> reference_bytes;     ///< queue reference q0 of SMVS, if that controller runs at the Node-B
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
+
   /// Largest radio queueing delay in the interval; the next two are largest values too. Absent if no packet arrived.
   std::optional<double> radio_queue_delay_ms;
   std::optional<double> proxy_to_ue_delay_ms;
@@ -49,11 +50,11 @@ struct UePoint {
   std::string ue;
   std::string nodeb;            ///< name of the serving Node-B
   std::string state;            ///< radio state: "normal", "outage", "handover", "released"
-  double link_rate_bps = 0;     ///< capacity of its link in the interval if it were not shared
-  double link_used_bps = 0;     ///< rate that its link carried
+  double link_rate_bps = 0;     ///< capacity of the UE's link in the interval if the link were not shared
+  double link_used_bps = 0;     ///< rate that the UE's link carried
   double airtime = 0;           ///< share of the interval's TTIs assigned to the UE
-  double queue_bytes = 0;       ///< bytes in its radio queue at the end
-  double queue_mean_bytes = 0;  ///< mean bytes in its radio queue over the interval
+  double queue_bytes = 0;       ///< bytes in the UE's radio queue at the end of the interval
+  double queue_mean_bytes = 0;  ///< mean bytes in the UE's radio queue over the interval
   std::uint64_t arrived_bytes = 0;
   std::uint64_t transmitted_bytes = 0;
   std::uint64_t delivered_bytes = 0;
@@ -71,17 +72,17 @@ struct FlowRow {
   std::string direction;  ///< "download" or "upload"
   double opened_s = 0;    ///< time of the SYN, since the start of the run
   std::optional<double> handshake_ms;
-  double completion_ms = 0;  ///< from SYN to the last byte, or to the end of the run
+  double completion_ms = 0;  ///< time from the SYN to the last byte, or to the end of the run
   std::uint64_t bytes = 0;
   double throughput_bps = 0;  ///< bytes over completion time
-  double measured_bps = 0;    ///< bulk: throughput after the warm-up
+  double measured_bps = 0;    ///< throughput after the warm-up, for bulk transfers
   std::uint64_t ue_retransmissions = 0;
   std::uint64_t server_retransmissions = 0;
   std::uint64_t ue_timeouts = 0;
   std::uint64_t server_timeouts = 0;
   double ue_srtt_ms = 0;
   double server_srtt_ms = 0;
-  std::string ended;  ///< cause of the end; "running" if it was open at the end of the run
+  std::string ended;  ///< reason for which the connection ended; "running" if it was open at the end of the run
 };
 
 /// One packet that left a radio queue or was dropped there.
@@ -112,8 +113,8 @@ struct DropRow {
   std::string source;  ///< address of the sender
   std::uint16_t source_port = 0;
   std::uint16_t ue_port = 0;
-  std::string reason;         ///< reason, named as in the counters drops_…
-  double sequence_bytes = 0;  ///< offset of its first payload byte from the connection's first, modulo 2^32
+  std::string reason;         ///< reason of the drop, named as in the counters drops_…
+  double sequence_bytes = 0;  ///< offset of the segment's first payload byte from the connection's first, modulo 2^32
 };
 
 /// Statistics of one flow in a radio queue.
@@ -137,12 +138,12 @@ struct RunResult {
   double goodput = 0;              ///< payload that arrived / payload that the radio could have carried in full packets
   double utilisation = 0;          ///< bytes carried by the radio / bytes that it could have carried
   double throughput_bps = 0;       ///< TCP payload acknowledged by the UEs and UDP payload that reached them
-  DelaySummary radio_queue_delay;  ///< from entering the radio queue to the last byte on the air
+  DelaySummary radio_queue_delay;  ///< delay from entering the radio queue to the last byte on the air
   DelaySummary proxy_to_ue_delay;  ///< queueing only, without propagation
   DelaySummary server_to_ue_delay;
-  double queue_mean_frames = 0;  ///< time average of the radio queue
+  double queue_mean_frames = 0;  ///< mean number of frames in the radio queue over time
   double queue_stddev_frames = 0;
-  double queue_empty = 0;             ///< share of the time in which the queue was empty
+  double queue_empty = 0;             ///< share of the time in which the radio queue was empty
   std::uint64_t drops = 0;            ///< packets dropped by the radio queue or lost on the air
   std::uint64_t retransmissions = 0;  ///< segments retransmitted towards the UEs by the sender on the radio side
   std::uint64_t server_retransmissions = 0;

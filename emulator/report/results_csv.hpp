@@ -11,22 +11,22 @@
 
 namespace sluice::emulator {
 
-/// Returns one row per run: keys, then measured values. The columns of sweeps follow `mode`.
+/// Returns the table of results.csv, one row per run: keys, then measured values. The columns of sweeps follow `mode`.
 [[nodiscard]] CsvTable results_table(const std::vector<RunResult>& results);
-/// Returns one row per run and interval.
+/// Returns the table of series.csv, one row per run and interval.
 [[nodiscard]] CsvTable series_table(const std::vector<RunResult>& results);
 
-/// Returns one row per run, UE and interval.
+/// Returns the table of ues.csv, one row per run, UE and interval.
 [[nodiscard]] CsvTable ues_table(const std::vector<RunResult>& results);
-/// Returns one row per run and connection of built-in hosts.
+/// Returns the table of flows.csv, one row per run and connection of built-in hosts.
 [[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
-/// Returns one row per run and packet that left a radio queue.
+/// Returns the table of packets.csv, one row per run and packet that left a radio queue.
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
-/// Returns one row per run and flow in a radio queue.
+/// Returns the table of queues.csv, one row per run and flow in a radio queue.
 [[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
-/// Returns one row per run, connection of a server and interval.
+/// Returns the table of windows.csv, one row per run, connection of a server and interval.
 [[nodiscard]] CsvTable windows_table(const std::vector<RunResult>& results);
-/// Returns one row per run and segment dropped by a radio queue.
+/// Returns the table of drops.csv, one row per run and segment dropped by a radio queue.
 [[nodiscard]] CsvTable drops_table(const std::vector<RunResult>& results);
 
 /// A column of summary_table() after the key columns.
@@ -36,7 +36,8 @@ struct SummaryColumn {
   double (*value)(const ResultGroup& group);
 };
 [[nodiscard]] const std::vector<SummaryColumn>& summary_table_columns();
-/// Returns one row per point: means over its seeds, each with half of its 95 % confidence interval.
+/// Returns the summary with one row per point: means over its seeds, each with half of its 95 % confidence
+/// interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
 /// Builds runs from both tables. Throws std::runtime_error if a column is missing or a cell is not a number.
@@ -48,7 +49,7 @@ struct ResultFile {
   const char* name;
   const char* row;
   CsvTable (*table)(const std::vector<RunResult>& results);
-  bool always;  ///< true if it is written without rows too
+  bool always;  ///< true if the file is written even if it has no rows
 };
 inline constexpr std::array result_files = std::to_array<ResultFile>({
     {"results.csv", "a run, over the time after its warm-up", results_table, true},

@@ -14,13 +14,13 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t max_points = 900;  ///< points per line; more are not visible
+constexpr std::size_t max_points = 900;  ///< largest number of points per line; more are not visible
 
-/// Scale of a row: linear, logarithmic, or logarithmic only if the modes differ much. `first_line` is linear and only
-/// as high as the solid lines, because an advertised window may be far above the used one.
+/// Scale of a row's y axis: linear, logarithmic, or logarithmic only if the modes differ much. `first_line` is linear
+/// and only as high as the solid lines, because an advertised window may be far above the used one.
 enum class RowScale { linear, log, either, first_line };
 
-/// One row of the grid: a quantity of the series and how it is drawn.
+/// One row of the grid of plots: a quantity of the series and how it is drawn.
 struct Row {
   std::string title;
   std::string unit;
@@ -38,8 +38,8 @@ std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
   return points;
 }
 
-/// Keeps the highest and lowest point of each section, so that a long run shows its peaks. A section without any is a
-/// gap.
+/// Returns the highest and lowest point of each section of time, so that a long run shows its peaks. A section without
+/// any is a gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
   if (points.size() <= max_points) return points;
   const std::size_t stretch = (points.size() * 2 + max_points - 1) / max_points;
@@ -144,7 +144,7 @@ std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, 
   return {{PlotMark::Kind::line, "queue of " + shown.ue, colour, thinned(queue)}};
 }
 
-/// Returns the windows of the first recorded connection.
+/// Returns the plot's lines for the windows of the first recorded connection.
 std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   std::vector<PlotPoint> congestion;
   std::vector<PlotPoint> advertised;
@@ -189,7 +189,7 @@ double highest(const std::vector<PlotMark>& marks, RowScale scale) {
   return high;
 }
 
-/// Removes the points outside of the time that is shown.
+/// Removes the points outside of the time range that `shown` selects.
 void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
   for (PlotMark& mark : marks) {
     std::erase_if(mark.points, [&](const PlotPoint& point) {
@@ -198,7 +198,7 @@ void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
   }
 }
 
-/// Returns one row of the grid; every mode has the same y axis.
+/// Returns one row of the grid of plots; every mode has the same y axis.
 std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                      const OverTimeSpec& shown, int width) {
   std::vector<std::vector<PlotMark>> cells;
@@ -240,7 +240,7 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
   return out;
 }
 
-/// Returns one grid: the runs of one point, one column per mode.
+/// Returns one grid of plots: the runs of one point, one column per mode.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                  const OverTimeSpec& shown) {
   const auto count = static_cast<int>(columns.size());

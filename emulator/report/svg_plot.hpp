@@ -24,20 +24,21 @@ struct PlotMark {
   /// Kinds of elements; `bar` is a horizontal bar from the axis to each point.
   enum class Kind { line, dashed, thin, area, points, line_and_points, dashed_and_points, bar };
   Kind kind = Kind::line;
-  std::string name;  ///< shown when the pointer is on the element
+  std::string name;  ///< text that is shown when the pointer is on the element
   std::string css_class;
   std::vector<PlotPoint> points;  ///< points in the order in which they are joined; one that is not finite is a gap
   MarkerShape shape = MarkerShape::circle;
-  bool hollow = false;  ///< points are outlines, for values that were not measured here
+  bool hollow = false;  ///< true: points are drawn as outlines, because the values were not measured here
 };
 
 struct PlotAxis {
-  std::string label;  ///< quantity and unit; not written if empty
-  bool log = false;   ///< logarithmic; points at or below 0 are left out
+  std::string label;  ///< quantity and unit of the axis; not written if empty
+  bool log = false;   ///< true: the axis is logarithmic, and points at or below 0 are left out
   std::optional<double> min;
-  std::optional<double> max;                 ///< single points beyond it are drawn at the edge, with their value
+  /// Upper end of the axis; single points beyond it are drawn at the edge, with their value.
+  std::optional<double> max;
   bool ticks = true;                         ///< write the numbers
-  std::vector<std::string> categories = {};  ///< names for the values 0, 1, 2 … instead of numbers
+  std::vector<std::string> categories = {};  ///< names that the axis shows for the values 0, 1, 2 … instead of numbers
 };
 
 struct Plot {

@@ -50,7 +50,7 @@ class BuiltInServers {
   std::vector<std::unique_ptr<GameServer>> games_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<std::unique_ptr<Hop>> hops_;  ///< hops of single servers, both directions
+  std::vector<std::unique_ptr<Hop>> hops_;  ///< hops in front of single servers, both directions
 };
 
 /// Returns the rows of flows.csv, with times relative to `began`, from the records of UEs and servers.
@@ -89,9 +89,9 @@ class BuiltInUes {
 
   FlowLog log_;
   Router router_;
-  std::vector<std::unique_ptr<Router>> ways_up_;   ///< uplink routers in front of the hops behind a UE
+  std::vector<std::unique_ptr<Router>> ways_up_;   ///< routers of uplink packets in front of the hops behind a UE
   std::vector<std::unique_ptr<Hop>> second_hops_;  ///< hops behind UEs, both directions
-  std::vector<const Hop*> down_hops_;              ///< those of `second_hops_` that lead to the devices
+  std::vector<const Hop*> down_hops_;              ///< hops among `second_hops_` that lead to the devices
   std::vector<std::unique_ptr<SourceSwitch>> switches_;
   std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;

@@ -20,7 +20,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Thrown out of a run that is to end early.
+/// Exception that ends a run early, because the experiment was stopped.
 struct Stopped {};
 
 /// Returns the packet buffer size in bytes that is large enough for the MTU of every run.
@@ -84,7 +84,7 @@ class Workshop {
     ++done_;
   }
 
-  /// Counts a run whose result was stored. Progress is not reported because such runs take no time.
+  /// Counts a run whose stored result is used. Progress is not reported because such runs take no time.
   void found(std::size_t run) {
     const std::lock_guard lock(mutex_);
     whole_ += 1;

@@ -15,7 +15,7 @@ namespace sluice::emulator {
 
 /// Progress of an experiment.
 struct ExperimentProgress {
-  double fraction = 0;  ///< share of the whole experiment, 0 … 1
+  double fraction = 0;  ///< share of the whole experiment that is done, 0 … 1
   std::size_t runs_done = 0;
   std::size_t runs = 0;
 };

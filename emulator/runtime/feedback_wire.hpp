@@ -79,7 +79,8 @@ class FeedbackWire final : public EventTarget {
     double loss = 0;
     std::uint32_t nodebs = 1;
   };
-  /// All arguments outlive it. Call set_reporter() for every Node-B before start().
+  /// Creates the lines between the proxy and all Node-Bs. All arguments outlive it. Call set_reporter() for every
+  /// Node-B before start().
   FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter);
   ~FeedbackWire();
 
@@ -105,7 +106,7 @@ class FeedbackWire final : public EventTarget {
   Config config_;
   ProxyNode& proxy_;
   Meter& meter_;
-  std::vector<std::unique_ptr<Link>> links_;               ///< ends of the lines, by Node-B
+  std::vector<std::unique_ptr<Link>> links_;               ///< line ends of the Node-Bs, by Node-B number
   std::vector<control::feedback::BearerStatus> statuses_;  ///< statuses being sent
 };
 

@@ -25,7 +25,7 @@ class GwaRouter final : public UpstreamRouter {
   const Hop& hop_;
   Bytes buffer_;
   Duration delay_;
-  Ring<Look> in_flight_;  ///< observations that have not reached the far end yet
+  Ring<Look> in_flight_;  ///< observed queue lengths that have not reached the far end yet
   Bytes arrived_;         ///< queue length last received at the far end; 0 before the first
 };
 

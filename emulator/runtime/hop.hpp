@@ -35,8 +35,8 @@ class Hop final : public Element {
 
  private:
   std::optional<TokenBucket> policer_;
-  std::uint64_t policed_ = 0;      ///< packets that exceeded the policer
-  std::optional<DelayLine> line_;  ///< behind the router if the delay of a router's line has steps
+  std::uint64_t policed_ = 0;      ///< packets that the policer dropped because they exceeded its rate
+  std::optional<DelayLine> line_;  ///< delay line behind the router, used if the delay of the router's line has steps
   std::optional<QueueLine> router_;
   bool bounded_;
 };

@@ -21,7 +21,8 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Event tags: a message arrives at the proxy, a status at the reporter, or a poll at the reporter.
+/// Event tags: `way_out` for a message that arrives at the proxy; `way_in` for a status and `poll_in` for a poll that
+/// arrive at the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;

@@ -84,13 +84,14 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
  private:
   struct Outgoing {
-    std::optional<control::feedback::BearerReport> report;  ///< absent in a message without records
+    /// One report of a message; absent in a message without records.
+    std::optional<control::feedback::BearerReport> report;
     Duration now{};
-    std::optional<std::uint64_t> to;  ///< sender id of one proxy; absent for all
-    bool last = false;                ///< true for the last record of its message
-    std::uint64_t skipped = 0;        ///< datagrams before this message that are not sent
+    std::optional<std::uint64_t> to;  ///< sender id of the proxy that gets the message; absent: all proxies get it
+    bool last = false;                ///< true for the last record of a message
+    std::uint64_t skipped = 0;        ///< number of datagrams before this message that are not sent
     Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
-    std::size_t limit = 0;  ///< size limit of its datagrams in bytes
+    std::size_t limit = 0;  ///< size limit of the message's datagrams in bytes
   };
   struct Message {
     control::feedback::RoutedReports reports;
@@ -126,14 +127,14 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<StatusRx> from_proxy_;
   control::feedback::UeOwnership ownership_;  ///< claims of the proxies; poll thread
   Instant told_all_{};                        ///< time of the last message to all proxies
-  bool asked_ = false;                        ///< true if a proxy has requested an answer
+  bool asked_ = false;                        ///< true if a proxy has requested an answer to its message
   std::uint64_t sequence_ = 0;                ///< number of the last datagram passed to the other thread; poll thread
   std::array<Instant, 1024> due_{};           ///< due arrival at the proxy of each datagram, indexed by sequence number
   std::uint64_t echoed_ = 0;                  ///< largest sequence number that a status has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  std::uint64_t skipped_ = 0;  ///< datagrams numbered but not passed on; poll thread
+  std::uint64_t skipped_ = 0;  ///< datagrams that have a number but were not passed to the other thread; poll thread
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};

@@ -114,13 +114,13 @@ class Meter final : public CellObserver, public EventTarget {
   double datagram_share_;             ///< payload share of the bytes on the air, for UDP packets of the MTU
   std::uint64_t arrived_before_ = 0;  ///< TCP payload received but not acknowledged when the measurement began
   std::map<IpAddress, std::uint64_t> datagram_bytes_;  ///< UDP payload that reached each address
-  LinkUse use_before_;                                 ///< use at the start of the measurement
+  LinkUse use_before_;                                 ///< use of the shared air when the measurement began
   std::uint64_t queue_samples_ = 0;
   std::uint64_t queue_empty_ = 0;
   double queue_sum_ = 0;
   double queue_squares_ = 0;
   WaitingQueues waiting_;
-  WaitingQueues waiting_short_;  ///< queues whose next packet is of a short flow
+  WaitingQueues waiting_short_;  ///< mean number of queues whose next packet is of a short flow
 
   // Values since the last point of the series.
   LinkUse use_at_point_;

@@ -25,10 +25,10 @@ namespace sluice::emulator {
 [[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
                                                           std::uint64_t seed, TraceLibrary& traces);
 
-/// Node-B as seen by Mobility.
+/// Node-B that Mobility controls: its cell and its lines to the other Node-Bs.
 struct MobilityNodeb {
   Cell* cell = nullptr;
-  X2Forwarding* port = nullptr;     ///< set if there are several Node-Bs
+  X2Forwarding* port = nullptr;     ///< forwards packets at a handover; set if there are several Node-Bs
   std::vector<Element*> onwards{};  ///< forwarding line to each other Node-B, by its number
 };
 
@@ -38,7 +38,7 @@ struct MobilityNodeb {
 /// At its end the UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
-  /// Switches on the core's and the UEs' side; set if there are several Node-Bs.
+  /// Path switches of a handover, on the core's and on the UEs' side; set if there are several Node-Bs.
   struct Switches {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;
@@ -53,7 +53,8 @@ class Mobility final : public EventTarget {
  private:
   struct Move {
     MoveSpec spec;
-    std::uint32_t handover = 0;  ///< number of the UE's handovers between Node-Bs up to this one; 0 if this is none
+    /// Number of the UE's handovers between Node-Bs up to this move; 0 if the move is none.
+    std::uint32_t handover = 0;
   };
   void begin(const Move& move, Instant now);
   void end(const Move& move, Instant now);

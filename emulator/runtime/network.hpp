@@ -26,12 +26,10 @@ struct NetworkEnds {
   Element* ues = nullptr;
 };
 
-/// One run's wired hop in front of the proxy, radio access behind it, and meter, between the hosts and the proxy:
-///
-///     servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
-///
-/// Virtual and real time use this class alike. Thread: the event loop's.
+/// Network of one run between the hosts and the proxy: the wired hop in front of the proxy, the radio access behind it,
+/// and the meter. Serves runs in virtual and in real time. Thread: the event loop's.
 class Network {
+  // servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
  public:
   /// Builds the network of one run. `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or
   /// std::invalid_argument.

@@ -38,7 +38,8 @@ class PathSwitch final : public Element {
       : pool_(pool), ues_(std::move(ues)), paths_(std::move(paths)) {}
 
   void receive(packet::Packet packet, Instant now) override;
-  /// Switches the path of `ue` to `nodeb` for handover number `handover`, after an end marker on the old path.
+  /// Sends the packets of `ue` to `nodeb` from now on, after an end marker on the old path. `handover` is the number of
+  /// the handover.
   void lead(std::uint32_t ue, std::uint32_t nodeb, std::uint32_t handover, Instant now);
 
  private:

@@ -18,7 +18,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
   /// Makes a shard with `config`. `loop`, `pool` and `config` outlive it. Call connect() before the first packet.
   ProxyNode(EventLoop& loop, packet::PacketPool& pool, const proxy::ShardConfig& config, std::uint64_t seed);
 
-  /// Sets the elements that receive the packets it sends.
+  /// Sets the elements that receive the packets which the proxy sends.
   void connect(Element& towards_radio, Element& towards_core);
   [[nodiscard]] Element& radio_port() { return radio_; }
   [[nodiscard]] Element& core_port() { return core_; }
@@ -30,13 +30,13 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
     shard_.on_omissions(omissions, now);
   }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
-  /// Activates other policies, which outlive it.
+  /// Activates new policies in the shard; they outlive it.
   void apply(const proxy::Policies& policies, Instant now) {
     shard_.apply(policies, now);
     settle(now);
   }
   [[nodiscard]] const proxy::Shard& shard() const { return shard_; }
-  /// Returns the packets lost because no buffer was free for a copy, as a device would lose them.
+  /// Returns the number of packets lost because no buffer was free for a copy, as a device would lose them.
   [[nodiscard]] std::uint64_t copies_failed() const { return copies_failed_; }
 
   void on_event(std::uint64_t tag, Instant now) override;

@@ -27,21 +27,21 @@
 
 namespace sluice::emulator {
 
-/// The Node-Bs of a scenario, or its access point, with the lines in front of them:
-///
-///     ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs
-///     ┤        ⇅ forwarding
-///     └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
+/// The Node-Bs of a scenario, or its access point, with the lines in front of them and the forwarding lines between
+/// them.
 ///
 /// With several Node-Bs the core switches the downlink paths, and the UEs switch the uplink paths. Uplink packets pass
 /// the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An 802.11 access point
 /// carries both directions on its air. Thread: the event loop's.
 class RadioAccess {
+  // ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs
+  // ┤        ⇅ forwarding
+  // └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
  public:
   /// Elements that receive what leaves the radio access.
   struct Ends {
     Element& ues;      ///< packets off the air
-    Element& past;     ///< packets for no UE, such as ARP, which need no radio
+    Element& past;     ///< receives packets for no UE, such as ARP, which need no radio
     Element& to_core;  ///< packets from the UEs
   };
   /// Builds the radio access of a scenario. `loop`, `pool` and the ends outlive it.
@@ -87,11 +87,11 @@ class RadioAccess {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
-    std::optional<GwaRouter> gwa_router;  ///< set if the router of `down` advertises
+    std::optional<GwaRouter> gwa_router;  ///< advertises the window of the router of `down`; set if that is configured
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;
-    std::optional<X2Forwarding> port;         ///< set if there are several Node-Bs
+    std::optional<X2Forwarding> port;         ///< forwards packets at a handover; set if there are several Node-Bs
     std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to each other
   };
   void make_access_point(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, const Ends& ends);
@@ -109,7 +109,7 @@ class RadioAccess {
 
   std::vector<std::unique_ptr<Drx>> sleep_;  ///< DRX state of each UE; empty if UEs always listen
   std::vector<std::unique_ptr<Site>> sites_;
-  LateLink from_air_;  ///< uplink of the access point
+  LateLink from_air_;  ///< receives what the access point's stations send uplink
   std::optional<WlanCell> wlan_;
   std::optional<NodebGroup> group_;
   std::optional<PathSwitch> path_switch_;

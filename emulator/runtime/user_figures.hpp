@@ -11,8 +11,8 @@ namespace sluice::emulator {
 /// Adds the figures of web pages, video, games and responsiveness. `game_up` holds the datagrams that players sent.
 void add_user_figures(RunResult& result, const FlowLog& log, const DatagramLog& game_up);
 
-/// Returns the mean of all but the longest twentieth, as draft-ietf-ippm-responsiveness defines it; 0 if there are
-/// none.
+/// Returns the mean of `times` without their longest twentieth, as draft-ietf-ippm-responsiveness defines it; 0 if
+/// there are none.
 [[nodiscard]] Duration trimmed_mean(std::vector<Duration> times);
 
 }  // namespace sluice::emulator

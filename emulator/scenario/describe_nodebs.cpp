@@ -81,7 +81,7 @@ std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move,
   return move.to;
 }
 
-/// Returns the end of the move, before which no other one of this UE may begin.
+/// Returns the end of the move, before which no other move of this UE may begin.
 Duration end_of(const MoveSpec& move) {
   if (move.type == MoveType::leave) return Duration::max();
   return move.at + move.duration + (move.between_nodebs() ? move.path_switch : Duration());

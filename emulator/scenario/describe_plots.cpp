@@ -11,7 +11,7 @@ namespace {
 
 using config::Section;
 
-constexpr double most = 1e15;  ///< largest magnitude of a number on an axis
+constexpr double most = 1e15;  ///< largest magnitude of a number that a plot's axis accepts
 
 void describe_axis(Section& s, PlotAxisSpec& axis) {
   s.value("label", axis.label, "quantity and unit; the column's name when empty");

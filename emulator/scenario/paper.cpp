@@ -33,7 +33,7 @@ std::string key_of(const RunPlan& run, std::string_view column) {
   return at == run.swept.end() ? std::string() : at->second;
 }
 
-/// Splits "column=point" at the sign. Returns an empty column if there is no sign.
+/// Splits "column=point" at the equals sign. Returns an empty column if there is none.
 std::pair<std::string, std::string> condition_of(const std::string& text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string::npos) return {};

@@ -76,7 +76,7 @@ struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
   std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
   RedParameters red;          ///< thresholds of 0 stand for 1/12 and 3/12 of the buffer
-  CodelParameters codel;      ///< used by codel and fq_codel
+  CodelParameters codel;      ///< parameters of CoDel, for the disciplines codel and fq_codel
   PieParameters pie;
   DualPi2Parameters dualpi2;
   AbcParameters abc;
@@ -105,7 +105,7 @@ struct HopSpec {
   std::optional<QueueSpec> queue = std::nullopt;      ///< queue of a router; requires a rate
   Duration jitter{};                                  ///< variation of the delay; only without `queue`
   std::optional<PolicerSpec> policer = std::nullopt;  ///< token bucket in front of line and queue, one per direction
-  std::vector<StepSpec> steps = {};                   ///< changes of the delay, sorted by time
+  std::vector<StepSpec> steps = {};                   ///< scheduled changes of the delay, sorted by time
 };
 
 /// Size of a UE's radio buffer.
@@ -117,7 +117,8 @@ struct BufferSpec {
 /// Active queue management of a radio queue.
 struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
-  CodelParameters codel;  ///< used by codel and fq_codel; max_packet is the hosts' MTU
+  CodelParameters codel;  ///< parameters of CoDel, for codel and fq_codel; max_packet is the hosts' MTU
+
   /// DualPI2 parameters; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities of
   /// one UE. Packets that only wait for the next one would be marked otherwise.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
@@ -142,7 +143,7 @@ struct ProfileSpec {
   std::string file;                ///< file of that scenario
   std::vector<std::string> where;  ///< conditions such as "scheduler=rr" that select one of its runs, as in PaperValues
   std::uint32_t ue = 0;            ///< index of the UE
-  Rate mean;                       ///< mean to which the rates are scaled; 0 = unscaled
+  Rate mean;                       ///< mean to which the replayed rates are scaled; 0 = unscaled
 };
 
 struct ChannelSpec {
@@ -150,18 +151,19 @@ struct ChannelSpec {
   Rate rate = Rate::bits_per_second(5e6);     ///< constant: rate
   Rate min = Rate::bits_per_second(1e6);      ///< piecewise: lowest rate
   Rate max = Rate::bits_per_second(10e6);     ///< piecewise: highest rate
-  Duration period = std::chrono::seconds(1);  ///< piecewise: time between two drawn rates
+  Duration period = std::chrono::seconds(1);  ///< time between two drawn rates, for channels of type piecewise
   std::string file;                           ///< trace: file name
-  Duration offset{};                          ///< trace, generated: position at which the run begins
-  Duration drawn_offset{};    ///< trace, generated: largest random addition to `offset`, drawn from the seed
-  TraceParameters generated;  ///< generated: model parameters
-  Duration length = std::chrono::seconds(120);  ///< generated: length of the trace
-  std::optional<std::uint64_t> seed;            ///< generated: seed of the trace; default: the run's seed
-  ProfileSpec profile;                          ///< profile: source of the rates
+  Duration offset{};        ///< position in the trace at which the run begins, for types trace and generated
+  Duration drawn_offset{};  ///< largest random addition to `offset`, drawn from the seed, for types trace and generated
+  TraceParameters generated;                    ///< generated: model parameters
+  Duration length = std::chrono::seconds(120);  ///< length of the trace, for type generated
+  std::optional<std::uint64_t> seed;            ///< seed of the trace, for type generated; default: the run's seed
+  ProfileSpec profile;                          ///< source of the replayed rates, for type profile
   HsdpaParameters hsdpa;                        ///< hsdpa: radio parameters
   ClampParameters clamp;                        ///< clamp: slot parameters
   EvdoParameters evdo;                          ///< evdo: radio parameters
-  OfdmaParameters ofdma;                        ///< ofdma: radio parameters; resource_blocks are set from the cell
+  OfdmaParameters ofdma;  ///< radio parameters, for type ofdma; resource_blocks are set from the cell
+
   /// True if the channel sends transport blocks, which hybrid ARQ can retransmit.
   [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
 };
@@ -178,8 +180,8 @@ struct UplinkSpec {
 struct UeSpec {
   IpAddress address = IpAddress::v4(10, 45, 0, 2);
   std::vector<IpAddress> more_addresses;   ///< further addresses of this UE, such as its IPv6 address
-  std::optional<Bytes> given_frame;        ///< frame size in the file, if any
-  std::optional<BufferSpec> given_buffer;  ///< buffer in the file, if any
+  std::optional<Bytes> given_frame;        ///< frame size that the scenario file states for this UE, if any
+  std::optional<BufferSpec> given_buffer;  ///< buffer that the scenario file states for this UE, if any
   Bytes frame;                             ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
@@ -192,7 +194,8 @@ struct UeSpec {
   double loss = 0;            ///< share of the packets leaving the queue that are lost on the air
   double loss_run = 1;        ///< mean number of consecutive losses, >= 1
   ChannelSpec channel;
-  std::optional<UplinkSpec> uplink;  ///< uplink of this UE alone; without it packets only take the shared line
+  std::optional<UplinkSpec> uplink;  ///< uplink of this UE alone; without it the UE's packets only take the shared line
+
   /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires that it
   /// exists.
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
@@ -212,13 +215,16 @@ struct MoveSpec {
   Duration at{};
   std::uint32_t ue = 0;
   Duration duration = std::chrono::milliseconds(50);  ///< length of an outage, or of the interruption by a handover
-  std::string nodeb;       ///< handover: name of the target Node-B; empty: another cell of the serving one
+  std::string nodeb;       ///< name of the Node-B that a handover leads to; empty: another cell of the serving one
   std::uint32_t cell = 0;  ///< handover: target cell
-  bool forwarding = true;  ///< handover: queued packets are forwarded to the target; false: they are dropped
-  Duration path_switch = std::chrono::milliseconds(10);  ///< handover: from arrival at the target to the path switch
-  std::optional<ChannelSpec> channel;                    ///< handover: link at the target; default: as before
-  std::uint32_t from = 0;                                ///< handover: number of the source Node-B
-  std::uint32_t to = 0;                                  ///< handover: number of the target Node-B
+  bool forwarding = true;  ///< true: a handover forwards queued packets to the target; false: they are dropped
+
+  /// Time from arrival at a handover's target to the path switch.
+  Duration path_switch = std::chrono::milliseconds(10);
+  std::optional<ChannelSpec> channel;  ///< link at a handover's target; default: as before
+  std::uint32_t from = 0;              ///< number of the Node-B that a handover leaves
+  std::uint32_t to = 0;                ///< number of the Node-B that a handover leads to
+
   /// True if the UE is handed over to another Node-B.
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
 };
@@ -249,13 +255,14 @@ struct RadioSpec {
 
 /// A further Node-B, which sends its own reports.
 struct NodebSpec : RadioSpec {
-  std::optional<config::FeedbackConfig> feedback;  ///< feedback protocol in real time
+  std::optional<config::FeedbackConfig> feedback;  ///< configuration of the feedback protocol in real time
 };
 
 /// The first Node-B, and all UEs.
 struct CellSpec : RadioSpec {
   std::vector<UeSpec> ues;
-  WlanParameters wlan;  ///< used if the UEs' channels are of type wlan
+  WlanParameters wlan;  ///< parameters of the access point, if the UEs' channels are of type wlan
+
   /// True if the UEs share the air of an access point.
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
@@ -287,14 +294,14 @@ enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
   AppType type = AppType::bulk;
-  std::uint32_t ue = 0;       ///< index of the first UE
+  std::uint32_t ue = 0;       ///< index of the first UE that runs this application
   std::uint32_t ues = 1;      ///< number of UEs that each run this application
   std::uint32_t server = 0;   ///< index of the server
   std::uint32_t address = 0;  ///< address of the UE: 0 is `address`, larger ones are in more_addresses
   Duration start{};
-  Direction direction = Direction::download;  ///< bulk, flows: seen from the UE
-  std::uint64_t size = UINT64_MAX;            ///< bulk: bytes; UINT64_MAX = endless
-  std::uint32_t connections = 1;              ///< bulk, responsiveness: number of parallel connections
+  Direction direction = Direction::download;  ///< direction of the data as seen from the UE, for bulk and flows
+  std::uint64_t size = UINT64_MAX;            ///< bytes to transfer, for bulk; UINT64_MAX = endless
+  std::uint32_t connections = 1;              ///< number of parallel connections, for bulk and responsiveness
   Duration think_time = std::chrono::seconds(1);
   std::uint32_t objects_min = 1;
   std::uint32_t objects_max = 8;
@@ -303,13 +310,14 @@ struct AppSpec {
   double object_shape = 1.2;
   // Keys of request, telnet, on_off and flows.
   SizeDistribution sizes;
-  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off, responsiveness: time between requests
-  Duration on = std::chrono::seconds(1);               ///< on_off: mean length of an activity period
-  Duration off = std::chrono::seconds(1);              ///< on_off: mean length of a pause
-  Duration arrivals = std::chrono::seconds(15);        ///< flows: mean time between pages
-  double objects_mean = 1;                             ///< flows: mean number of connections per page
-  Duration gap{};                                      ///< flows: mean time between the connections of a page
-  bool regular = false;                                ///< flows: pages at even intervals instead of random instants
+  Duration interval = std::chrono::milliseconds(100);  ///< time between requests, for telnet, on_off and responsiveness
+  Duration on = std::chrono::seconds(1);               ///< mean length of an activity period, for on_off
+  Duration off = std::chrono::seconds(1);              ///< mean length of a pause, for on_off
+  Duration arrivals = std::chrono::seconds(15);        ///< mean time between pages, for flows
+  double objects_mean = 1;                             ///< mean number of connections per page, for flows
+  Duration gap{};                                      ///< mean time between the connections of a page, for flows
+  bool regular = false;  ///< true: pages start at even intervals instead of random instants, for flows
+
   // Keys of video.
   std::vector<Rate> ladder{Rate::bits_per_second(0.3e6), Rate::bits_per_second(0.75e6), Rate::bits_per_second(1.5e6),
                            Rate::bits_per_second(3e6),   Rate::bits_per_second(4.5e6),  Rate::bits_per_second(6e6)};
@@ -322,9 +330,9 @@ struct AppSpec {
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
-  bool exponential = false;      ///< game: times between datagrams to the UE are exponential with mean `tick`
-  bool loaded = true;            ///< responsiveness: its lasting connections download without end
-  std::optional<Duration> stop;  ///< bulk: time at which it is aborted; flows: time after which no page begins
+  bool exponential = false;  ///< true: times between datagrams to the UE are exponential with mean `tick`, for games
+  bool loaded = true;        ///< true: the lasting connections download without end, for responsiveness
+  std::optional<Duration> stop;  ///< bulk transfers are aborted at this time, and flows begin no page after it
 };
 
 /// A device behind a UE that shares the UE's link. What one server sends to the UE continues on this hop.
@@ -346,13 +354,13 @@ struct OutputSpec {
   std::optional<RatioSpec> ratio;
   std::vector<PlotSpec> plots;  ///< plots of the report
   ModelType model = ModelType::none;
-  bool flows = false;                  ///< flows.csv: one row per connection
-  bool ues = false;                    ///< ues.csv: one row per UE and interval
-  bool packets = false;                ///< packets.csv: one row per packet
-  bool drops = false;                  ///< drops.csv: one row per TCP segment that a radio queue dropped
-  std::vector<std::uint32_t> windows;  ///< windows.csv: servers whose connections are recorded
+  bool flows = false;    ///< true: writes flows.csv with one row per connection
+  bool ues = false;      ///< true: writes ues.csv with one row per UE and interval
+  bool packets = false;  ///< true: writes packets.csv with one row per packet
+  bool drops = false;    ///< true: writes drops.csv with one row per TCP segment that a radio queue dropped
+  std::vector<std::uint32_t> windows;  ///< indices of the servers whose connections windows.csv records
   OverTimeSpec over_time;
-  bool queues = false;  ///< queues.csv: one row per flow through a radio queue
+  bool queues = false;  ///< true: writes queues.csv with one row per flow through a radio queue
 };
 
 /// Column of the results that names the mode. A sweep of this column names several settings of one mode.
@@ -360,7 +368,8 @@ inline constexpr std::string_view mode_column = "mode";
 
 /// One swept quantity: a column of the results, and the keys that receive its values.
 struct SweepSpec {
-  std::string column;  ///< its name; mode_column if the labels name modes; empty if `with` identifies the sweep
+  /// Name of the column; mode_column if the labels name modes; empty if `with` identifies the sweep.
+  std::string column;
   std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
   std::string unit;               ///< unit appended to each value
   std::vector<std::string> values;
@@ -409,10 +418,12 @@ struct Scenario {
   HostsSpec hosts;
   std::vector<tcp::EndpointConfig> server_tcp;  ///< TCP of each server instead of hosts.tcp; none, or one per server
   std::vector<SecondHopSpec> second_hops;
-  std::vector<MoveSpec> moves;  ///< scheduled events of UEs, sorted by time
+  std::vector<MoveSpec> moves;  ///< scheduled outages, handovers and departures of UEs, sorted by time
   std::vector<AppSpec> apps{AppSpec{}};
   std::vector<IpPrefix> bypass_servers;  ///< servers whose connections the proxy forwards unchanged
-  proxy::ShardConfig proxy;  ///< proxy configuration; also holds the controllers' parameters, wherever they run
+
+  /// Proxy configuration; also holds the controllers' parameters, even if a Node-B runs them.
+  proxy::ShardConfig proxy;
   ReportPathSpec reports;
   std::vector<SweepSpec> sweep;
   Duration interval = std::chrono::milliseconds(100);  ///< interval of the time series
