@@ -21,7 +21,7 @@ class TtiUser {
 /// event loop's origin. TTIs without work are skipped. Thread: the event loop's.
 class TtiClock final : public EventTarget {
  public:
-  /// Number of no TTI: states that no TTI has to run.
+  /// TTI number that states that no TTI has to run.
   static constexpr std::uint64_t asleep = UINT64_MAX;
 
   /// Creates a clock that runs no TTI yet. `loop` and `user` must outlive it. Throws std::invalid_argument unless `tti`

@@ -119,7 +119,7 @@ class UplinkUe final : private AirLinkUser {
   std::uint64_t known_ = 0;       ///< first TTI for which `ahead_` has no entry yet
   std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
-  std::uint64_t retry_at_ = not_set;  ///< TTI in which the UE repeats an unanswered scheduling request (retxBSR-Timer)
+  std::uint64_t retry_at_ = not_set;  ///< TTI in which the UE requests again if it got no new grant (retxBSR-Timer)
 
   /// TTI from which on an RLC retransmission waits that needs a scheduling request.
   std::uint64_t rlc_retx_at_ = not_set;

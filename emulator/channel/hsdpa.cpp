@@ -93,7 +93,7 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides which blocks are received, in the TTIs from number `first` to the end of the stretch that contains it.
+/// Decides which blocks are received, in the TTIs of measurement `first` and later ones of its stretch.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
