@@ -12,9 +12,9 @@ void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& p
   if (window == 0) NewReno::on_ack(all, event, path);
 }
 
-/// Applies the window rule of the paper and takes the lower of two windows, each at most twice the flight. The second
-/// window responds to losses, which are the only signal of other queues. There is no slow start, because accelerating
-/// doubles the window per round.
+/// Applies the window rule of the ABC paper and takes the lower of two windows, each at most twice the flight. The
+/// second window responds to losses, which are the only signal of other queues. There is no slow start, because
+/// accelerating doubles the window per round.
 void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
                       const PathView& path) {
   const auto size = static_cast<float>(path.mss);

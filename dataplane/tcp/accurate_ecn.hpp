@@ -10,12 +10,12 @@ namespace sluice::tcp {
 /// need none. The ACE field of every ACK counts the packets that arrived with CE, modulo 8. The sender thus learns how
 /// many packets were marked. The AccECN option is neither sent nor read.
 ///
-/// Must not move, and must outlive the connection.
+/// The object must not move, because the connection holds a pointer to it, and must outlive the connection.
 class AccurateEcn {
  public:
   static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (section 3.2.1)
 
-  /// Resets to a connection that has negotiated nothing.
+  /// Resets the counters for a connection that has negotiated no accurate ECN yet.
   void begin() { *this = AccurateEcn(); }
   /// Records whether both hosts negotiated accurate ECN in the handshake.
   void agree(bool both) { agreed_ = both; }
@@ -53,14 +53,15 @@ class AccurateEcn {
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);
 
  private:
-  static constexpr std::uint8_t not_capable = 2;  ///< ACE code of the handshake for Not-ECT
+  /// ACE code by which a handshake reports that the SYN arrived as Not-ECT.
+  static constexpr std::uint8_t not_capable = 2;
 
   bool agreed_ = false;
   bool intact_ = true;
   bool answer_due_ = false;
   std::uint16_t syn_ecn_ = 0;                ///< ECN field of the peer's SYN or SYN-ACK
   std::uint8_t received_ = first_count;      ///< CE packets received (r.cep), modulo 256
-  std::uint8_t acknowledged_ = first_count;  ///< last ACE field received (s.cep), modulo 8
+  std::uint8_t acknowledged_ = first_count;  ///< last ACE field received from the peer (s.cep), modulo 8
 };
 
 }  // namespace sluice::tcp

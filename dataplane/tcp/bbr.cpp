@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double high_gain = 2.885;  ///< 2/ln 2: doubles the rate in each round (section 4.3.2.1)
+constexpr double high_gain = 2.885;  ///< gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1)
 constexpr double drain_gain = 1 / high_gain;
-constexpr double steady_window_gain = 2;  ///< covers delayed and bunched ACKs (section 4.2.3.2)
+constexpr double steady_window_gain = 2;  ///< window gain of ProbeBW; covers delayed and bunched ACKs (section 4.2.3.2)
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
 constexpr double margin = 0.99;       ///< share of the bandwidth used, so that no queue persists (Linux)
 constexpr double full_growth = 1.25;  ///< least growth per round of a pipe that is not full (section 4.3.2.2)

@@ -14,8 +14,8 @@ namespace sluice::tcp {
 /// corrections of Linux' tcp_bbr.c. The model consists of the maximum delivery rate of ten rounds and the minimum RTT
 /// of ten seconds. They determine the pacing rate and the bytes in flight; a loss alone does not.
 ///
-/// Departures: no long-term sampling for policers, no compensation of bunched ACKs beyond three bursts, no random
-/// source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.
+/// Departures from the draft: no long-term sampling for policers, no compensation of bunched ACKs beyond three bursts,
+/// no random source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
@@ -68,7 +68,7 @@ class Bbr {
   RoundCount rounds_;
   Duration min_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
   Instant min_rtt_at_{};
-  Instant probe_rtt_done_ = never;  ///< end of the period with a small window
+  Instant probe_rtt_done_ = never;  ///< end of the period of ProbeRTT with a small window
   Instant phase_began_{};
   Rate pacing_rate_;
   Rate full_bandwidth_;           ///< bandwidth at the last round in which it grew by 25 %
@@ -80,11 +80,11 @@ class Bbr {
   std::uint8_t phase_ = 0;        ///< index in the cycle of pacing gains
   std::uint8_t full_rounds_ = 0;  ///< rounds without bandwidth growth
   bool full_pipe_ = false;
-  bool conserve_ = false;  ///< packet conservation: sends no more than is delivered
+  bool conserve_ = false;  ///< true: packet conservation, which sends no more than is delivered
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< started by seed(), so the next ACK must set the time stamps
+  bool seeded_ = false;  ///< true after seed(), until the next ACK sets the time stamps
 };
 
 }  // namespace sluice::tcp

@@ -16,11 +16,11 @@ namespace sluice::tcp {
 /// and bytes in flight. Compared with version 1, it probes less often, leaves headroom to other flows, and backs off if
 /// more than 2 % of a round are lost.
 ///
-/// Departures: no random source except the caller's seed. ECN marks are ignored, which the draft leaves open (section
-/// 3.7). The bytes in flight at transmission are known only for segments sent once (DeliveryRate).
+/// Departures from the draft: no random source except the caller's seed. ECN marks are ignored, which the draft leaves
+/// open (section 3.7). The bytes in flight at transmission are known only for segments sent once (DeliveryRate).
 class Bbr3 {
  public:
-  /// Phases in the order in which they follow each other; down, cruise, refill and up form ProbeBW.
+  /// Phases of BBR in the order in which they follow each other; down, cruise, refill and up form ProbeBW.
   enum class Mode : std::uint8_t { startup, drain, down, cruise, refill, up, probe_rtt };
 
   static constexpr float tolerated_loss = 0.02F;  ///< BBR.LossThresh, tolerated share of losses
@@ -117,32 +117,33 @@ class Bbr3 {
   Rate pacing_rate_;
   Instant cycle_began_{};
   Duration probe_wait_{};           ///< longest time from cycle_began_ to the next bandwidth probe
-  Instant probe_rtt_done_ = never;  ///< end of the period with a small window
+  Instant probe_rtt_done_ = never;  ///< end of the period of ProbeRTT with a small window
   std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
   std::uint32_t rounds_since_up_ = 0;
-  std::uint32_t drain_round_ = 0;     ///< round in which Drain began
-  std::uint32_t recovery_round_ = 0;  ///< round in which fast recovery began
+  std::uint32_t drain_round_ = 0;     ///< number of the round in which Drain began
+  std::uint32_t recovery_round_ = 0;  ///< number of the round in which fast recovery began
   std::uint32_t prior_cwnd_ = 0;      ///< window to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
-  std::uint32_t acked_per_step_ = 0;  ///< bytes acknowledged per segment that the long-term bound rises, in ProbeBW_UP
-  std::uint32_t up_acked_ = 0;        ///< bytes counted towards acked_per_step_
-  std::uint32_t lost_runs_ = 0;       ///< lost runs in this round of losses
+  /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound rises by one segment.
+  std::uint32_t acked_per_step_ = 0;
+  std::uint32_t up_acked_ = 0;   ///< bytes counted towards acked_per_step_
+  std::uint32_t lost_runs_ = 0;  ///< contiguous runs of lost bytes in this round of losses
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  std::uint8_t up_rounds_ = 0;    ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound
-  bool was_full_ = false;         ///< the pipe was full once (BBR.full_bw_reached)
-  bool probe_sample_ = false;     ///< samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
-  bool probe_too_high_ = false;   ///< the last probe had excess losses (BBR.prev_probe_too_high)
-  bool precautionary_ = false;    ///< the last probe ended at the bound (BBR.prev_probe_precautionary)
-  bool window_full_ = false;      ///< the whole window was in flight at some time in this round
-  bool window_was_full_ = false;  ///< the whole window was in flight at some time in the last round
+  std::uint8_t up_rounds_ = 0;   ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound
+  bool was_full_ = false;        ///< true if the pipe was full once (BBR.full_bw_reached)
+  bool probe_sample_ = false;    ///< true if samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
+  bool probe_too_high_ = false;  ///< true if the last probe had excess losses (BBR.prev_probe_too_high)
+  bool precautionary_ = false;   ///< true if the last probe ended at the long-term bound (BBR.prev_probe_precautionary)
+  bool window_full_ = false;     ///< true if the whole window was in flight at some time in this round
+  bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< started by seed(), so the next ACK must set the time stamps
+  bool seeded_ = false;  ///< true after seed(), until the next ACK sets the time stamps
 };
 
 }  // namespace sluice::tcp

@@ -14,24 +14,26 @@ namespace sluice::tcp {
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;       ///< BBR.Beta: a bound keeps at least this share per reduction
-  static constexpr double headroom = 0.15;  ///< BBR.Headroom, share left to other flows
+  static constexpr double beta = 0.7;       ///< BBR.Beta: share of a bound that at least remains per reduction
+  static constexpr double headroom = 0.15;  ///< BBR.Headroom: share of the long-term bound left to other flows
 
   /// Records a loss; returns true if it is the first of this round.
   bool record_loss(std::uint32_t delivered);
-  /// Takes a sample (UpdateLatestDeliverySignals()); see round_started().
+  /// Takes a delivery-rate sample (UpdateLatestDeliverySignals()); round_started() then reports whether it started a
+  /// round.
   void begin(const RateSample& sample, std::uint32_t delivered);
   /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). They
   /// follow what was delivered in the round. Unset bounds start from `bandwidth` and `cwnd`.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
-  /// Starts the maxima of the next round (AdvanceLatestDeliverySignals()).
+  /// Starts the maxima of the next round from `sample` (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
 
-  /// Clears the signals of this round, or the short-term bounds (ResetCongestionSignals(), ResetShortTermModel()).
+  /// Clears the loss signals of this round (ResetCongestionSignals()); forget_short_term() clears the short-term bounds
+  /// (ResetShortTermModel()).
   void forget_signals();
   void forget_short_term();
 
-  /// Raises the long-term bound after more than it was in flight without excess losses.
+  /// Raises the long-term bound on bytes in flight to `bytes`, because this number was in flight without excess losses.
   void raise_longterm(std::uint32_t bytes) {
     if (inflight_longterm_ != unbounded) inflight_longterm_ = std::max(inflight_longterm_, bytes);
   }
@@ -62,7 +64,7 @@ class LossBounds {
   std::uint32_t inflight_latest_ = 0;
   std::uint32_t saved_longterm_ = unbounded;
   std::uint32_t saved_shortterm_ = unbounded;
-  std::uint32_t round_end_ = 0;  ///< value of delivered() that ends the round of losses
+  std::uint32_t round_end_ = 0;  ///< value of DeliveryRate::delivered() that ends the round of losses
   bool round_started_ = false;
   bool loss_in_round_ = false;
 };

@@ -17,7 +17,7 @@ namespace sluice::tcp {
 class CycleMaximum {
  public:
   void record(Rate rate) { of_[1] = std::max(of_[1], rate); }
-  /// Ends a cycle. A cycle without a sample evicts nothing.
+  /// Ends a cycle of bandwidth probing. A cycle without a sample discards no maximum.
   void advance() {
     if (of_[1] == Rate()) return;
     of_ = {of_[1], Rate()};
@@ -31,13 +31,13 @@ class CycleMaximum {
 /// Detector of a full pipe: the delivery rate has not grown by 25 % in three rounds (section 5.3.1.2).
 class FullPipe {
  public:
-  /// Restarts the detection; growth counts from `rate` on.
+  /// Restarts the detection; growth of the delivery rate counts from `rate` on.
   void restart(Rate rate = Rate()) {
     rate_ = rate;
     rounds_ = 0;
     full_ = false;
   }
-  /// Takes the rate of a round. Called once per round, if its first sample is not application-limited.
+  /// Takes the delivery rate of a round. Called once per round, if its first sample is not application-limited.
   void record(Rate rate) {
     if (full_) return;
     if (rate >= rate_ * growth) {
@@ -63,13 +63,13 @@ class LeastRtt {
  public:
   static constexpr Duration unknown = Duration::max();
 
-  /// Resets to the start of a connection. `srtt` is zero while unknown.
+  /// Resets to the start of a connection. `srtt` is zero while the round-trip time is unknown.
   void begin(Duration srtt, Instant now) {
     *this = LeastRtt();
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }
-  /// Continues from a smoothed RTT if no minimum is known. restart() then sets the times.
+  /// Takes the smoothed RTT as minimum if none is known. restart() then sets the times.
   void seed(Duration srtt) {
     if (value_ == unknown) value_ = srtt;
   }
@@ -86,12 +86,12 @@ class LeastRtt {
       at_ = probe_at_;
     }
   }
-  /// Records the end of a probe; the next is due one interval later.
+  /// Records the end of a probe of the minimum RTT; the next is due one interval later.
   void probed(Instant now) { probe_at_ = now; }
 
   [[nodiscard]] Duration value() const { return value_; }
   [[nodiscard]] bool known() const { return value_ != unknown; }
-  /// True if a probe is due.
+  /// True if a probe of the minimum RTT is due.
   [[nodiscard]] bool expired() const { return expired_; }
 
  private:
@@ -122,7 +122,7 @@ class AckAggregation {
   [[nodiscard]] double value(bool was_full) const { return was_full ? extra_.value() : extra_.newest(); }
 
  private:
-  RoundMaximum extra_;  ///< bytes beyond the expected ones
+  RoundMaximum extra_;  ///< maximum of the bytes that ACKs delivered beyond the expected ones
   Instant begun_{};
   double delivered_ = 0;  ///< bytes delivered since begun_
 };

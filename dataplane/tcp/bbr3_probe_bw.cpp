@@ -9,7 +9,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr Duration min_wait = std::chrono::seconds(2);    ///< wait between bandwidth probes (section 5.3.3.8.2)
+constexpr Duration min_wait = std::chrono::seconds(2);  ///< shortest wait between bandwidth probes (section 5.3.3.8.2)
 constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to min_wait
 constexpr std::uint32_t reno_rounds = 63;
 constexpr std::uint8_t max_up_rounds = 30;
@@ -136,7 +136,8 @@ void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (rounds_.started()) steepen_longterm(cwnd, ack.mss);
 }
 
-/// Evaluates the samples that answer a bandwidth probe (AdaptLongTermModel()). Returns true if that decided the phase.
+/// Evaluates the samples that answer a bandwidth probe (AdaptLongTermModel()). Returns true if it has begun
+/// ProbeBW_REFILL.
 bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   if (feedback_ == Feedback::starting && rounds_.started()) feedback_ = Feedback::coming;
   if (feedback_ == Feedback::stopping && rounds_.started()) {

@@ -27,7 +27,7 @@ void Endpoint::abort() {
   bits_.close_reason = CloseReason::aborted;
 }
 
-/// Gives up after too many unanswered transmissions; a RST informs the peer if it still exists.
+/// Gives up the connection after too many unanswered transmissions; a RST informs the peer if it still exists.
 void Endpoint::give_up() {
   if (bits_.state == State::syn_sent) {
     close(CloseReason::timed_out);

@@ -44,18 +44,18 @@ inline constexpr std::array congestion_table = {
 /// Upper limit of every congestion window in bytes; more than a scaled window can advertise.
 inline constexpr std::uint32_t largest_congestion_window = 1U << 30;
 
-/// Everything derived from one acknowledgement. Filled once and read by loss recovery, congestion control and counters.
+/// Results of processing one acknowledgement. Filled once and read by loss recovery, congestion control and counters.
 struct AckEvent {
   Instant now{};
-  Duration rtt = no_rtt;           ///< RTT of the newest delivered segment sent once, or no_rtt
+  Duration rtt = no_rtt;           ///< RTT of the newest delivered segment that was sent once, or no_rtt
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
   std::uint32_t newly_sacked = 0;  ///< bytes sacked that were not sacked before
-  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked, by which windows grow
+  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by them
   std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
-  std::uint32_t in_flight = 0;     ///< pipe before this ACK (RFC 6675)
-  std::int32_t small = 0;          ///< packets below SendQueue::small bytes removed from the queue
-  bool duplicate = false;          ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
-  bool cwnd_limited = false;       ///< the congestion window limited the sender
+  std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
+  std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
+  bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
+  bool cwnd_limited = false;  ///< true if the congestion window limited the sender
 
   static constexpr Duration no_rtt{-1};
 };
@@ -63,7 +63,7 @@ struct AckEvent {
 /// Part of an AckEvent that is reported to the endpoint's owner.
 struct AckSample {
   std::uint32_t delivered = 0;      ///< bytes newly acknowledged or sacked
-  Duration rtt = AckEvent::no_rtt;  ///< RTT of the newest delivered segment sent once, or no_rtt
+  Duration rtt = AckEvent::no_rtt;  ///< RTT of the newest delivered segment that was sent once, or no_rtt
 };
 
 /// ECN marks that one ACK reports, on a connection with accurate ECN feedback (RFC 9768).
@@ -79,7 +79,7 @@ struct CongestionWindow {
   [[nodiscard]] bool slow_start() const { return cwnd < ssthresh; }
 };
 
-/// State of the connection that an algorithm may use beside the event.
+/// State of the connection that a congestion control may use beside the event.
 struct PathView {
   Instant now{};
   Duration srtt{};                ///< smoothed round-trip time; zero if unknown
@@ -98,8 +98,8 @@ struct PathView {
 /// as members. Slow start and the limits of the window are common to all (CongestionControl).
 struct CongestionHooks {
   static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
-  static constexpr bool model_based = false;  ///< a model of the path sets the window, see ModelBased
-  static constexpr bool scalable = false;     ///< on_feedback() responds to ECN marks
+  static constexpr bool model_based = false;  ///< true if a model of the path sets the window, see ModelBased
+  static constexpr bool scalable = false;     ///< true if on_feedback() responds to ECN marks
 
   /// Increases the window in congestion avoidance after new data arrived (event.delivered), if the window was the
   /// limit.
@@ -145,11 +145,11 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  float w_max = 0;          ///< window just before the last reduction
-  float k = no_epoch;       ///< time at which the cubic reaches w_max; no_epoch before congestion avoidance
-  float w_est = 0;          ///< window of Reno (section 4.3); without an epoch the former w_max
-  float cwnd_prior = 0;     ///< window at the last reduction, for the slope of w_est
-  float fraction = 0;       ///< bytes of growth not yet in cwnd; without an epoch the former cwnd_prior
+  float w_max = 0;       ///< window just before the last reduction
+  float k = no_epoch;    ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
+  float w_est = 0;       ///< window that Reno would have (section 4.3); before an epoch, w_max of the epoch that ended
+  float cwnd_prior = 0;  ///< window before the last reduction, for the slope of w_est
+  float fraction = 0;    ///< bytes of growth not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
@@ -172,12 +172,12 @@ struct HyStart : CongestionHooks {
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
 
-  std::uint32_t last_least_us = none;   ///< minimum RTT of the last round (lastRoundMinRTT)
-  std::uint32_t round_least_us = none;  ///< minimum RTT of this round (currentRoundMinRTT)
-  std::uint32_t baseline_us = none;     ///< RTT when conservative slow start began (cssBaselineMinRtt)
+  std::uint32_t last_least_us = none;   ///< minimum RTT of the last round in µs (lastRoundMinRTT)
+  std::uint32_t round_least_us = none;  ///< minimum RTT of this round in µs (currentRoundMinRTT)
+  std::uint32_t baseline_us = none;     ///< RTT in µs when conservative slow start began (cssBaselineMinRtt)
   std::uint32_t round_left = 0;         ///< bytes to be acknowledged before this round ends
-  std::uint8_t samples = 0;             ///< RTT samples of this round, at most N_RTT_SAMPLE
-  std::uint8_t rounds = 0;              ///< rounds of conservative slow start so far
+  std::uint8_t samples = 0;             ///< number of RTT samples in this round, at most N_RTT_SAMPLE
+  std::uint8_t rounds = 0;              ///< number of rounds of conservative slow start so far
 
  private:
   bool begin_round(const AckEvent& event, const PathView& path);
@@ -190,8 +190,9 @@ struct HyStart : CongestionHooks {
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
-  static constexpr Duration min_round = std::chrono::milliseconds(25);  ///< virtual round (the draft's RTT_virt)
-  static constexpr float gain = 1.0F / 16;                              ///< weight of a round in alpha (g of the draft)
+  /// Shortest virtual round (the draft's RTT_virt).
+  static constexpr Duration min_round = std::chrono::milliseconds(25);
+  static constexpr float gain = 1.0F / 16;  ///< weight of a round in alpha (g of the draft)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -205,7 +206,7 @@ struct Prague : CongestionHooks {
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round
   std::uint16_t marked = 0;       ///< marked packets of this virtual round
   std::uint16_t just_marked = 0;  ///< marked packets of the latest ACK
-  bool fed = false;               ///< feedback was received, so virtual rounds run
+  bool fed = false;               ///< true once feedback was received, so virtual rounds run
   bool saw_mark = false;
 
  private:
@@ -280,12 +281,11 @@ class CongestionControl {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
-  /// True if a model sets the window through follow(). Of the event functions only on_timeout() and undo() then change
-  /// it.
+  /// True if a model sets the window through follow(). Only the event functions on_timeout() and undo() then change it.
   [[nodiscard]] bool is_model_based() const { return std::holds_alternative<ModelBased>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
-  /// Returns cwnd before the last reduction.
+  /// Returns the congestion window before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
   /// True if on_feedback() responds to ECN marks where accurate feedback is available.
@@ -300,8 +300,9 @@ class CongestionControl {
   void on_congestion(const PathView& path);
   /// Handles an echoed ECN mark (RFC 3168): reduces as on_congestion() does, but undo() does not reverse it.
   void on_mark(const PathView& path);
-  /// Handles a retransmission timeout. `first`: the first one of its segment. `answered`: a recovery in progress has
-  /// reduced the window for the same data, so ssthresh stays (RFC 5681 section 4.3: once per window of data).
+  /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. `answered` is true if a
+  /// recovery in progress has reduced the window for the same data, so ssthresh stays (RFC 5681 section 4.3: once per
+  /// window of data).
   void on_timeout(const PathView& path, bool first, bool answered = false);
   /// Ends a recovery. `reduced` is true if rate reduction has brought the flight down to ssthresh already (RFC 6937).
   /// Otherwise the window follows RFC 6582.

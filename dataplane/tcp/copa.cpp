@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration min_rtt_window = 10s;  ///< time that the minimum RTT covers
-constexpr int oscillation_rounds = 4;     ///< window of RTTmax in round trips
+constexpr Duration min_rtt_window = 10s;  ///< period over which Copa takes the minimum RTT
+constexpr int oscillation_rounds = 4;     ///< period over which Copa takes RTTmax, in round trips
 constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
 constexpr double nearly_empty = 0.1;             ///< share of the oscillation below which the queue counts as empty
 constexpr std::uint32_t same_rounds_needed = 3;  ///< rounds in one direction before the velocity doubles
@@ -115,7 +115,7 @@ bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
 }
 
-/// Returns the window after this ACK. The window does not grow while it is not the limit.
+/// Returns the window after this ACK. The window does not grow while it does not limit the sender.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = min_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);

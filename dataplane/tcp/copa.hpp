@@ -15,9 +15,9 @@ namespace sluice::tcp {
 /// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
 /// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
-/// Departures: the velocity resets as soon as the window must change direction instead of at the end of a round. No ACK
-/// moves the window by more than it acknowledged. Both limit the effect of a velocity that grew over many rounds before
-/// the path changed. A timeout returns to slow start.
+/// Departures from the paper: the velocity resets as soon as the window must change direction instead of at the end of
+/// a round. No ACK moves the window by more than it acknowledged. Both limit the effect of a velocity that grew over
+/// many rounds before the path changed. A timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
@@ -40,7 +40,7 @@ class Copa {
   [[nodiscard]] static bool limits_itself() { return false; }
 
   [[nodiscard]] bool slow_start() const { return slow_start_; }
-  /// True if other traffic fills the queue, so Copa competes (section 2.2).
+  /// True if other traffic fills the queue, so Copa is in competitive mode (section 2.2).
   [[nodiscard]] bool competitive() const { return competitive_; }
   /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
@@ -72,7 +72,7 @@ class Copa {
   Rate pacing_rate_;
   Instant empty_at_{};  ///< last time at which the queue was nearly empty
   double inverse_delta_ = default_inverse_delta;
-  double saved_inverse_delta_ = default_inverse_delta;  ///< value before the last reduction or timeout
+  double saved_inverse_delta_ = default_inverse_delta;  ///< value of 1/delta before the last reduction or timeout
   double velocity_ = 1;
   double fraction_ = 0;            ///< fraction of a byte of window growth carried over
   std::uint32_t round_cwnd_ = 0;   ///< window at the start of this round

@@ -23,8 +23,8 @@ static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
 /// Further state at transmission of a segment that was sent once, kept in scratch64 of its note.
 struct FlightStamp {
-  std::uint32_t in_flight = 0;  ///< pipe including the segment, bytes
-  std::uint32_t lost = 0;       ///< total of bytes marked lost when it was sent
+  std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) including this segment
+  std::uint32_t lost = 0;       ///< total of bytes marked lost when this segment was sent
 };
 static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
 

@@ -12,28 +12,31 @@ namespace sluice::tcp {
 /// First excess of losses: the bytes in flight at which losses exceeded the tolerated share. Uses the bytes in flight
 /// when the lost segments were sent, because loss detection is delayed (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
-  std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment that exceeded the share
+  std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment whose loss exceeded the share
   bool found = false;
-  bool app_limited = false;  ///< that segment was sent while the application limited the sender
+  bool app_limited = false;  ///< true if the application limited the sender when that segment was sent
 };
 
 /// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). Equals
 /// Linux' tcp_rate.c, but counts bytes.
 struct RateSample {
   std::uint32_t delivered = 0;        ///< bytes delivered over the interval
-  std::uint32_t interval = 0;         ///< longer one of send and ACK interval, tick::us
+  std::uint32_t interval = 0;         ///< longer one of the send interval and the ACK interval, tick::us
   std::uint32_t prior_delivered = 0;  ///< DeliveryRate::delivered() when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
   std::uint32_t losses = 0;           ///< bytes marked lost because of this ACK
   std::uint32_t prior_in_flight = 0;  ///< pipe before this ACK
-  std::uint32_t tx_in_flight = 0;     ///< pipe including the newest delivered segment when it was sent; 0: unknown
-  std::uint32_t lost = 0;             ///< bytes marked lost since that segment was sent; valid with tx_in_flight
-  std::uint32_t newly_lost = 0;       ///< bytes marked lost since the last sample, including by timers
-  std::uint32_t lost_runs = 0;        ///< contiguous runs among the bytes in newly_lost
-  ExcessLoss excess;                  ///< excess of the losses in newly_lost
-  Duration rtt{-1};                   ///< RTT of the newest delivered segment sent once; negative if none
-  bool app_limited = false;           ///< that segment was sent while the application limited the sender
-  bool retransmitted = false;         ///< that segment had been retransmitted
+
+  /// Bytes in flight when the newest delivered segment was sent, that segment included; 0: unknown.
+  std::uint32_t tx_in_flight = 0;
+  /// Bytes marked lost since the newest delivered segment was sent; valid with tx_in_flight.
+  std::uint32_t lost = 0;
+  std::uint32_t newly_lost = 0;  ///< bytes marked lost since the last sample, including by timers
+  std::uint32_t lost_runs = 0;   ///< contiguous runs among the bytes in newly_lost
+  ExcessLoss excess;             ///< excess of the losses in newly_lost over the tolerated share
+  Duration rtt{-1};              ///< RTT of the newest delivered segment that was sent once; negative if none
+  bool app_limited = false;  ///< true if the application limited the sender when the newest delivered segment was sent
+  bool retransmitted = false;  ///< true if the newest delivered segment had been retransmitted
 
   /// True if the rate is usable, because the interval is no shorter than the minimum RTT.
   [[nodiscard]] bool valid() const { return interval != 0; }
@@ -62,8 +65,8 @@ class DeliveryRate {
   /// Discards all losses since the last sample, because the recovery was spurious.
   void forgive_losses();
 
-  /// Ends the ACK and returns its sample. An interval shorter than `min_rtt` is impossible and makes the sample
-  /// invalid.
+  /// Ends the processing of an ACK and returns its sample. An interval shorter than `min_rtt` is impossible and makes
+  /// the sample invalid.
   [[nodiscard]] RateSample take(Instant now, Duration min_rtt);
 
   /// Marks samples as application-limited (section 3.4): data sent until everything now in flight is delivered reflects
@@ -71,7 +74,7 @@ class DeliveryRate {
   void limit_by_application(std::uint32_t in_flight);
   [[nodiscard]] bool limited_by_application() const { return limited_; }
 
-  /// Returns the total of bytes delivered; wraps.
+  /// Returns the total of bytes delivered on the connection; wraps.
   [[nodiscard]] std::uint32_t delivered() const { return delivered_; }
 
  private:

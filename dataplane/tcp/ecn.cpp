@@ -19,7 +19,7 @@ void Endpoint::mark_ecn(Segment& segment) {
   bits_.cwr_due = false;
 }
 
-/// Keeps CWR due, because the segment that carries it was not sent.
+/// Keeps the CWR flag due for a later segment, because the segment that carries it was not sent.
 void Endpoint::cwr_stays_due(const Segment& segment) {
   bits_.cwr_due = segment.flags.cwr() && accurate_ecn() == nullptr;
 }

@@ -10,7 +10,8 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t sack_option = 4;  ///< bytes: kind, length, two bytes of padding
+/// Bytes of a SACK option without its blocks: kind, length, two bytes of padding.
+constexpr std::uint32_t sack_option = 4;
 constexpr std::uint32_t sack_block = 8;
 
 }  // namespace

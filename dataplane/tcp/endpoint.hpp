@@ -100,8 +100,8 @@ class Endpoint {
   void acknowledge_up_to(SeqNum limit);
   /// Returns the acknowledgement number that the peer has been sent, or is sent with the next emit().
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// Returns the acknowledgement number of the next segment to the peer. Selects raw bits for the reason given at
-  /// later().
+  /// Returns the acknowledgement number of the next segment to the peer. Selects raw bits, because compilers select
+  /// between objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -320,7 +320,7 @@ class Endpoint {
   [[nodiscard]] const RecoveryState& recovery_state() const {
     return has_recovery_state() ? *send_.recovery_state() : RecoveryState::none();
   }
-  /// Returns the RecoveryState of this connection and takes one from the store if there is none.
+  /// Returns the RecoveryState of this connection and takes one from the pool if there is none.
   RecoveryState& ensure_recovery_state() {
     return has_recovery_state() ? *send_.recovery_state() : take_recovery_state();
   }
@@ -465,7 +465,7 @@ class Endpoint {
   void update_fast_path_urgent();
 
   // --- defined in accurate_ecn.cpp ---
-  /// Returns the counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
+  /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
   [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
   void mark_accurately(const AccurateEcn& state, Segment& segment) const;
   void emit_accurate_answer(Instant now, Output& output);
@@ -597,15 +597,16 @@ class Endpoint {
 
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
-  static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;  ///< segments marked lost at once
+  /// Largest number of segments marked lost at once.
+  static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
   static constexpr std::uint8_t max_duplicates_due = 31;
   /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
   /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
   /// than one segment, because tiny payloads waste buffers.
   static constexpr std::uint8_t max_small = 128;
-  static constexpr std::uint32_t min_joined = 1024;  ///< bytes; waiting payloads are joined up to this size at least
-  static constexpr std::uint8_t backoff_limit = 16;  ///< doublings beyond which timeout() does not grow
-  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::ms8, 100 ms between challenge ACKs
+  static constexpr std::uint32_t min_joined = 1024;  ///< bytes up to which waiting payloads are joined at least
+  static constexpr std::uint8_t backoff_limit = 16;  ///< number of RTO doublings beyond which timeout() does not grow
+  static constexpr std::uint32_t challenge_spacing = 12;  ///< shortest time between challenge ACKs, tick::ms8 (100 ms)
 
   // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a
   // word is followed by one that fits the rest of it.
@@ -622,9 +623,9 @@ class Endpoint {
   ReorderingWindow reordering_;
   LossRecovery loss_recovery_;
   PathMtuState mtu_;
-  std::uint16_t ts_recent_at_ = 0;  ///< when ts_recent was received, tick::s137
+  std::uint16_t ts_recent_at_ = 0;  ///< time at which ts_recent was received, tick::s137
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
+  std::uint8_t small_out_ = 0;  ///< number of segments of less than SendQueue::small bytes in flight
   EndpointCounters counters_;
   std::uint32_t room_ = 65535;
   std::uint32_t ts_value_ = 0;

@@ -13,17 +13,20 @@ namespace sluice::tcp {
 /// Limit of the bytes in flight beside the peer's window.
 enum class WindowSource : std::uint8_t {
   congestion_control,  ///< cwnd limits the bytes in flight
-  allowance            ///< the caller's allowance in emit(); losses are still retransmitted, cwnd is not used
+
+  /// The caller's allowance in emit() limits the bytes in flight. Losses are still retransmitted, and cwnd is not used.
+  allowance
 };
 
 /// Distance that the right edge must be able to move before a pure window update is sent.
 enum class WindowUpdates : std::uint8_t {
-  sparing,  ///< two segments; smaller gains are advertised with the next ACK
+  sparing,  ///< the edge must move by two segments; smaller gains are advertised with the next ACK
+
   /// A quarter of the window that the peer can still use, between one and two segments. Used where the window controls
   /// the peer's rate, because a late update then delays the peer.
   prompt,
-  /// Works as `prompt`, but between one and eight segments. Fewer updates suffice, because every second segment is
-  /// acknowledged anyway.
+  /// Works as `prompt`, but the edge must move by one to eight segments. Fewer updates suffice, because every second
+  /// segment is acknowledged anyway.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -42,20 +45,26 @@ struct EndpointConfig {
   Duration delayed_ack = std::chrono::milliseconds(40);
   Duration time_wait = std::chrono::seconds(1);
   std::uint32_t initial_window_segments = 10;  ///< initial window in segments (RFC 6928)
-  std::uint32_t max_retransmissions = 15;      ///< in a row, then timed_out (RFC 1122 section 4.2.3.5, R2)
-  bool tail_loss_probes = true;                ///< sends tail loss probes (RFC 8985 section 7)
-  bool pacing = false;  ///< spreads the window over the round trip; model-based congestion controls pace in any case
+
+  /// Number of retransmissions in a row after which the connection is closed as timed_out (RFC 1122 section 4.2.3.5,
+  /// R2).
+  std::uint32_t max_retransmissions = 15;
+  bool tail_loss_probes = true;  ///< true: sends tail loss probes (RFC 8985 section 7)
+
+  /// True if the window is spread over the round trip; model-based congestion controls pace in any case.
+  bool pacing = false;
   /// Largest number of packets held for reassembly, at most Reassembly::capacity. The offered window may reduce it
   /// further.
   std::uint32_t max_out_of_order = UINT16_MAX;
-  /// Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement ends fast
-  /// recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is undone (no
-  /// RFC 3522 or 5682). Intended for connections without SACK.
+  /// True for Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement ends
+  /// fast recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is undone
+  /// (no RFC 3522 or 5682). Intended for connections without SACK.
   bool classic_reno = false;
   /// True if a spurious retransmission restores the window (RFC 3522, 3708, 5682). With false a pause of the radio link
   /// costs the window, as in hosts and simulators before 2003.
   bool takes_back = true;
-  bool answers_keepalives = true;  ///< false: the owner does, see take_keepalive()
+  bool answers_keepalives = true;  ///< false: the owner answers keep-alives, see take_keepalive()
+
   /// True if queued payload is copied behind the payload before it while one segment can carry both. Buffers are then
   /// in proportion to bytes, however small the writes are. Intended for connections that relay the segments of others.
   bool joins_payloads = false;
@@ -76,15 +85,16 @@ struct EndpointConfig {
 
 /// State of an established connection that this endpoint continues, such as one opened by two hosts and then split.
 struct EstablishedState {
-  SeqNum snd_nxt;                ///< next byte sent (impersonating the other side)
-  SeqNum rcv_nxt;                ///< next byte expected from the peer
+  SeqNum snd_nxt;                ///< sequence number of the next byte sent (impersonating the other side)
+  SeqNum rcv_nxt;                ///< sequence number of the next byte expected from the peer
   SeqNum rcv_adv;                ///< right edge of the window already advertised to the peer
   SynOptions local;              ///< SYN options of the host that this endpoint impersonates
   SynOptions remote;             ///< SYN options of the peer
   std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)
   std::uint32_t ts_recent = 0;   ///< newest timestamp received from the peer
-  bool snd_una_is_acked = true;  ///< the peer has acknowledged everything before snd_nxt
+  bool snd_una_is_acked = true;  ///< true if the peer has acknowledged everything before snd_nxt
   Duration rtt{};                ///< round-trip time of the handshake on this leg; zero if not measured
+
   /// MSS that fits the local port: its MTU less IP and TCP headers without options. No segment is larger, whatever the
   /// peer has announced.
   std::uint16_t port_mss = UINT16_MAX;

@@ -10,8 +10,8 @@
 
 namespace sluice::tcp {
 
-/// Stores the timestamp to echo: that of the segment at the left edge of what the last ACK covered (RFC 7323 section
-/// 4.3).
+/// Stores the timestamp to echo: the TSval of the segment at the left edge of what the last ACK covered (RFC 7323
+/// section 4.3).
 inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
@@ -48,8 +48,8 @@ inline std::int32_t Endpoint::edge_gain() const {
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
-/// True if the gain is less than half the room and the peer sees a window that fits a segment; worth_moving() then
-/// returns false.
+/// True if a move of the right edge by `gain` bytes is slight: it is less than half the receive room, and the peer sees
+/// a window that fits a segment. For such a gain worth_moving() returns false.
 inline bool Endpoint::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
 }

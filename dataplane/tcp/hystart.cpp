@@ -42,7 +42,7 @@ std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, c
   return baseline_us == none ? usual : usual / growth_divisor;
 }
 
-/// Compares the round's minimum RTT with that of the last round (RFC 9406 section 4.2) and enters or leaves
+/// Compares the minimum RTT of this round with that of the last one (RFC 9406 section 4.2), and enters or leaves
 /// conservative slow start.
 void HyStart::judge() {
   if (baseline_us != none) {

@@ -7,13 +7,13 @@
 
 namespace sluice::tcp {
 
-/// Progress of loss recovery, in order of severity.
+/// Kind of loss recovery in progress, in order of severity.
 enum class RecoveryKind : std::uint8_t { none, fast, timeout };
 
 /// Initial values of a model of the path.
 struct ModelStart {
   Instant now{};
-  Duration srtt{};         ///< round-trip time of the handshake; zero while unknown
+  Duration srtt{};         ///< round-trip time of the handshake; zero while it is unknown
   std::uint32_t cwnd = 0;  ///< initial window, bytes
   std::uint32_t draw = 0;  ///< arbitrary number, seed of the model's random numbers
 };
@@ -23,12 +23,12 @@ struct ModelAck {
   Instant now{};
   RateSample sample;
   std::uint32_t delivered = 0;  ///< DeliveryRate::delivered() after this ACK
-  std::uint32_t in_flight = 0;  ///< pipe after this ACK, bytes
+  std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) after this ACK
   std::uint32_t mss = 0;
-  Duration srtt{};  ///< smoothed round-trip time; zero while unknown
+  Duration srtt{};  ///< smoothed round-trip time; zero while it is unknown
   RecoveryKind recovery = RecoveryKind::none;
-  bool uses_sack = true;       ///< several losses per round trip can be detected
-  bool window_limited = true;  ///< the window limited the sender, or at least half of it was in flight
+  bool uses_sack = true;       ///< true if SACK is used, so several losses per round trip can be detected
+  bool window_limited = true;  ///< true if the window limited the sender, or at least half of it was in flight
 };
 
 }  // namespace sluice::tcp

@@ -14,8 +14,8 @@ namespace sluice::tcp {
 class OooTree {
  public:
   struct Neighbours {
-    packet::Cursor before;  ///< last run that begins at or before the place; empty if none
-    packet::Cursor after;   ///< first run that begins after the place; empty if none
+    packet::Cursor before;  ///< last run that begins at or before the searched sequence number; empty if none
+    packet::Cursor after;   ///< first run that begins after the searched sequence number; empty if none
   };
 
   [[nodiscard]] bool empty() const { return !root_; }

@@ -12,13 +12,14 @@ namespace sluice::tcp {
 namespace {
 
 constexpr int max_cuts = INT_MAX;
-constexpr std::uint8_t suspicious = 3;  ///< consecutive timeouts if SACK is used or segments of the peer arrive
-constexpr std::uint8_t hopeless = 6;    ///< consecutive timeouts in any other case
-constexpr std::uint8_t rest = 6;        ///< ticks of 137 s before larger segments are tried again; 687 s at least
+/// Number of consecutive timeouts that indicate a black hole, if SACK is used or segments of the peer arrive.
+constexpr std::uint8_t suspicious = 3;
+constexpr std::uint8_t hopeless = 6;  ///< number of consecutive timeouts that indicate a black hole in any other case
+constexpr std::uint8_t rest = 6;      ///< ticks of 137 s before larger segments are tried again (687 s at least)
 constexpr std::uint8_t tick_mask = 63;
-constexpr std::uint8_t last_step = 3;       ///< last step of a search: the whole distance, a half, a quarter, an eighth
-constexpr std::uint32_t min_gain = 16;      ///< bytes; smaller gains are not tried
-constexpr std::uint32_t enough_behind = 4;  ///< segments behind a probe, to detect its loss
+constexpr std::uint8_t last_step = 3;   ///< last step of a search: the whole distance, a half, a quarter, an eighth
+constexpr std::uint32_t min_gain = 16;  ///< bytes by which a tried segment size must at least exceed the present one
+constexpr std::uint32_t enough_behind = 4;  ///< number of segments behind a probe that are needed to detect its loss
 
 }  // namespace
 

@@ -100,8 +100,8 @@ void Endpoint::send_keepalive() {
   bits_.on_fast_path = false;
 }
 
-/// True if a part of the next packet may be sent although the window ends inside it. The window must be at least half
-/// of the largest one so far, or have been small for too long. The caller ensures that nothing is in flight.
+/// True if a part of the next packet may be sent although the window ends inside that packet. The window must be at
+/// least half of the largest one so far, or have been small for too long. The caller ensures that nothing is in flight.
 bool Endpoint::small_window_will_do() const {
   if (!send_.unsent() || snd_.wnd == 0) return false;
   return send_.unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);

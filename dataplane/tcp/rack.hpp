@@ -14,9 +14,11 @@ namespace sluice::tcp {
 /// segment with the same time, so sequence numbers order only segments sent once. A retransmission counts as sent after
 /// everything sent once in its tick. Retransmissions are ordered among themselves.
 struct Transmission {
-  std::uint32_t at = 0;    ///< send time, tick::us
-  SeqNum end;              ///< sequence number after the segment's last byte
-  std::uint16_t copy = 0;  ///< order among the retransmissions of one tick, from 1 on; 0: sent once
+  std::uint32_t at = 0;  ///< send time, tick::us
+  SeqNum end;            ///< sequence number after the segment's last byte
+
+  /// Order of this transmission among the retransmissions of one tick, from 1 on; 0: the segment was sent once.
+  std::uint16_t copy = 0;
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
     const auto later = static_cast<std::int32_t>(b.at - a.at);
@@ -29,22 +31,26 @@ class DeliveryRate;
 
 /// Data that one acknowledgement delivered, for RACK and PRR. Filled by the send queue.
 struct Delivery {
-  DeliveryRate* rate = nullptr;  ///< notified of every segment delivered; null if no samples are taken
-  std::uint32_t now = 0;         ///< time of the ACK, tick::us
-  std::uint32_t min_rtt = 0;     ///< a retransmission acknowledged sooner was not the copy that arrived; tick::us
-  SeqNum fack;                   ///< end of the data known to be delivered before this acknowledgement
-  Transmission newest;           ///< the delivered segment that was sent last; valid with `any`
-  std::uint32_t known = 0;       ///< bytes acknowledged now that were sacked before
+  /// Estimator that is notified of every segment delivered; null if no samples are taken.
+  DeliveryRate* rate = nullptr;
+  std::uint32_t now = 0;  ///< time of the ACK, tick::us
+
+  /// Minimum RTT, tick::us. If a retransmission is acknowledged sooner, the original had arrived and not that copy.
+  std::uint32_t min_rtt = 0;
+  SeqNum fack;              ///< end of the data known to be delivered before this acknowledgement
+  Transmission newest;      ///< the delivered segment that was sent last; valid with `any`
+  std::uint32_t known = 0;  ///< bytes acknowledged now that were sacked before
   bool any = false;
-  bool reordered = false;  ///< a segment sent once arrived after one with a higher sequence number
-  bool originals = false;  ///< timestamps prove that originals arrived, not retransmissions
+  bool reordered = false;  ///< true if a segment sent once arrived after one with a higher sequence number
+  bool originals = false;  ///< true if timestamps prove that originals arrived, not retransmissions
 };
 
 /// Loss detection by time (RACK, RFC 8985): a segment sent before one that has arrived is lost if it is overdue. Used
 /// while something is missing.
 class Rack {
  public:
-  static constexpr unsigned threshold = 3;  ///< DupThresh: duplicates that indicate a loss
+  /// Number of duplicate ACKs or sacked packets that indicate a loss (DupThresh).
+  static constexpr unsigned threshold = 3;
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
@@ -53,8 +59,8 @@ class Rack {
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Returns the ticks until an overtaken segment counts as lost, given the reordering window; zero or less if it is
-  /// lost.
+  /// Returns the ticks until an overtaken segment counts as lost; zero or less if it is lost. `window` is the
+  /// reordering window.
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }

@@ -23,13 +23,15 @@ class Reassembly {
  public:
   /// Limits that the connection sets.
   struct Limits {
-    std::uint32_t packets = capacity;  ///< packets held, at most `capacity`
+    std::uint32_t packets = capacity;  ///< largest number of packets held, at most `capacity`
     std::uint32_t joined = 1460;       ///< largest payload in bytes that segments share in a buffer
   };
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
-  static constexpr std::uint32_t always_held = 4096;     ///< packets allowed for any offered window
-  static constexpr std::uint32_t thin = 256;             ///< bytes; a shorter run counts as thin
-  static constexpr std::uint8_t max_thin = 64;           ///< thin runs held at most
+
+  /// Number of packets that may be held whatever the offered window.
+  static constexpr std::uint32_t always_held = 4096;
+  static constexpr std::uint32_t thin = 256;    ///< length in bytes below which a run counts as thin
+  static constexpr std::uint8_t max_thin = 64;  ///< largest number of thin runs held
 
   Reassembly() = default;
   ~Reassembly() { clear(); }
@@ -70,7 +72,7 @@ class Reassembly {
 
   OooTree runs_;
   [[no_unique_address]] SackGenerator sack_generator_;
-  std::uint8_t thin_ = 0;    ///< runs shorter than `thin`; lies in the report's padding, as `count_` does
+  std::uint8_t thin_ = 0;    ///< number of runs shorter than `thin`; lies in the report's padding, as `count_` does
   std::uint16_t count_ = 0;  ///< packets held
 };
 

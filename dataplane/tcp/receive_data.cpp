@@ -150,9 +150,9 @@ bool Endpoint::add_receive_space(std::uint32_t bytes) {
   return false;
 }
 
-/// True if a gain below the step is worth a window update. The peer sees a window rounded down to the scale and waits
-/// while no segment fits it (RFC 9293 section 3.8.6.2.1). From such a window every move counts that makes a segment
-/// fit.
+/// True if a move of the right edge by `gain` bytes, less than the step, is worth a window update. The peer sees a
+/// window rounded down to the scale and waits while no segment fits it (RFC 9293 section 3.8.6.2.1). From such a window
+/// every move counts that makes a segment fit.
 bool Endpoint::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;

@@ -39,8 +39,8 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   count_losses(event);
 }
 
-/// Adds to the losses reported by take_losses(). Losses assumed by a timeout are not counted, because the path may have
-/// stored the data during an outage.
+/// Adds the losses of an ACK to those reported by take_losses(). Losses assumed by a timeout are not counted, because
+/// the path may have stored the data during an outage.
 void Endpoint::count_losses(const AckEvent& event) {
   if (event.newly_lost != 0 && has_recovery_state()) ensure_recovery_state().losses += event.newly_lost;
 }
@@ -259,8 +259,9 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (fin_outstanding()) bits_.fin_due_again = true;
 }
 
-/// Returns the send time up to which packets count as lost after a timeout. Later ones had no time to be acknowledged
-/// (RFC 8985 section 6.3). Without SACK all count, because their loss could not be detected later.
+/// Returns the send time up to which packets count as lost after a timeout. Later packets had no time to be
+/// acknowledged (RFC 8985 section 6.3). Without SACK all packets count as lost, because their loss could not be
+/// detected later.
 Instant Endpoint::lost_before(Instant now) const {
   if (!bits_.use_sack || !rtt_.has_sample()) return now;
   const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::us(rtt_.srtt()));

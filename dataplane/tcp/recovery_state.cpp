@@ -23,7 +23,7 @@ RecoveryStatePool& RecoveryStatePool::heap() {
   return store;
 }
 
-/// Takes a RecoveryState from the store and attaches it to the send queue.
+/// Takes a RecoveryState from the pool and attaches it to the send queue.
 RecoveryState& Endpoint::take_recovery_state() {
   RecoveryStatePool* const store = config_ != nullptr ? config_->recovery_states : nullptr;
   RecoveryState& begun = (store != nullptr ? *store : RecoveryStatePool::heap()).take();
@@ -31,7 +31,7 @@ RecoveryState& Endpoint::take_recovery_state() {
   return begun;
 }
 
-/// Detaches the RecoveryState and returns it to its store.
+/// Detaches the RecoveryState and returns it to its pool.
 void Endpoint::give_back_recovery_state() {
   RecoveryState& over = *send_.recovery_state();
   bits_.urgent_in = bits_.urgent_out = false;

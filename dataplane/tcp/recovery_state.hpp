@@ -18,12 +18,13 @@ struct Scoreboard {
   /// receiver repeats them.
   static constexpr std::size_t places = 4;
 
-  mutable packet::Cursor retransmit;  ///< start of the search for the next retransmission; no packet before it is due
-  packet::Cursor loss_edge;           ///< every packet before it is sacked, marked lost or retransmitted
-  packet::Cursor retransmissions;     ///< oldest retransmission in flight; head of the ring of retransmissions
-  std::uint32_t to_retransmit = 0;    ///< bytes marked lost and not retransmitted yet
-  SeqNum fack;                        ///< end of the highest packet sacked; valid while `sacked` is not 0
-  std::array<packet::Cursor, places> found{};  ///< packets at which blocks were found; entries may be empty
+  /// Packet at which the search for the next retransmission starts; no packet before it is due.
+  mutable packet::Cursor retransmit;
+  packet::Cursor loss_edge;  ///< position in the queue: every packet before it is sacked, marked lost or retransmitted
+  packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the ring of retransmissions
+  std::uint32_t to_retransmit = 0;  ///< bytes marked lost and not retransmitted yet
+  SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while `sacked` is not 0
+  std::array<packet::Cursor, places> found{};  ///< packets at which recent SACK blocks were found; entries may be empty
   std::uint8_t oldest_found = 0;               ///< index in `found` of the entry that is overwritten next
   std::uint16_t sacked = 0;                    ///< number of sacked packets; no further packet is marked at UINT16_MAX
 };
@@ -37,13 +38,13 @@ struct RecoveryState {
 
   Scoreboard scoreboard;
   Rack rack;
-  RateReduction reduction;              ///< used in fast recovery and after an ECN mark
+  RateReduction reduction;              ///< rate reduction, used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;             ///< bytes marked lost by loss detection since Endpoint::take_losses()
   std::uint32_t retransmission_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
-  SeqNum snd_up;                        ///< end of urgent data to send (SND.UP), valid with urgent_out
-  SeqNum rcv_up;                        ///< end of urgent data received (RCV.UP), valid with urgent_in
+  SeqNum snd_up;  ///< sequence number after the urgent data to send (SND.UP), valid with urgent_out
+  SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid with urgent_in
   Reassembly reassembly;
-  RecoveryStatePool* store;  ///< store that receives it back
+  RecoveryStatePool* store;  ///< pool that receives this state back
 
   /// Returns a shared constant in its initial state, read by connections that hold no RecoveryState.
   [[nodiscard]] static const RecoveryState& none();
@@ -57,12 +58,12 @@ class RecoveryStatePool {
   RecoveryStatePool(const RecoveryStatePool&) = delete;
   RecoveryStatePool& operator=(const RecoveryStatePool&) = delete;
 
-  /// Returns a RecoveryState in its initial state with this store. Never fails: an implementation holds one per
-  /// endpoint.
+  /// Returns a RecoveryState in its initial state whose member `store` is this pool. Never fails: an implementation
+  /// holds one per endpoint.
   [[nodiscard]] virtual RecoveryState& take() = 0;
   virtual void give_back(RecoveryState& recovery_state) noexcept = 0;
 
-  /// Returns a store that allocates from the heap, for endpoints outside the packet path. Any thread.
+  /// Returns a pool that allocates from the heap, for endpoints outside the packet path. Any thread.
   [[nodiscard]] static RecoveryStatePool& heap();
 };
 

@@ -15,7 +15,7 @@ class RoundCount {
  public:
   /// Starts a round with the next packet sent; `delivered` is DeliveryRate::delivered().
   void begin(std::uint32_t delivered) { end_ = delivered; }
-  /// Takes a sample; returns true if it starts a new round, see started().
+  /// Takes a delivery-rate sample; returns true if it starts a new round, see started().
   bool advance(const RateSample& sample, std::uint32_t delivered) {
     started_ = sample.valid() && static_cast<std::int32_t>(sample.prior_delivered - end_) >= 0;
     if (started_) {
@@ -28,7 +28,7 @@ class RoundCount {
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
-  std::uint32_t end_ = 0;  ///< value of delivered() that starts the next round
+  std::uint32_t end_ = 0;  ///< value of DeliveryRate::delivered() that starts the next round
   std::uint32_t count_ = 0;
   bool started_ = false;
 };

@@ -36,10 +36,10 @@ class SackGenerator {
   void forget_duplicate();
   void insert_at(std::size_t position, SackBlock block);
 
-  /// Duplicate range, if any, then runs.
+  /// duplicate range, if any, then the blocks of runs
   std::array<SackBlock, capacity> blocks_{};
   std::uint8_t count_ : 2 = 0;
-  std::uint8_t fresh_ : 5 = 0;  ///< runs added since the last report, saturating
+  std::uint8_t fresh_ : 5 = 0;  ///< number of runs added since the last report, saturating
   bool has_duplicate_ : 1 = false;
 
   static constexpr std::uint8_t fresh_limit = 31;

@@ -99,7 +99,8 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
   }
 }
 
-/// Marks the packets that `block` covers. `steps` limits the packets passed that bring nothing new.
+/// Marks the packets that `block` covers. `steps` limits the number of packets that the search passes without marking
+/// one.
 void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
   packet::Cursor at = nearest_before(block.left);
   packet::Cursor last_passed = at;
@@ -123,7 +124,7 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   }
 }
 
-/// Returns the nearest known position at or before `place`, at worst the front of the queue.
+/// Returns the last position at or before `place` at which a SACK block was found, at worst the front of the queue.
 packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   const Scoreboard& board = recovery_state_->scoreboard;
   packet::Cursor nearest = packets_.front();
@@ -143,7 +144,7 @@ void SendQueue::record_found(packet::Cursor at) {
   board.oldest_found = static_cast<std::uint8_t>((board.oldest_found + 1) % Scoreboard::places);
 }
 
-/// Removes a packet that leaves the queue from the known positions.
+/// Removes a packet that leaves the queue from the positions where SACK blocks were found.
 void SendQueue::forget_place(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (board.loss_edge == at) board.loss_edge = packet::Cursor();

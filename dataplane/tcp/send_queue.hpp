@@ -15,9 +15,9 @@ namespace sluice::tcp {
 
 /// Bits of PacketNote::flags for a packet in a send queue.
 struct SendMark {
-  static constexpr std::uint8_t sacked = 0x01;         ///< the peer holds the whole packet
-  static constexpr std::uint8_t lost = 0x02;           ///< the packet is considered lost
-  static constexpr std::uint8_t retransmitted = 0x04;  ///< a retransmission of the packet is in flight
+  static constexpr std::uint8_t sacked = 0x01;         ///< set if the peer holds the whole packet
+  static constexpr std::uint8_t lost = 0x02;           ///< set if the packet is considered lost
+  static constexpr std::uint8_t retransmitted = 0x04;  ///< set if a retransmission of the packet is in flight
 };
 
 /// Packets from SND.UNA to the end of written data, in order, with the SACK scoreboard (RFC 6675, RFC 8985). Every
@@ -97,7 +97,7 @@ class SendQueue {
   /// Returns false if there is no buffer.
   bool cut(packet::Cursor position, std::uint32_t length);
 
-  /// Removes everything before `ack`. Sets rtt and small of `event`; acked is set by the caller.
+  /// Removes everything before `ack`. Sets rtt and small of `event`; the caller sets acked.
   void acknowledge(SeqNum ack, AckEvent& event);
 
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes

@@ -9,7 +9,7 @@
 
 namespace sluice::tcp {
 
-/// Returns the sequence number of the first byte.
+/// Returns the sequence number of the packet's first byte.
 [[nodiscard]] inline SeqNum first(const packet::PacketNote& note) {
   return SeqNum(note.seq);
 }
@@ -17,7 +17,7 @@ namespace sluice::tcp {
   return first(at.note());
 }
 
-/// Returns the sequence number after the last byte.
+/// Returns the sequence number after the packet's last byte.
 [[nodiscard]] inline SeqNum end(const packet::PacketNote& note) {
   return SeqNum(note.seq) + note.payload_len;
 }

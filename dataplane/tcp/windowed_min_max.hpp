@@ -8,8 +8,8 @@
 namespace sluice::tcp {
 
 /// Sliding-window minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of durations, in constant
-/// memory. Keeps three values: the best, the best after it, and the best after that. Kathleen Nichols' filter, in Linux
-/// lib/win_minmax.c. The window may differ between calls.
+/// memory. Keeps three values: the best, the best after it, and the best after that one. Uses Kathleen Nichols' filter,
+/// as Linux lib/win_minmax.c does. The window may differ between calls.
 template <class Better>
 class WindowedMinMax {
  public:
@@ -29,7 +29,7 @@ class WindowedMinMax {
     age(seen, window);
   }
   [[nodiscard]] bool known() const { return any_; }
-  /// Returns the extreme of the window; zero before the first value.
+  /// Returns the minimum or maximum in the window; zero before the first value.
   [[nodiscard]] Duration value() const { return best_[0].value; }
 
  private:
