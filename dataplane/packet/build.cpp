@@ -15,14 +15,14 @@
 namespace sluice::packet {
 namespace {
 
-/// Writes a 32-bit word and returns what it adds to the sum.
+/// Writes a 32-bit word and returns its contribution to the ones' complement sum.
 inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   store32(at, wire);
   return wire;
 }
 
-/// Writes two 32-bit words at once and adds them to a wide sum.
+/// Writes two 32-bit words at once and adds them to the ones' complement sum.
 [[gnu::always_inline]] inline std::uint64_t put64(std::uint64_t sum, std::uint8_t* at, std::uint32_t first,
                                                   std::uint32_t second) noexcept {
   const std::uint64_t wire = __builtin_bswap64(std::uint64_t{first} << 32 | second);
@@ -36,7 +36,7 @@ constexpr std::uint32_t word(std::uint32_t a, std::uint32_t b, std::uint32_t c, 
 }
 
 /// Writes the options of a SYN: MSS, then SACK permitted and timestamps in shared words as in RFC 7323 appendix A, then
-/// window scale. Returns their sum.
+/// window scale. Returns their ones' complement sum.
 std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) noexcept {
   const tcp::SynOptions& syn = segment.syn;
   std::uint64_t sum = put32(at, word(tcp_option::mss, 4, syn.mss >> 8, syn.mss & 0xffU));
@@ -74,7 +74,7 @@ constexpr Layout usual_layout{};
   return header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
 }
 
-/// Writes timestamps, then as many SACK blocks as fit the options. Returns their sum.
+/// Writes timestamps, then as many SACK blocks as fit the options. Returns their ones' complement sum.
 std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, const Layout& layout) noexcept {
   std::uint64_t sum = 0;
   std::size_t length = layout.options;
@@ -128,7 +128,7 @@ template <typename Fields>
   store16(at + 16, static_cast<std::uint16_t>(~fold(sum)));
 }
 
-/// Writes an IPv4 header. Returns the sum of the addresses for the transport checksum.
+/// Writes an IPv4 header. Returns the ones' complement sum of the addresses for the transport checksum.
 [[gnu::always_inline]] inline std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header,
                                                        const AddressesView& addresses,
                                                        const IpPayload& payload) noexcept {
@@ -149,7 +149,7 @@ template <typename Fields>
   return addresses_sum;
 }
 
-/// Writes an IPv6 header. Returns the sum of the addresses for the transport checksum.
+/// Writes an IPv6 header. Returns the ones' complement sum of the addresses for the transport checksum.
 std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const AddressesView& addresses,
                          const IpPayload& payload) noexcept {
   put32(at, 6U << 28 | std::uint32_t{payload.tos} << 20 | (header.flow_label & 0xfffffU));
@@ -174,11 +174,11 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
 /// Result of write_front(), used to write the TCP header.
 struct Front {
   std::uint8_t* tcp;     ///< start of the TCP header
-  std::uint64_t sum;     ///< sum of pseudo-header and payload
+  std::uint64_t sum;     ///< ones' complement sum of pseudo-header and payload
   std::uint16_t length;  ///< bytes of all headers
 };
 
-/// Payload and ECN field of a segment.
+/// Length and checksum of the payload, and ECN field of a segment.
 struct Body {
   std::uint16_t length = 0;  ///< bytes of payload
   std::uint16_t sum = 0;     ///< sum of the payload

@@ -117,7 +117,7 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
 
 /// Fields of an IP header that depend on its payload.
 struct IpPayload {
-  std::uint16_t length = 0;  ///< bytes after the IP header
+  std::uint16_t length = 0;  ///< number of bytes after the IP header
   std::uint16_t ip_id = 0;   ///< IPv4 identification
   std::uint8_t protocol = 0;
   std::uint8_t tos = 0;  ///< DSCP and ECN byte
@@ -145,8 +145,8 @@ void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThrou
 /// SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field. Clears the buffer's offload
 /// flags. Returns header_length().
 ///
-/// Requires that much headroom (max_header_length is always enough) and payload_len <= 65535 - IP and TCP headers. No
-/// other thread or device may use the buffer meanwhile.
+/// Requires headroom for all headers (max_header_length is always enough) and payload_len <= 65535 - IP and TCP
+/// headers. No other thread or device may use the buffer meanwhile.
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept;
 

@@ -18,17 +18,17 @@ namespace {
 // one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
 // most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
 constexpr std::size_t block = 1U << 16;
-constexpr std::size_t piece = 32;  ///< bytes per step of a kernel; the rest is added word by word
+constexpr std::size_t piece = 32;  ///< bytes that a kernel sums per step (a piece); the rest is added word by word
 constexpr std::int64_t flipped = 32768;
 
-/// Returns the sum of the lanes plus what flipping the top bits subtracted.
+/// Returns the sum of the vector's lanes plus what flipping the words' top bits has subtracted.
 std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0x4e));
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0xb1));
   return static_cast<std::uint64_t>(_mm_cvtsi128_si32(lanes) + static_cast<std::int64_t>(length / 2) * flipped);
 }
 
-/// Adds the last `length` bytes, less than a piece.
+/// Adds the last `length` bytes (less than 32) to the sum.
 std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if ((length & 16U) != 0) {
     sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));
@@ -43,13 +43,13 @@ std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t le
 
 #define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
 
-/// Vectors that flip the words' top bits and multiply by one.
+/// Vector constants of the AVX2 kernel: they flip the words' top bits and multiply by one.
 struct Avx2Constants {
   __m256i flip;
   __m256i ones;
 };
 
-/// Returns the pair sums of `pieces` consecutive pieces; `pieces` is a power of two.
+/// Returns the pair sums of `pieces` consecutive pieces of 32 bytes; `pieces` is a power of two.
 template <std::size_t pieces>
 SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Constants& constants) noexcept {
   if constexpr (pieces == 1) {
@@ -62,7 +62,7 @@ SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Con
   }
 }
 
-/// Adds one block or less: one, two and four pieces if the length has them, then eight at a time.
+/// Adds one block or less in pieces of 32 bytes: one, two and four pieces if the length has them, then eight at a time.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
   Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
   asm("" : "+x"(constants.flip), "+x"(constants.ones));  // keeps both in registers

@@ -82,12 +82,14 @@ namespace sluice::packet {
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// Returns the sum of the same bytes at an address with the other parity (RFC 1071 section 2 (B)).
+/// Returns the ones' complement sum of the same bytes if they begin at an address of the other parity (RFC 1071 section
+/// 2 (B)).
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
 
-/// Returns the sum of A, given the sum of A followed by B and the sum of B. `first_length` is the length of A in bytes.
+/// Returns the ones' complement sum of bytes A, given the sum of A followed by B and the sum of B. `first_length` is
+/// the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t subtract_suffix(std::uint16_t whole, std::uint16_t second,
                                                       std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
@@ -95,7 +97,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
 }
 
-/// Returns the sum of A followed by B, given the sums of both. `first_length` is the length of A in bytes.
+/// Returns the ones' complement sum of bytes A followed by B, given the sums of both. `first_length` is the length of A
+/// in bytes.
 [[nodiscard]] constexpr std::uint16_t append_suffix(std::uint16_t first, std::uint16_t second,
                                                     std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;

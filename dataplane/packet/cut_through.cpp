@@ -10,7 +10,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Replaces a 32-bit number; returns the change of the ones' complement sum.
+/// Replaces a 32-bit number in a frame; returns the change of the ones' complement sum.
 inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   const std::uint32_t before = load32(at);

@@ -25,7 +25,7 @@ namespace {
 
 /// Number of buffers at the beginning: more than DPDK caches for a thread (384), and few enough to map at once.
 constexpr std::uint32_t first_buffers = 4096;
-/// Bytes left to the rest of the process, which needs memory for more than buffers.
+/// Bytes of memory that the pool leaves to the rest of the process, which needs memory for more than buffers.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
 constexpr const char* ops_name = "sluice_growing_pool";
 
@@ -33,8 +33,8 @@ constexpr const char* ops_name = "sluice_growing_pool";
 struct Stack {
   std::vector<void*> free;
   std::uint32_t limit = 0;    ///< number of buffers
-  std::uint64_t machine = 0;  ///< bytes that the machine had left when they were too few
-  bool grows = false;         ///< false while DPDK makes the pool and takes it apart
+  std::uint64_t machine = 0;  ///< bytes that the machine had left when they were too few for more buffers
+  bool grows = false;         ///< false while DPDK creates or destroys the pool, which then must not grow
   Shortage shortage = Shortage::none;
 };
 

@@ -11,8 +11,8 @@ namespace sluice::packet {
 /// Reason why a pool had no buffer for a request.
 enum class Shortage : std::uint8_t {
   none,
-  limit,   ///< the pool has as many buffers as it may have
-  memory,  ///< the machine has no memory for more
+  limit,   ///< the pool has as many buffers as its limit permits
+  memory,  ///< the machine has no memory for more buffers
 };
 
 /// Pool of packet buffers that begins small and takes memory for more when all are in use, up to a limit.
@@ -22,8 +22,9 @@ enum class Shortage : std::uint8_t {
 /// has to know all memory when it starts. Thread: one at a time.
 class GrowingPool {
  public:
-  /// Throws std::runtime_error if there is no memory for the first buffers. EAL must be running. `name` is unique in
-  /// the process and has at most 25 characters; `limit` is greater than 0; a buffer takes `room` bytes of data.
+  /// Creates the pool. Throws std::runtime_error if there is no memory for the first buffers. EAL must be running.
+  /// `name` is unique in the process and has at most 25 characters; `limit` is greater than 0; a buffer takes `room`
+  /// bytes of data.
   GrowingPool(const std::string& name, std::uint32_t limit, std::uint16_t room = PacketPool::default_room);
   ~GrowingPool();
   GrowingPool(const GrowingPool&) = delete;
@@ -32,10 +33,10 @@ class GrowingPool {
   [[nodiscard]] PacketPool& packets() { return *packets_; }
   [[nodiscard]] std::uint32_t limit() const { return packets_->capacity(); }
   [[nodiscard]] std::uint32_t in_use() const { return packets_->in_use(); }
-  /// Returns the number of buffers that memory has been taken for.
+  /// Returns the number of buffers for which memory has been taken.
   [[nodiscard]] std::uint32_t made() const;
 
-  /// Returns why the last request since clear_shortage() failed that no buffer was left for.
+  /// Returns why the last request since clear_shortage() for which no buffer was left failed.
   [[nodiscard]] Shortage shortage() const;
   void clear_shortage();
   /// Returns the bytes that the machine had left when it last had too few for more buffers.

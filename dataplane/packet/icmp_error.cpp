@@ -14,7 +14,8 @@
 namespace sluice::packet {
 namespace {
 
-constexpr std::size_t quoted_tcp = 8;  ///< bytes: ports and sequence number, the minimum of RFC 792
+/// Bytes of the TCP header that a quote must contain at least: ports and sequence number (RFC 792).
+constexpr std::size_t quoted_tcp = 8;
 
 /// True if the checksum of the ICMP message is correct.
 bool checksum_good(const Packet& packet, const Parsed& parsed, std::span<const std::uint8_t> message) {

@@ -13,13 +13,14 @@ namespace sluice::packet {
 /// Reason for which a router or host reports a packet.
 enum class IcmpProblem : std::uint8_t {
   too_big,     ///< fragmentation needed and DF set (RFC 1191), or packet too big (RFC 8201)
-  undelivered  ///< unreachable, time exceeded or parameter problem; possibly temporary (RFC 5461)
+  undelivered  ///< destination unreachable, time exceeded or parameter problem; possibly temporary (RFC 5461)
 };
 
 /// ICMP or ICMPv6 error that quotes the beginning of a TCP segment.
 struct IcmpError {
   IcmpProblem problem = IcmpProblem::undelivered;
   std::uint32_t mtu = 0;  ///< MTU in bytes for `too_big`; 0 if the router does not state it (IPv4)
+
   // Fields of the quoted segment:
   IpAddress src;
   IpAddress dst;

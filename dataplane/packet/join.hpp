@@ -14,8 +14,8 @@ namespace sluice::packet {
 /// `first` is shared.
 [[nodiscard]] bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept;
 
-/// Copies the payload of `first` in front of that of `second`, which must hold only payload. The note of `second`,
-/// including seq, then describes both. Otherwise equals join().
+/// Copies the payload of `first` in front of the payload of `second`, which must hold only payload. The note of
+/// `second`, including seq, then describes both. Otherwise equals join().
 [[nodiscard]] bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcept;
 
 }  // namespace sluice::packet

@@ -14,7 +14,7 @@ namespace sluice::packet {
 struct LinkLimit {
   static constexpr std::uint16_t none = UINT16_MAX;
 
-  std::uint16_t mtu = none;  ///< bytes of IP packet in a frame without VLAN tags
+  std::uint16_t mtu = none;  ///< largest IP packet in bytes, in a frame without VLAN tags
 
   /// True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet socket of Linux. False if up
   /// to two tags of any kind may exceed the MTU.
@@ -26,7 +26,8 @@ struct LinkLimit {
   [[nodiscard]] bool carries(const Packet& frame) const noexcept {
     return frame.size() <= ethernet_length + mtu || carries_tagged(frame);
   }
-  /// Returns the largest MSS of segments with such headers: the IP packet less IP and TCP headers without options.
+  /// Returns the largest MSS of segments with the headers of a template: the IP packet less IP and TCP headers without
+  /// options.
   [[nodiscard]] std::uint16_t mss(const HeaderTemplate& header) const noexcept {
     const std::size_t frame = ethernet_length + mtu + free_for_tags(header.l2.data(), header.l2_len);
     const std::size_t ip = std::min<std::size_t>(frame > header.l2_len ? frame - header.l2_len : 0, none);

@@ -18,11 +18,13 @@ namespace sluice::packet {
 /// allocates nothing. The holder defines which fields are valid: a parser fills the first group, a TCP endpoint the
 /// second while the packet is in one of its queues.
 struct PacketNote {
-  Instant received{};              ///< arrival time
-  std::uint16_t payload_sum = 0;   ///< ones' complement sum of the payload as received, not inverted (RFC 1071)
-  std::uint16_t payload_len = 0;   ///< bytes of TCP payload
-  std::uint16_t header_len = 0;    ///< bytes in front of the payload at transmission, removed before the next one
-  std::uint8_t flags = 0;          ///< defined by the holder (tcp: sacked, lost, retransmitted, …)
+  Instant received{};             ///< arrival time
+  std::uint16_t payload_sum = 0;  ///< ones' complement sum of the payload as received, not inverted (RFC 1071)
+  std::uint16_t payload_len = 0;  ///< bytes of TCP payload
+
+  /// Bytes of headers in front of the payload at its last transmission; removed before the next one.
+  std::uint16_t header_len = 0;
+  std::uint8_t flags = 0;  ///< flags that the holder of the packet defines (tcp: sacked, lost, retransmitted, …)
   std::uint8_t transmissions = 0;  ///< number of transmissions, saturating
 
   rte_mbuf* next = nullptr;       ///< next packet in the holder's queue; null at its end

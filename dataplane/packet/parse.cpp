@@ -28,7 +28,7 @@ bool is_vlan(std::uint16_t type) {
   return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
 }
 
-/// Returns the tag with its type from EtherType and TCI; priority bits are removed.
+/// Returns the VLAN tag with its type from EtherType and TCI; priority bits are removed.
 VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
   const unsigned kind = type == ethertype::service_vlan       ? VlanTag::service
                         : type == ethertype::old_service_vlan ? VlanTag::old_service
@@ -90,8 +90,8 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   store32(address.octets.data() + 12, load32(at));
 }
 
-/// Fills the fields of `segment` up to and including its flags by one byte shuffle: the TCP header from the sequence
-/// number to the urgent pointer, plus the payload length.
+/// Fills the fields of `segment` up to and including its flags by one byte shuffle. The source is the TCP header from
+/// the sequence number to the urgent pointer, plus the payload length.
 [[gnu::always_inline]] inline void set_front(tcp::Segment& segment, const std::uint8_t* tcp,
                                              std::uint16_t payload) noexcept {
   using tcp::Segment;
@@ -106,15 +106,15 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
-/// Fills the ports and clears the VLAN tags of a frame without tags.
+/// Fills the ports of a frame without VLAN tags, and clears its tags.
 [[gnu::always_inline]] inline void set_ports(Parsed& out, std::uint32_t ports) noexcept {
   constexpr std::size_t at = offsetof(Parsed, src_port);
   static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, vlan) == at + 4 && sizeof out.vlan == 4);
   store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
 }
 
-/// Fills the fields from l4_offset up to `segment`: those of the IPv4 header at `ip`, and the constants of a common
-/// frame.
+/// Fills the fields of `out` from l4_offset up to `segment`: the fields of the IPv4 header at `ip`, and the constants
+/// of a common frame.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
   using common_frame::tcp_at;

@@ -14,8 +14,8 @@ namespace sluice::packet {
 /// Treatment of a packet, as far as its headers determine it.
 enum class Disposition : std::uint8_t {
   optimise,  ///< a TCP segment that the proxy may process
-  forward,   ///< valid, but not to be processed: forwarded unchanged
-  drop       ///< damaged: no receiver would accept it
+  forward,   ///< a valid packet that is not to be processed: forwarded unchanged
+  drop       ///< a damaged packet that no receiver would accept
 };
 
 /// Outcomes of parse(): X(name, disposition, text). Counters and their names are generated from this table.
@@ -61,7 +61,8 @@ struct UnknownOptions {
       md5 = 0x04,                                  ///< TCP MD5 signature (RFC 2385)
       fast_open = 0x08,                            ///< TCP Fast Open (RFC 7413), also with its experimental kind
       other = 0x10,
-                                malformed = 0x80;  ///< an invalid length; the options after it were not read
+                                /// Set if an option has an invalid length; the options after it were not read.
+      malformed = 0x80;
   std::uint8_t bits = 0;
 
   [[nodiscard]] constexpr bool any() const { return bits != 0; }
@@ -86,7 +87,7 @@ struct Parsed {
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::array<VlanTag, 2> vlan{};  ///< outer and inner tag that name a VLAN
+  std::array<VlanTag, 2> vlan{};  ///< outer and inner VLAN tag of the frame that name a VLAN
   std::uint32_t flow_label = 0;   ///< IPv6 flow label, 20 bits
   std::uint16_t l4_offset = 0;    ///< offset of the transport header; 0 if there is none
   std::uint16_t payload_offset = 0;
@@ -98,8 +99,8 @@ struct Parsed {
   UnknownOptions unknown_options;
   std::uint8_t tos = 0;        ///< type of service (IPv4) or traffic class (IPv6): DSCP and ECN
   std::uint8_t ttl = 0;        ///< TTL (IPv4) or hop limit (IPv6)
-  bool dont_fragment = false;  ///< DF of IPv4; true for IPv6
-  bool common = false;         ///< read by parse_fast(), so all headers are at the offsets of common_frame
+  bool dont_fragment = false;  ///< DF bit of IPv4; true for IPv6
+  bool common = false;  ///< true if parse_fast() read the frame, so all headers are at the offsets of common_frame
   tcp::Segment segment;
 
   /// Returns the length of the frame without link padding: from its start to the end of the IP packet.
@@ -132,10 +133,10 @@ inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, pa
 /// Result of a transport checksum test.
 enum class ChecksumState : std::uint8_t {
   good,
-  /// The field contains only the sum of the pseudo-header. A kernel does so for a virtual device (veth, TAP). One in
-  /// 65536 damaged segments has that value by chance, so it is accepted only from senders known to do so.
+  /// The checksum field contains only the sum of the pseudo-header. A kernel does so for a virtual device (veth, TAP).
+  /// One in 65536 damaged segments has that value by chance, so it is accepted only from senders known to do so.
   partial,
-  vouched,  ///< the field is incomplete, but the device reports correct data (virtio between guests)
+  vouched,  ///< the checksum field is incomplete, but the device reports correct data (virtio between guests)
   bad
 };
 
@@ -153,8 +154,8 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
 /// number, timestamps, PSH, link headers and padding are not compared.
 [[nodiscard]] bool have_same_headers(const Parsed& first, const Parsed& second) noexcept;
 
-/// True if the second of two data segments of one direction continues the first (a GRO run, as for GRO). It begins
-/// where the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
+/// True if the second of two data segments of one direction continues the first (a GRO run). The second begins where
+/// the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
 [[nodiscard]] bool is_contiguous(const Parsed& first, const Parsed& second) noexcept;
 
 /// Reduces the packet to its TCP payload: removes the headers in front and the link padding at the end.

@@ -63,31 +63,34 @@ struct SackBlock {
 
 /// Options that one side offered in its SYN or SYN-ACK.
 struct SynOptions {
-  std::uint16_t mss = 536;        ///< RFC 9293 section 3.7.1: 536 if the option is missing (1220 for IPv6)
-  std::uint8_t window_scale = 0;  ///< shift count, 0 to 14 (RFC 7323 section 2.3)
+  /// MSS option in bytes (RFC 9293 section 3.7.1): 536 if the option is missing (1220 for IPv6).
+  std::uint16_t mss = 536;
+  std::uint8_t window_scale = 0;  ///< shift count of the window scale option, 0 to 14 (RFC 7323 section 2.3)
   bool has_window_scale = false;
   bool sack_permitted = false;
   bool timestamps = false;
-  bool ecn = false;  ///< ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1), signalled by flags, not by an option
-  bool accurate_ecn = false;  ///< accurate ECN feedback (RFC 9768); a SYN that offers it is an ECN-setup SYN, too
+  /// True for an ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1), signalled by flags, not by an option.
+  bool ecn = false;
+  /// True if accurate ECN feedback is offered (RFC 9768); a SYN that offers it is an ECN-setup SYN, too.
+  bool accurate_ecn = false;
   constexpr bool operator==(const SynOptions&) const = default;
 };
 
 /// Header of one segment, without addresses and payload bytes: filled by a parser, or by an endpoint for transmission.
 struct Segment {
   SeqNum seq;
-  SeqNum ack;                ///< valid with the ACK flag
+  SeqNum ack;                ///< acknowledgement number, valid with the ACK flag
   std::uint16_t window = 0;  ///< window field, not scaled
   std::uint16_t payload_len = 0;
   std::uint16_t urgent = 0;
   Flags flags;
-  std::uint8_t sack_count = 0;  ///< entries of sack_blocks in use
+  std::uint8_t sack_count = 0;  ///< number of entries of sack_blocks in use
   bool has_timestamps = false;
   std::uint16_t ecn = 0;  ///< ECN field of the IP header (RFC 3168 section 5); ends a word
   std::uint32_t ts_value = 0;
   std::uint32_t ts_echo = 0;
   std::array<SackBlock, 4> sack_blocks{};
-  SynOptions syn;  ///< valid with the SYN flag
+  SynOptions syn;  ///< SYN options, valid with the SYN flag
 
   [[nodiscard]] constexpr std::span<const SackBlock> sacks() const { return {sack_blocks.data(), sack_count}; }
   /// Returns the sequence space that the segment takes: payload, SYN and FIN.
@@ -122,7 +125,7 @@ struct Acknowledgement {
 struct CutThroughHeader {
   SeqNum ack;
   std::uint16_t window = 0;   ///< window field, not scaled
-  std::uint32_t ts_echo = 0;  ///< valid if the segment has timestamps
+  std::uint32_t ts_echo = 0;  ///< TSecr to write, valid if the segment has timestamps
 };
 
 }  // namespace sluice::tcp
