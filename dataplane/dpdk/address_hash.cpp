@@ -41,7 +41,7 @@ constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
 }
 constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
 
-/// Returns the hash of an address given as the exclusive or of its words, in memory order. The key repeats every 16
+/// Returns the hash of an address; `folded` is the exclusive or of its words, in memory order. The key repeats every 16
 /// bits, so an address hashes like the exclusive or of its 16-bit words.
 std::uint32_t hash_of_words(std::uint64_t folded) {
   folded ^= folded >> 32;

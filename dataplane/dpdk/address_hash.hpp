@@ -14,7 +14,8 @@ namespace sluice::dpdk {
 inline constexpr std::uint16_t rss_key_word = 0x6d5a;
 [[nodiscard]] const std::array<std::uint8_t, 64>& rss_key() noexcept;
 
-/// Entries of the redirection table from hash to queue. A device's table of another size repeats these entries.
+/// Number of entries in the redirection table from hash to queue. A device's table of another size repeats these
+/// entries.
 inline constexpr std::uint32_t rss_table_size = 128;
 
 /// Returns the Toeplitz hash of an address under rss_key() (Microsoft's RSS definition). IPv4 addresses are hashed by

@@ -7,17 +7,23 @@
 
 namespace sluice::dpdk {
 
-/// Properties that differ between drivers, by the driver's name.
+/// Properties of a DPDK driver in which drivers differ, by the driver's name.
 struct DriverTraits {
-  std::string_view prefix;          ///< start of this driver's device names; empty for physical devices
-  bool kernel_interface = false;    ///< uses a Linux interface named by iface=
-  bool hands_over_buffers = false;  ///< passes the buffers themselves to a peer, which may write to them
-  bool partial_checksums = false;   ///< received packets may have partial checksums
-  bool peer_may_leave = false;      ///< peer is a process that may end at any time and take shared memory with it
-  bool software_offloads = false;   ///< offers checksum verification, but in software slower than ours
-  bool contiguous_pool = false;     ///< registers the pool with the kernel as one piece of memory without gaps
-  bool brings_xdp_program = false;  ///< attaches an XDP program to its interface
-  bool fanout = false;              ///< queues are a fanout group of packet sockets, see fanout_program()
+  std::string_view prefix;        ///< start of this driver's device names; empty for physical devices
+  bool kernel_interface = false;  ///< true if the driver uses a Linux interface named by iface=
+
+  /// True if the driver passes the buffers themselves to a peer, which may write to them.
+  bool hands_over_buffers = false;
+  bool partial_checksums = false;  ///< true if received packets may have partial checksums
+
+  /// True if the peer is a process that may end at any time and take shared memory with it.
+  bool peer_may_leave = false;
+  /// True if the driver offers checksum verification, but in software slower than ours.
+  bool software_offloads = false;
+  /// True if the driver registers the pool with the kernel as one piece of memory without gaps.
+  bool contiguous_pool = false;
+  bool brings_xdp_program = false;  ///< true if the driver attaches an XDP program to its interface
+  bool fanout = false;  ///< true if the driver's queues are a fanout group of packet sockets, see fanout_program()
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
 
@@ -31,7 +37,7 @@ struct DriverTraits {
 /// Returns the value of `key` in "name,key=value,…"; nothing if it is missing.
 [[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
 
-/// Returns the kernel interface whose frames the device receives, unless the device creates it itself: of
+/// Returns the kernel interface whose frames the device receives, unless the device creates it itself. Applies to
 /// net_af_packet, net_af_xdp and live net_pcap.
 [[nodiscard]] std::optional<std::string> served_interface(std::string_view device);
 

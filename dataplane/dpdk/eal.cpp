@@ -83,7 +83,8 @@ bool contains(const std::vector<std::string>& arguments, std::string_view wanted
   });
 }
 
-/// Returns the EAL arguments: defaults for options that the configuration does not give, then its own.
+/// Returns the EAL arguments: defaults for options that the configuration does not give, then the configuration's
+/// arguments.
 std::vector<std::string> build_arguments(const EalConfig& config) {
   std::vector<std::string> arguments = {config.program};
   const auto given = [&](std::string_view option) { return contains(config.arguments, option); };

@@ -11,14 +11,15 @@ namespace sluice::dpdk {
 /// Configuration of DPDK's environment abstraction layer (EAL).
 struct EalConfig {
   std::string program = "sluice";
-  bool hugepages = false;          ///< false: ordinary memory, which needs neither root nor setup
-  bool pci = false;                ///< probes physical devices at start
-  std::uint32_t memory_mib = 512;  ///< packet memory; used when touched
+  bool hugepages = false;          ///< true: hugepages; false: ordinary memory, which needs neither root nor setup
+  bool pci = false;                ///< true: probes physical devices at start
+  std::uint32_t memory_mib = 512;  ///< packet memory in MiB; used only when touched
+
   /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
   std::vector<std::string> arguments;
   /// Receives DPDK's log lines without line end; `level` is DPDK's: 1 emergency to 8 debug. Called from any thread.
   std::function<void(unsigned level, std::string_view line)> log;
-  unsigned log_level = 4;  ///< most verbose level that is passed on: 4 error, 5 warning, 7 info
+  unsigned log_level = 4;  ///< most verbose level of DPDK's log that is passed on: 4 error, 5 warning, 7 info
 };
 
 /// DPDK's environment (memory, drivers, buses) for the lifetime of this object. Only one can ever exist per process,
@@ -36,7 +37,7 @@ class Eal {
 
  private:
   std::vector<std::string> arguments_;
-  std::string runtime_directory_;  ///< directory to remove at the end; empty if not created here
+  std::string runtime_directory_;  ///< directory that the destructor removes; empty if it was not created here
 };
 
 /// Registers the calling thread with DPDK for its lifetime, so that mempools keep a cache for it. Every poll thread
@@ -54,7 +55,7 @@ class ThreadRegistration {
 };
 
 /// Waits until DPDK's interrupt thread has finished its pending work. net_memif leaves it connections to accept and to
-/// close, of ports that would otherwise no longer exist by then.
+/// close, and their ports would otherwise no longer exist by then.
 void let_interrupt_thread_finish() noexcept;
 
 /// Pins the calling thread to one CPU. Returns false if there is no such CPU or it is not permitted.

@@ -48,8 +48,8 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Returns the queue from the program: folds the accumulator to 16 bits and adds the weights of the set bits without
-  /// carry.
+  /// Ends the program, which returns the queue: folds the accumulator to 16 bits and adds the weights of the set bits
+  /// without carry.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);

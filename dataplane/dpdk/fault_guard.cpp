@@ -6,7 +6,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Signal handler that was installed before.
+/// Signal handler that was installed before the guard's own.
 struct Previous {
   int number;
   struct sigaction action;

@@ -33,7 +33,7 @@ class FaultGuard {
 
  private:
   static void handle(int number, siginfo_t* information, void* context);
-  /// Target of the jump; null outside guarded calls.
+  /// jump target of the current guarded call; null outside guarded calls
   static thread_local jmp_buf* volatile active;
 };
 

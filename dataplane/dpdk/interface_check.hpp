@@ -12,14 +12,14 @@ struct InterfaceState {
   std::string name;
   std::string driver;  ///< name of the driver, such as "veth" or "ixgbe"; may be empty
   bool up = false;
-  bool gro = false;  ///< generic receive offload: the kernel merges packets before they are received
-  bool lro = false;  ///< large receive offload: the device merges packets
+  bool gro = false;  ///< true if generic receive offload is on: the kernel merges packets before they are received
+  bool lro = false;  ///< true if large receive offload is on: the device merges packets
   bool receive_vlan_stripping = false;
   std::uint32_t mtu = 0;
   unsigned index = 0;
-  unsigned link_type = 0;   ///< type of its frames (ARPHRD_…)
-  std::string master;       ///< interface that takes its frames: a bridge, bond, …; empty if none
-  std::string master_kind;  ///< kind of the master: "bridge", "bond", "team", "openvswitch", "vrf"
+  unsigned link_type = 0;   ///< type of the interface's frames (ARPHRD_…)
+  std::string master;       ///< name of the interface that takes the frames: a bridge, bond, …; empty if none
+  std::string master_kind;  ///< kind of that interface: "bridge", "bond", "team", "openvswitch", "vrf"
   std::string device;       ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
 };
 

@@ -23,7 +23,7 @@ class InterfaceClaim {
   explicit InterfaceClaim(const std::string& interface);
 
  private:
-  int socket_ = -1;  ///< closing it releases the claim
+  int socket_ = -1;  ///< abstract socket that is the claim; closing it releases the claim
 };
 
 }  // namespace sluice::dpdk

@@ -10,9 +10,9 @@ namespace sluice::dpdk {
 
 /// Link state of an interface as the kernel reports it.
 enum class Link : std::uint8_t {
-  up,     ///< administratively up and with carrier
-  down,   ///< administratively down or without carrier (of a veth: its other end is down)
-  absent  ///< no such interface in this network namespace
+  up,     ///< the interface is administratively up and has a carrier
+  down,   ///< the interface is administratively down or has no carrier (of a veth: its other end is down)
+  absent  ///< the network namespace has no such interface
 };
 
 /// Returns the state as text, such as "up".

@@ -27,7 +27,7 @@ class PeerSegmentation {
   explicit PeerSegmentation(const std::string& interface);
 
  private:
-  int link_ = -1;  ///< BPF link; closing it detaches the program
+  int link_ = -1;  ///< file descriptor of the BPF link; closing it detaches the program
 };
 
 }  // namespace sluice::dpdk

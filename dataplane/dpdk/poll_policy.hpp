@@ -11,8 +11,8 @@
 namespace sluice::dpdk {
 
 enum class PollMode : std::uint8_t {
-  busy,     ///< never sleeps: needs a CPU of its own
-  adaptive  ///< sleeps when no packet has arrived for a while: can share its CPU
+  busy,     ///< the poll thread never sleeps and needs a CPU of its own
+  adaptive  ///< the poll thread sleeps when no packet has arrived for a while, and can share its CPU
 };
 
 /// Decides when a poll thread sleeps. In adaptive mode a thread spins for `spin` after the last packet, so that a burst
@@ -21,7 +21,7 @@ enum class PollMode : std::uint8_t {
 /// wake() and wake_if_asleep().
 class PollPolicy {
  public:
-  /// Including the cost of a wake-up, a packet waits at most 100 us.
+  /// Default step of adaptive sleep. Including the cost of a wake-up, a packet waits at most 100 us.
   static constexpr Duration default_step = std::chrono::microseconds(60);
   static constexpr Duration default_spin = std::chrono::microseconds(30);
 
@@ -71,14 +71,14 @@ class PollPolicy {
   void take_wakeups() noexcept;
 
   PollMode mode_;
-  bool blind_ports_ = false;  ///< some port cannot be signalled by the kernel
-  bool drowsy_ = false;       ///< copy of asleep_ for this thread
+  bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
+  bool drowsy_ = false;       ///< copy of asleep_ for this thread's own use
   Duration step_;
   Duration spin_;
   double idle_share_ = 0;
   Instant last_work_{};
   std::uint64_t sleeps_ = 0;
-  std::vector<pollfd> descriptors_;              ///< the first one belongs to wake()
+  std::vector<pollfd> descriptors_;              ///< descriptors to wait for; the first one belongs to wake()
   alignas(64) std::atomic<bool> asleep_{false};  ///< read by other threads
 };
 

@@ -34,8 +34,9 @@ struct PortConfig {
   /// address. Missing arguments that the driver needs are added, see complete_device_arguments().
   std::string device;
   Facing facing = Facing::radio;
-  std::uint16_t queues = 1;  ///< requested number; see receive_queues() and transmit_queues() for the actual one
-  std::uint16_t mtu = 1500;  ///< bytes of IP packet, 68 to 9000
+  /// Requested number of queues; see receive_queues() and transmit_queues() for the actual one.
+  std::uint16_t queues = 1;
+  std::uint16_t mtu = 1500;  ///< largest IP packet in bytes, 68 to 9000
   bool promiscuous = true;
   /// True if unsuitable settings of a kernel interface are repaired instead of refused. The other end of a veth pair is
   /// then also made to segment for itself.
@@ -50,7 +51,7 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  std::atomic<std::uint64_t> oversized{0};  ///< frames above the MTU; dropped if in several buffers
+  std::atomic<std::uint64_t> oversized{0};  ///< frames above the MTU; dropped if they take several buffers
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
   std::atomic<std::uint64_t> transmit_dropped{0};  ///< packets that the device did not accept
@@ -150,22 +151,22 @@ class Port {
   const DriverTraits* traits_;
   std::string name_;
   Facing facing_;
-  std::uint16_t longest_frame_;  ///< bytes of a frame with an IP packet of the MTU and two VLAN tags
+  std::uint16_t longest_frame_;  ///< bytes of the longest frame: an IP packet of the MTU and two VLAN tags
   std::uint16_t id_ = 0;
   std::uint16_t receive_queues_ = 1;
   std::uint16_t transmit_queues_ = 1;
   bool receive_by_address_ = false;
   bool checks_checksums_ = false;
   bool partial_checksums_ = false;
-  int readiness_descriptor_ = -1;  ///< descriptor by which the driver receives; -1 if none
+  int readiness_descriptor_ = -1;  ///< descriptor by which the driver receives packets; -1 if none
   PortConfig config_;
-  std::string interface_;  ///< kernel interface; empty if there is none
+  std::string interface_;  ///< name of the kernel interface; empty if there is none
   unsigned interface_index_ = 0;
   std::vector<int> sockets_;  ///< packet sockets of the driver by queue, if it has some
   bool plugged_by_us_ = false;
-  bool reconnects_ = false;  ///< the driver must be restarted to find its peer again
+  bool reconnects_ = false;  ///< true if the driver must be restarted to find its peer again
   bool started_ = false;
-  Instant look_again_{};  ///< time of the next check for the peer
+  Instant look_again_{};  ///< time of the next check whether the peer is there
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;

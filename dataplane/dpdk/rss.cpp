@@ -119,7 +119,7 @@ std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
   return own;
 }
 
-/// Passes packets to their owners: all packets of one owner in one burst, in order of arrival.
+/// Passes packets to the shards that own their UEs: all packets of one shard in one burst, in order of arrival.
 void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   add(handed_over_, packets.size());
   while (!packets.empty()) {

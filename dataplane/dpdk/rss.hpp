@@ -37,7 +37,8 @@ class ShardPorts {
   /// True if work was done for other shards since the last call, which receive() does not count.
   [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
 
-  /// Return the number of packets passed to other shards, and of packets dropped because a shard was overloaded.
+  /// Returns the number of packets passed to other shards. dropped() counts the packets that were lost because a shard
+  /// was overloaded.
   [[nodiscard]] std::uint64_t handed_over() const noexcept { return handed_over_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
@@ -59,9 +60,9 @@ class ShardPorts {
 
   RssSteering* steering_;
   unsigned self_;
-  unsigned next_peer_ = 0;  ///< peer whose ring is served first, in rotation
+  unsigned next_peer_ = 0;  ///< number of the shard whose ring is served first, in rotation
   bool helped_ = false;
-  PollPolicy* policy_ = nullptr;  ///< policy of this shard; other shards wake it
+  PollPolicy* policy_ = nullptr;  ///< poll policy of this shard; other shards wake it
   std::atomic<std::uint64_t> handed_over_{0};
   std::atomic<std::uint64_t> dropped_{0};
 };
@@ -109,8 +110,8 @@ class RssSteering {
 
   std::array<Port*, 2> ports_;
   std::vector<std::unique_ptr<ShardPorts>> shards_;
-  std::vector<Ring> received_;     ///< indexed by ring_index: packets for `to` that `from` polled
-  std::vector<Ring> transmitted_;  ///< indexed by ring_index: packets that `to` sends for `from`
+  std::vector<Ring> received_;     ///< rings with packets for shard `to` that shard `from` polled, by ring_index()
+  std::vector<Ring> transmitted_;  ///< rings with packets of shard `from` that shard `to` transmits, by ring_index()
 };
 
 }  // namespace sluice::dpdk
