@@ -56,7 +56,7 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
   return no_slot;
 }
 
-/// Finds a key that is not in its preferred slot.
+/// Finds a key that is not in its preferred slot, by linear probing.
 FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
   const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
   return at != no_slot ? slots_[at].index() : no_flow;
@@ -103,7 +103,7 @@ FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t
   return place != no_slot ? slots_[place].index() : no_flow;
 }
 
-/// Stores a key and fills its slot.
+/// Stores a key and fills the slot at `at`.
 inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {
   const bool is_short = keys_.put(index, key);
   slots_[at] = Slot{tag, (index + 1) | (is_short ? 0 : long_key)};
@@ -148,7 +148,8 @@ void FlowTable::erase_flow(FlowIndex index) noexcept {
   erase_flow(index, KeyTag{keys_.is_long(index) ? hash_(keys_.get(index)) : hash_(keys_.short_key(index))});
 }
 
-/// Compares indices instead of keys, because no two slots have the same index.
+/// Removes the connection last inserted for this flow. Compares indices instead of keys, because no two slots have the
+/// same index.
 void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
     const std::uint32_t at = (static_cast<std::uint32_t>(tag) + step) & mask_;

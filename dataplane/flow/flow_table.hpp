@@ -10,7 +10,7 @@
 
 namespace sluice::flow {
 
-/// Index of a flow in its slab; `no_flow` if there is none.
+/// Index of a flow in its slab; `no_flow` states that there is none.
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
@@ -85,7 +85,7 @@ class FlowTable {
   /// Slot of the table; all zero if empty.
   struct Slot {
     std::uint32_t tag = 0;         ///< hash of the key; its low bits are the preferred slot
-    std::uint32_t index_plus = 0;  ///< index of the flow + 1, combined with long_key
+    std::uint32_t index_plus = 0;  ///< index of the flow + 1, with the bit long_key if the key is IPv6
 
     [[nodiscard]] FlowIndex index() const noexcept { return (index_plus & ~long_key) - 1; }
     [[nodiscard]] bool is_long() const noexcept { return (index_plus & long_key) != 0; }
@@ -94,7 +94,7 @@ class FlowTable {
   };
 
   static constexpr std::uint32_t no_slot = 0xffffffffU;
-  static constexpr std::uint32_t long_key = 0x80000000U;  ///< set if the key is IPv6
+  static constexpr std::uint32_t long_key = 0x80000000U;  ///< bit of index_plus that is set if the key is IPv6
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
   template <typename Key>

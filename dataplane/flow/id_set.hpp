@@ -46,7 +46,8 @@ class IdSet {
   static std::uint32_t first(std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(std::countr_zero(bits)); }
 
   LazyArray<std::uint64_t> words_;
-  LazyArray<std::uint64_t> summary_;  ///< words that are not empty, and possibly some that became empty
+  /// Bit per word of ids: set if the word is not empty, and possibly if it became empty.
+  LazyArray<std::uint64_t> summary_;
 };
 
 }  // namespace sluice::flow

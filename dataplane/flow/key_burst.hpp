@@ -42,7 +42,8 @@ class KeyBurst {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// True if the key is not IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }
-  /// Return the key in its long or short form; the key must have that form.
+  /// Returns the words() of a key that is not IPv4; short_key() returns an IPv4 key. Requires that the key has that
+  /// form.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }
   [[nodiscard]] const ShortKey& short_key(std::size_t at) const noexcept { return short_[at]; }
   /// Returns the key in its full form, whichever form it has.
@@ -55,7 +56,7 @@ class KeyBurst {
   std::array<ShortKey, most> short_;
   std::array<std::array<std::uint64_t, 5>, most> long_;
   std::uint32_t size_ = 0;
-  std::uint32_t long_ones_ = 0;  ///< bit per key that is not IPv4
+  std::uint32_t long_ones_ = 0;  ///< bit per key of the burst, set if the key is not IPv4
 };
 
 }  // namespace sluice::flow

@@ -83,11 +83,11 @@ class KeyStore {
 
  private:
   static constexpr std::uint32_t word_bits = 64;
-  static constexpr std::size_t ports_at = 8;  ///< offset of the ports in a short key
+  static constexpr std::size_t ports_at = 8;  ///< offset of the ports in a ShortKey, bytes
 
   LazyArray<ShortKey> short_;
   LazyArray<FlowKey> long_;
-  LazyArray<std::uint64_t> is_long_;  ///< bit per index: its key is not IPv4
+  LazyArray<std::uint64_t> is_long_;  ///< bit per index, set if its key is not IPv4
 };
 
 }  // namespace sluice::flow

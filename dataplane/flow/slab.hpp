@@ -97,7 +97,7 @@ class Slab {
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
 
  private:
-  /// Half a cache line, because alignment to whole ones would waste up to 63 bytes per object.
+  /// Alignment of an object in bytes: half a cache line, because whole ones would waste up to 63 bytes per object.
   static constexpr std::size_t alignment = alignof(T) > 32 ? alignof(T) : 32;
   struct alignas(alignment) Place {
     std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];
@@ -109,7 +109,7 @@ class Slab {
 
   std::uint32_t capacity_;
   std::uint32_t size_ = 0;
-  std::uint32_t untouched_ = 0;  ///< first place that was never used
+  std::uint32_t untouched_ = 0;  ///< index of the first place that was never used
   std::uint32_t free_ = none;    ///< head of the list of free places
   LazyArray<Place> places_;
   LazyArray<std::uint64_t> live_;

@@ -67,7 +67,8 @@ class TimerWheel {
   /// True if advance() has nothing to do yet. Cheap, because a polling thread asks many times per tick.
   [[nodiscard]] bool is_quiet(Instant now) const noexcept { return now < quiet_until_; }
 
-  /// Returns a time before which no timer is due; `never` if none is set. The result is later after advance(next()).
+  /// Returns a time before which no timer is due; `never` if none is set. After advance(next()) it returns a later
+  /// time.
   [[nodiscard]] Instant next() const noexcept {
     if (levels_ == 0) return never;
     return origin_ + Duration(static_cast<std::int64_t>(first_place().tick << shift_));
@@ -85,13 +86,14 @@ class TimerWheel {
   /// none.
   struct Node {
     std::uint32_t next_plus = 0;
-    std::uint32_t link_plus = 0;  ///< previous node, or the slot if this is the first; 0 if not set
-    std::uint32_t deadline = 0;   ///< low 32 bits of the tick at which it is due
-    std::uint32_t queued = 0;     ///< low 32 bits of its slot's tick; not after `deadline`
+    /// Previous node of the slot's list, or the slot if this node is the first; 0 if the timer is not set.
+    std::uint32_t link_plus = 0;
+    std::uint32_t deadline = 0;  ///< low 32 bits of the tick at which the timer is due
+    std::uint32_t queued = 0;    ///< low 32 bits of the tick of the timer's slot; not after `deadline`
   };
   static_assert(sizeof(Node) == 16);
 
-  /// Slot of a level, numbered over all levels, and the tick at which it is due.
+  /// Slot of a level, numbered over all levels, and the tick at which the slot is due.
   struct Place {
     std::uint32_t number;
     std::uint64_t tick;
@@ -104,13 +106,13 @@ class TimerWheel {
     if (at <= origin_) return 0;
     return ((static_cast<std::uint64_t>((at - origin_).count()) - 1) >> shift_) + 1;
   }
-  /// Returns the low bits of a tick, limited to between the next tick and 2^31 ahead.
+  /// Returns the low 32 bits of a tick, limited to between the next tick and 2^31 ticks ahead.
   [[nodiscard]] std::uint32_t near_tick(std::uint64_t tick) const noexcept {
     if (tick <= present_) return static_cast<std::uint32_t>(present_ + 1);
     const std::uint64_t ahead = tick - present_;
     return static_cast<std::uint32_t>(present_ + (ahead < 0x7fffffffU ? ahead : 0x7fffffffU));
   }
-  /// Returns all 64 bits of a tick that is not before the present one.
+  /// Returns all 64 bits of the tick with these low bits, which is not before the present one.
   [[nodiscard]] std::uint64_t whole_tick(std::uint32_t low) const noexcept {
     return present_ + (low - static_cast<std::uint32_t>(present_));
   }
@@ -213,12 +215,12 @@ class TimerWheel {
 
   Instant origin_;
   unsigned shift_;
-  std::uint32_t levels_ = 0;   ///< bit per level that holds a timer
-  std::uint64_t present_ = 0;  ///< tick up to which everything has fired, except the unfinished slot
+  std::uint32_t levels_ = 0;   ///< bit per level, set if the level holds a timer
+  std::uint64_t present_ = 0;  ///< tick up to which all timers have fired, except those of an unfinished slot
   Instant quiet_until_;        ///< time before which advance() does nothing; the minimum while a slot is unfinished
   std::uint32_t unfinished_ = none;
   std::uint32_t size_ = 0;
-  std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot that holds a timer
+  std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot, set if the slot holds a timer
   std::array<std::uint32_t, level_count * slots> heads_{};
   LazyArray<Node> nodes_;
 };
