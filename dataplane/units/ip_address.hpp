@@ -47,7 +47,7 @@ struct IpAddress {
 /// Address block such as 10.45.0.0/16.
 struct IpPrefix {
   IpAddress address;
-  std::uint8_t length = 0;  ///< bits of the 128-bit mapped form, 0 to 128
+  std::uint8_t length = 0;  ///< number of fixed bits in the 128-bit mapped form, 0 to 128
 
   /// Parses "10.0.0.0/8" or "2001:db8::/32"; host bits must be zero. Returns nothing if malformed.
   [[nodiscard]] static std::optional<IpPrefix> parse(std::string_view text);

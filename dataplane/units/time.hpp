@@ -21,7 +21,7 @@ struct Timeline {
 /// Point in time; monotonic, with an arbitrary origin.
 using Instant = Timeline::time_point;
 
-/// Later than every event: a deadline that is not set.
+/// Deadline that is not set: an instant later than every event.
 inline constexpr Instant never = Instant::max();
 
 /// Returns seconds as a floating-point number, for control laws and printing.
