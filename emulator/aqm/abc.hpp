@@ -15,6 +15,7 @@ namespace sluice::emulator {
 struct AbcParameters {
   double eta = 0.98;                                ///< target share of the link's capacity (η), 0 < η <= 1
   Duration delta = std::chrono::milliseconds(133);  ///< time in which a queue is to be drained (δ), > 0
+
   /// Delay that is not counted as queueing (dt), because the link sends in batches; >= 0.
   Duration delay_threshold = std::chrono::milliseconds(20);
   Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
@@ -60,7 +61,7 @@ class AbcControl {
   std::optional<Rate> capacity_;
   RecentBytes offered_;
   RecentBytes sent_;
-  double tokens_ = 0;  ///< accelerate marks saved, up to a bound
+  double tokens_ = 0;  ///< number of accelerate marks saved, up to a bound
 };
 
 /// An ABC router's FIFO queue before a line of constant rate, with tail drop.

@@ -13,7 +13,7 @@ namespace sluice::emulator {
 struct CodelParameters {
   Duration target = std::chrono::milliseconds(5);      ///< target delay of the standing queue, > 0
   Duration interval = std::chrono::milliseconds(100);  ///< sliding window, a worst-case round trip time, > 0
-  Bytes max_packet{1514};                              ///< backlog up to which a queue counts as not standing
+  Bytes max_packet{1514};                              ///< backlog in bytes up to which a queue counts as not standing
   bool ecn = false;                                    ///< true: ECN-capable packets are marked instead of dropped
 };
 
@@ -63,7 +63,7 @@ class CodelControl {
   [[nodiscard]] static const Queued* address_of(const std::optional<Item>& packet) {
     return packet ? &*packet : nullptr;
   }
-  /// Marks the packet and returns true, or drops it and returns false.
+  /// Marks the packet with ECN and returns true, or drops it and returns false.
   template <typename Item, typename Drop, typename Mark>
   bool notify(Item& packet, Drop& drop, Mark& mark) {
     if (parameters_.ecn && mark_congestion(packet.packet)) {
@@ -78,7 +78,7 @@ class CodelControl {
   bool standing(const Queued* packet, Bytes backlog, Instant now);
   /// Enters the dropping state.
   void begin_dropping(Instant now);
-  /// Returns the next drop time: `from` plus interval / sqrt(count).
+  /// Returns the time of the next drop: `from` plus interval / sqrt(count).
   [[nodiscard]] Instant control_law(Instant from) const;
 
   CodelParameters parameters_;
@@ -86,8 +86,8 @@ class CodelControl {
   std::optional<Instant> first_above_;
   bool dropping_ = false;         ///< true in the dropping state
   Instant drop_next_{};           ///< time of the next drop
-  std::uint32_t count_ = 0;       ///< drops in this dropping state
-  std::uint32_t last_count_ = 0;  ///< count_ when this dropping state began
+  std::uint32_t count_ = 0;       ///< number of drops in this dropping state
+  std::uint32_t last_count_ = 0;  ///< value of count_ when this dropping state began
 };
 
 /// A FIFO queue under CoDel (RFC 8289).

@@ -19,10 +19,12 @@ struct DualPi2Parameters {
   double alpha = 0.16;                               ///< gain on the distance from the target, Hz, > 0
   double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
   double coupling = 2;                               ///< coupling factor (k), >= 1
+
   /// Delay above which a packet of the L queue is marked, > 0. A link that sends at intervals needs more than one
   /// interval.
   Duration step = std::chrono::milliseconds(1);
   Duration shift = std::chrono::milliseconds(30);  ///< head start of the L queue in the time-shifted FIFO, >= 0
+
   /// L backlog up to which the step does not mark; with two in both queues together, there are no marks or drops.
   Bytes max_packet{1514};
 };
@@ -32,7 +34,7 @@ struct DualPi2Parameters {
 /// event, as with recur().
 class DualPi2Control {
  public:
-  /// What happens to a packet.
+  /// Decision about a packet: send it unchanged, mark it with ECN, or drop it.
   enum class Verdict : std::uint8_t { pass, mark, drop };
 
   /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
@@ -56,7 +58,7 @@ class DualPi2Control {
 
   DualPi2Parameters parameters_;
   double base_ = 0;               ///< base probability p'
-  Duration before_{};             ///< delay at the last update
+  Duration before_{};             ///< queueing delay at the last update
   std::optional<Instant> next_;   ///< time of the next update; empty before the first packet
   double scalable_sum_ = 0;       ///< sum of the marking probabilities of the L queue
   double scalable_drop_sum_ = 0;  ///< sum of the drop probabilities of the L queue at overload

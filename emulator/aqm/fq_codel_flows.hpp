@@ -95,7 +95,7 @@ class FqCodelFlows {
     explicit Flow(const CodelParameters& parameters) : control(parameters) {}
     Ring<Item> queue;
     Bytes bytes;
-    Bytes deficit;  ///< bytes that it may still send this round
+    Bytes deficit;  ///< bytes that the flow's queue may still send in this round
     CodelControl control;
     bool active = false;  ///< true while it is on a list
   };

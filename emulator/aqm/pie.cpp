@@ -13,7 +13,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Bounds of the sum of probabilities since the last drop: none below the first, certain at the second (RFC 8033
+/// Sum of probabilities since the last drop below which nothing is dropped; above max_sum a drop is certain (RFC 8033
 /// section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;

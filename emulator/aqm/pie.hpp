@@ -12,11 +12,12 @@ namespace sluice::emulator {
 struct PieParameters {
   Duration target = std::chrono::milliseconds(15);   ///< target delay (QDELAY_REF), > 0
   Duration tupdate = std::chrono::milliseconds(15);  ///< time between two updates of the probability, > 0
+
   /// Burst allowance: time without drops after the queue becomes congested, >= 0.
   Duration max_burst = std::chrono::milliseconds(150);
   double alpha = 0.125;    ///< gain on the distance from the target, Hz, > 0
   double beta = 1.25;      ///< gain on the change of the delay, Hz, > 0
-  Bytes max_packet{1514};  ///< packet size; nothing is dropped if at most two of them wait
+  Bytes max_packet{1514};  ///< size of a full packet; nothing is dropped if at most two of them wait
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped, up to a probability of 0.1
 };
 
@@ -45,9 +46,9 @@ class PieQueue final : public QueueDiscipline {
   Ring<Queued> queue_;
   double probability_ = 0;
   double sum_ = 0;         ///< sum of the probabilities since the last drop
-  Duration before_{};      ///< delay at the last update
+  Duration before_{};      ///< queueing delay at the last update
   Duration burst_left_{};  ///< remaining time of the burst allowance
-  Instant next_ = never;   ///< time of the next update; `never` before the first packet
+  Instant next_ = never;   ///< time of the next update of the probability; `never` before the first packet
 };
 
 }  // namespace sluice::emulator

@@ -15,7 +15,7 @@ namespace sluice::emulator {
 struct DisciplineCounters {
   std::uint64_t arrived = 0;        ///< packets that arrived, dropped ones included
   std::uint64_t departed = 0;       ///< packets sent
-  std::uint64_t dropped_full = 0;   ///< packets that found the queue full, or were evicted for one
+  std::uint64_t dropped_full = 0;   ///< packets that found the queue full, or were evicted for an arriving packet
   std::uint64_t dropped_early = 0;  ///< packets that active queue management dropped before the queue was full
   std::uint64_t marked = 0;         ///< packets marked with ECN instead of dropped
   Duration waited{};                ///< sum of the waiting times of departed packets
@@ -25,7 +25,7 @@ struct DisciplineCounters {
 
 /// Limits of a queue; 0: unlimited.
 struct QueueLimit {
-  Bytes bytes;  ///< sum of line_size of the queued packets
+  Bytes bytes;  ///< limit of the sum of line_size over the queued packets
   std::uint32_t packets = 0;
 };
 
@@ -47,7 +47,7 @@ class QueueDiscipline {
   QueueDiscipline(const QueueDiscipline&) = delete;
   QueueDiscipline& operator=(const QueueDiscipline&) = delete;
 
-  /// Handles an arriving packet; it, or others, may be dropped.
+  /// Handles an arriving packet; that packet or others may be dropped.
   virtual void enqueue(packet::Packet packet, Instant now) = 0;
   /// Returns the next packet to be sent; empty if there is none. Packets may be dropped here first.
   [[nodiscard]] virtual packet::Packet dequeue(Instant now) = 0;
@@ -57,7 +57,7 @@ class QueueDiscipline {
   [[nodiscard]] const DisciplineCounters& counters() const { return counters_; }
 
  protected:
-  /// Counts a packet that enters the queue.
+  /// Counts a packet that enters the queue, and adds it to the queue's totals.
   void came(const packet::Packet& packet) {
     ++counters_.arrived;
     ++packets_;

@@ -10,7 +10,8 @@ namespace sluice::emulator {
 
 /// Parameters of RED. Thresholds apply to the average queue in bytes, as line_size counts them.
 struct RedParameters {
-  Bytes min_threshold;  ///< average below which nothing is dropped, >= 0
+  Bytes min_threshold;  ///< average queue below which nothing is dropped, >= 0
+
   /// Average from which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
   Bytes max_threshold;
   double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
@@ -18,8 +19,9 @@ struct RedParameters {
   Bytes mean_packet{1000};       ///< packet size for the decay of the average while the line is idle, > 0
   double bytes_per_second = 0;   ///< rate of the line, for the decay while it is idle; > 0
   bool ecn = false;              ///< true: ECN-capable packets are marked instead of dropped below max_threshold
-  /// true: packets are also marked, not dropped, above max_threshold while the buffer has space (Gerla et al., footnote
-  /// 7).
+
+  /// True if packets are also marked, not dropped, above max_threshold while the buffer has space (Gerla et al.,
+  /// footnote 7).
   bool mark_above_max = false;
 };
 
@@ -35,7 +37,7 @@ class RedQueue final : public QueueDiscipline {
   [[nodiscard]] double average() const { return average_; }
 
  private:
-  /// What happens to an arriving packet; `notify` is a mark, or a drop without ECN.
+  /// Decision about an arriving packet: accept, notify the sender (by a mark, or a drop without ECN), or drop.
   enum class Verdict : std::uint8_t { take, notify, drop };
   void follow(Instant now);
   Verdict judge();
@@ -45,8 +47,8 @@ class RedQueue final : public QueueDiscipline {
   Random random_;
   Ring<Queued> queue_;
   double average_ = 0;       ///< average queue, bytes
-  std::int64_t count_ = -1;  ///< packets since the last mark or drop; −1 below min_threshold
-  Instant idle_since_{};     ///< when the queue became empty
+  std::int64_t count_ = -1;  ///< number of packets since the last mark or drop; −1 below min_threshold
+  Instant idle_since_{};     ///< time at which the queue became empty
 };
 
 }  // namespace sluice::emulator

@@ -14,8 +14,8 @@ namespace sluice::emulator {
 /// 64-bit hash of addresses and ports.
 class RoundRobinQueue final : public QueueDiscipline {
  public:
-  /// Creates an empty queue. `quantum` is the number of bytes (line_size) that a flow may send per round; with at least
-  /// the largest frame, every round sends something.
+  /// Creates an empty queue. `quantum` is the number of bytes (line_size) that a flow may send per round. If it is at
+  /// least the largest frame, every round sends something.
   explicit RoundRobinQueue(const QueueLimit& limit, Bytes quantum = Bytes(1514)) : limit_(limit), quantum_(quantum) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
@@ -27,7 +27,7 @@ class RoundRobinQueue final : public QueueDiscipline {
   struct Flow {
     Ring<Queued> queue;
     Bytes bytes;
-    Bytes deficit;  ///< bytes that it may still send this round
+    Bytes deficit;  ///< bytes that the flow may still send in this round
   };
   using Flows = std::unordered_map<std::uint64_t, Flow>;
   /// Drops the newest packet of the flow with most bytes.

@@ -18,10 +18,10 @@ namespace {
 constexpr int mac_hs_header_bits = 21;
 constexpr int pdu_bits = 320;
 
-/// Transport block bits of CQI 0 … 22, equal for every category.
+/// Transport block sizes in bits of CQI 0 … 22, equal for every category.
 constexpr std::array<int, 23> common{0,    137,  173,  233,  317,  377,  461,  650,  792,  931,  1262, 1483,
                                      1742, 2279, 2583, 3319, 3565, 4189, 4664, 5287, 5887, 6554, 7168};
-/// Transport block bits of CQI 23 … 30 of one category.
+/// Transport block sizes in bits of CQI 23 … 30 of one category.
 using Top = std::array<int, 8>;
 constexpr Top category_1_to_6{7168, 7168, 7168, 7168, 7168, 7168, 7168, 7168};
 constexpr Top category_7_and_8{9719, 11418, 14411, 14411, 14411, 14411, 14411, 14411};
@@ -63,25 +63,25 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// Returns the change of the formula's x per dB at a CQI.
+/// Returns the change per dB of x, the variable of the block error rate formula, at a CQI.
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }
 
-/// Slopes of all CQIs, computed once.
+/// Slopes of the block error rate formula at all CQIs, computed once.
 const auto slopes = [] {
   std::array<double, max_cqi + 1> all{};
   for (int cqi = 1; cqi <= max_cqi; ++cqi) all[static_cast<std::size_t>(cqi)] = slope_of(cqi);
   return all;
 }();
 
-/// Returns the SNR in dB at which the formula's x is 0. The constant 17.30 is the paper's 5.26 plus 10·log10(16) =
-/// 12.04 dB, because our SNR is before despreading.
+/// Returns the SNR in dB at which x, the variable of the block error rate formula, is 0. The constant 17.30 is the
+/// paper's 5.26 plus 10·log10(16) = 12.04 dB, because our SNR is before despreading.
 double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }
 
-/// Returns the error rate at the formula's x, written as (e^x + 1)^(−1/0.7).
+/// Returns the block error rate at x, the variable of its formula, written as (e^x + 1)^(−1/0.7).
 double rate_of(double x) {
   return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // because e^x overflows above
 }

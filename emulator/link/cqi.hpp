@@ -87,8 +87,8 @@ class Receptions {
   /// Linear map from SNR to a position in the table, for one CQI.
   struct Line {
     double slope = 0;    ///< table positions per dB
-    double lowest = 0;   ///< position of 0 dB minus the error
-    double further = 0;  ///< distance to the next position above 0 dB plus the error
+    double lowest = 0;   ///< table position of 0 dB minus the error
+    double further = 0;  ///< distance to the next table position above 0 dB plus the error
   };
   /// Returns the error rate at a position of the table, limited to `least` … `most`.
   [[nodiscard]] double rate_at(double place, int least, int most) const {
@@ -96,7 +96,7 @@ class Receptions {
   }
 
   std::array<Line, max_cqi + 1> lines_{};
-  std::array<double, steps + 3> rates_{};  ///< error rates in descending order: 1, those at the steps, 0
+  std::array<double, steps + 3> rates_{};  ///< error rates in descending order: 1, the rates at the table's steps, 0
 };
 
 }  // namespace sluice::emulator::link

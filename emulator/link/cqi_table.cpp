@@ -15,7 +15,7 @@
 namespace sluice::emulator::link {
 namespace {
 
-/// Bits per modulation symbol, and information bits per 1024 coded bits, of one CQI.
+/// Row of a CQI table: bits per modulation symbol, and information bits per 1024 coded bits.
 struct Row {
   int modulation;
   int code_rate;
@@ -85,8 +85,9 @@ double bound_db(const Row& row) {
   return 10 * std::log10(std::exp2(row.modulation * row.code_rate / 1024.0) - 1);
 }
 
-/// Returns the threshold of a row. Rows of the other tables have efficiencies of the first one, except some at their
-/// ends. Those have the distance to Shannon's bound of the nearest row of the first table.
+/// Returns the SNR in dB at which 10 % of the blocks of a CQI are lost. Rows of the other tables have efficiencies of
+/// the first one, except some at their ends. Those have the distance to Shannon's bound of the nearest row of the first
+/// table.
 double threshold_of(const Row& row) {
   const auto bits = [](const Row& of) { return of.modulation * of.code_rate; };
   for (std::size_t i = 0; i < qam64.size(); ++i) {
@@ -106,7 +107,7 @@ double spectral_efficiency(CqiTable table, int cqi) {
 
 namespace {
 
-/// Thresholds of all tables and CQIs, computed once.
+/// SNR thresholds in dB of all tables and CQIs, computed once.
 const auto thresholds = [] {
   std::array<std::array<double, max_table_cqi>, 3> all{};
   for (std::size_t t = 0; t < all.size(); ++t)

@@ -6,9 +6,9 @@ namespace sluice::emulator::link {
 
 /// CQI tables of LTE and NR: modulation and code rate of 15 CQIs.
 enum class CqiTable : std::uint8_t {
-  qam64,     ///< up to 64QAM: TS 36.213 table 7.2.3-1, TS 38.214 table 5.2.2.1-2
-  qam256,    ///< up to 256QAM: TS 36.213 table 7.2.3-2, TS 38.214 table 5.2.2.1-3
-  qam64_low  ///< up to 64QAM for low spectral efficiency: TS 38.214 table 5.2.2.1-4
+  qam64,     ///< table for up to 64QAM: TS 36.213 table 7.2.3-1, TS 38.214 table 5.2.2.1-2
+  qam256,    ///< table for up to 256QAM: TS 36.213 table 7.2.3-2, TS 38.214 table 5.2.2.1-3
+  qam64_low  ///< table for up to 64QAM with low spectral efficiency: TS 38.214 table 5.2.2.1-4
 };
 
 /// Highest CQI of LTE and NR.
@@ -21,11 +21,11 @@ inline constexpr int max_table_cqi = 15;
 /// Efficiencies beyond its table are reconstructed: they keep the nearest one's distance to Shannon's bound, 2.6 dB
 /// below and 3.2 dB above. Throws std::out_of_range unless 1 <= cqi <= 15.
 [[nodiscard]] double threshold_db(CqiTable table, int cqi);
-/// Returns the highest CQI whose threshold is at most `snr_db`; 0 (out of range) if it is below all.
+/// Returns the highest CQI whose SNR threshold is at most `snr_db`; 0 (out of range) if there is none.
 [[nodiscard]] int table_cqi_of(CqiTable table, double snr_db);
-/// Returns the probability that a block of this CQI is lost at `snr_db`. The curve is logistic, with 10 % at the
-/// threshold. Its steepness is that of a turbo code of some thousand bits: from 90 % to 1 % in 1.7 dB. Reconstructed,
-/// as the threshold is.
+/// Returns the probability that a block of this CQI is lost at `snr_db`. The curve is logistic, with 10 % at
+/// threshold_db(). Its steepness is that of a turbo code of some thousand bits: from 90 % to 1 % in 1.7 dB. The curve
+/// is reconstructed, as the threshold is.
 [[nodiscard]] double table_error_rate(CqiTable table, double snr_db, int cqi);
 
 /// Returns the bits that `resource_blocks` of 12 subcarriers and 14 symbols carry. `overhead` (0 … 1) is the share of

@@ -13,7 +13,7 @@ struct HarqParameters {
   /// Number of processes, 1 … 64. Process k owns the TTIs n with n mod processes = k, so a retransmission comes
   /// `processes` TTIs after the last attempt. HSDPA: 6 (12 ms), LTE: 8, NR: 16.
   std::uint32_t processes = 6;
-  /// Transmissions of a block in all, 1 … 16; after the last failure it is given up.
+  /// Largest number of transmissions of a block, 1 … 16; after the last failure it is given up.
   std::uint32_t transmissions = 3;
   /// true: Chase combining, linear SNRs of the attempts add up; false: each attempt counts alone.
   bool combining = true;
@@ -23,17 +23,17 @@ struct HarqParameters {
 struct HarqBlock {
   std::uint64_t tsn = 0;            ///< transmission sequence number: 0, 1, 2 … per UE
   Bytes size;                       ///< bytes that the block carries on the air
-  std::uint32_t units = 1;          ///< number of resource blocks used, or 1
-  std::uint8_t cqi = 0;             ///< CQI of its coding; retransmissions keep it
+  std::uint32_t units = 1;          ///< number of resource blocks that the block uses, or 1
+  std::uint8_t cqi = 0;             ///< CQI for which the block is coded; retransmissions keep it
   std::uint32_t transmissions = 0;  ///< transmissions so far
-  double snr = 0;                   ///< combined SNR so far, linear
+  double snr = 0;                   ///< sum of the SNRs of the attempts so far, linear
 };
 
 /// Outcome of one transmission of a block.
 enum class HarqOutcome : std::uint8_t {
   received,
-  again,    ///< not received; retransmitted `processes` TTIs later
-  given_up  ///< not received, and no attempt is left
+  again,    ///< the block was not received and is retransmitted `processes` TTIs later
+  given_up  ///< the block was not received, and no attempt is left
 };
 
 /// The hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data. They
@@ -80,7 +80,7 @@ class Harq {
     std::uint64_t due = idle;  ///< TTI of the retransmission
     HarqBlock block;
   };
-  /// Adds the SNR of an attempt to that of the block.
+  /// Adds the SNR of an attempt to the combined SNR of the block.
   void combine(HarqBlock& block, double snr_db) const;
   /// Converts a linear SNR to dB.
   [[nodiscard]] static double in_db(double linear);

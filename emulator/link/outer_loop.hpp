@@ -5,8 +5,8 @@
 namespace sluice::emulator::link {
 
 /// Outer loop link adaptation: an offset on the reported SNR that keeps the loss of first transmissions at a target.
-/// Each received block raises it by Δ · target / (1 − target), each lost one lowers it by Δ. Sources: Sampath, Kumar
-/// and Holtzman, VTC 1997 (power control); Pedersen et al., VTC Fall 2007 (LTE CQIs). An outcome is known one
+/// Each received block raises the offset by Δ · target / (1 − target), each lost one lowers it by Δ. Sources: Sampath,
+/// Kumar and Holtzman, VTC 1997 (power control); Pedersen et al., VTC Fall 2007 (LTE CQIs). An outcome is known one
 /// hybrid-ARQ round trip later. Pure: no clock, no randomness.
 class OuterLoop {
  public:
@@ -28,13 +28,13 @@ class OuterLoop {
   void sent(bool received, bool can_rise, bool can_fall);
 
  private:
-  /// Effect of a block's outcome on the offset.
+  /// Effect of a block's outcome on the SNR offset.
   enum class Outcome : std::uint8_t { none, raises, lowers };
 
-  double raise_db_;  ///< increase of the offset per received block
+  double raise_db_;  ///< increase of the SNR offset per received block, dB
   double offset_db_ = 0;
   std::uint64_t ttis_ = 0;
-  Outcome outcomes_[round_trip]{};  ///< pending outcomes by TTI modulo the round trip
+  Outcome outcomes_[round_trip]{};  ///< outcomes that are not applied yet, by TTI modulo the round trip
 };
 
 }  // namespace sluice::emulator::link

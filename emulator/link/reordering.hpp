@@ -9,7 +9,7 @@ namespace sluice::emulator::link {
 
 /// Parameters of the reordering queue.
 struct ReorderingParameters {
-  std::uint32_t window = 64;                             ///< blocks held out of order, 1 … 4096
+  std::uint32_t window = 64;                             ///< largest number of blocks held out of order, 1 … 4096
   Duration stall_timer = std::chrono::milliseconds(25);  ///< T1: longest time a gap delays the blocks behind it, > 0
 };
 

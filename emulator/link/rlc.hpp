@@ -9,7 +9,7 @@
 
 namespace sluice::emulator::link {
 
-/// PolicySettings of blocks that the layers below lost.
+/// Treatment of blocks that the layers below have lost.
 enum class RlcMode : std::uint8_t {
   unacknowledged,  ///< no retransmission: packets with a missing byte are lost
   acknowledged     ///< lost ranges are retransmitted
@@ -65,7 +65,7 @@ class Rlc {
   /// A missing range and its retransmission state.
   struct Missing {
     RlcRange range;
-    Instant ready = never;       ///< earliest retransmission; `never` while it is in flight
+    Instant ready = never;       ///< time of the earliest retransmission; `never` while one is in flight
     std::uint32_t attempts = 0;  ///< retransmissions so far
   };
   /// Removes [range) from the missing ranges. Returns the largest number of retransmissions among the removed parts.

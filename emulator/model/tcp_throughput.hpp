@@ -6,9 +6,9 @@ namespace sluice::emulator {
 
 /// A bottleneck with a varying rate, as in the throughput model of the SMVS paper.
 struct VaryingLink {
-  std::vector<double> packets_per_s;  ///< rate of each interval in order (b_i), ≥ 0; not empty
-  double round_trip_s = 0.1;          ///< two-way propagation delay (τ), > 0
-  double buffer_packets = 15;         ///< buffer size (B), > 0
+  std::vector<double> packets_per_s;  ///< rate of each interval in order (b_i), packets/s, ≥ 0; not empty
+  double round_trip_s = 0.1;          ///< two-way propagation delay (τ), seconds, > 0
+  double buffer_packets = 15;         ///< size of the buffer in front of the link (B), packets, > 0
 };
 
 /// Returns the number of intervals at whose start the rate falls far enough for a retransmission timeout without loss.

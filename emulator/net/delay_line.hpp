@@ -26,16 +26,17 @@ struct DelayLineConfig {
   Duration delay{};  ///< propagation delay, >= 0
   Rate rate;         ///< rate of the line for line_size bytes; zero: infinite
   Bytes buffer;      ///< limit of the packets waiting for the line, without the one being sent; 0: unlimited
+
   /// Largest random deviation of a packet's delay in both directions, uniformly drawn, 0 … delay. Packets never
   /// overtake each other.
   Duration jitter{};
-  std::vector<DelayStep> steps = {};  ///< delay changes in time order; packets keep their order
+  std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; packets keep their order
 };
 
 /// Cumulative counters of a line.
 struct LineCounters {
   std::uint64_t packets = 0;  ///< packets received
-  std::uint64_t bytes = 0;    ///< line_size of the packets received
+  std::uint64_t bytes = 0;    ///< sum of line_size over the packets received
   std::uint64_t dropped = 0;  ///< packets dropped because the buffer was full
 };
 
@@ -79,9 +80,9 @@ class DelayLine final : public Element, public EventTarget {
   std::size_t step_ = 0;  ///< number of delay steps that have passed
   Element* next_;
   Ring<InFlight> in_flight_;  ///< packets on the line by arrival time; one event of the loop serves all
-  bool armed_ = false;        ///< true if that event is set
+  bool armed_ = false;        ///< true if the event of the next arrival is set
   Instant line_free_{};       ///< end of the last transmission
-  Ring<Waiting> waiting_;     ///< packets waiting for the line when the last one arrived
+  Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the last one arrived
   Bytes waiting_bytes_;       ///< sum of the sizes in waiting_
   LineCounters counters_;
 };

@@ -8,7 +8,8 @@ namespace sluice::emulator {
 namespace {
 
 constexpr std::size_t frame_size = 60;
-constexpr std::size_t type_at = 12;  ///< offset of the EtherType
+constexpr std::size_t type_at = 12;  ///< offset of the EtherType in the frame
+
 /// IEEE Std 802 local experimental EtherType 1, followed by "SLEM".
 constexpr std::array<std::uint8_t, 6> head = {0x88, 0xb5, 0x53, 0x4c, 0x45, 0x4d};
 constexpr std::size_t ue_at = type_at + head.size();

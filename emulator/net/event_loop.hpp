@@ -39,7 +39,7 @@ class EventLoop {
   }
 
  private:
-  /// Removes the front if it is an event that has run.
+  /// Removes the front of the event queue if it is an event that has run.
   void drop_spent() {
     if (!spent_) return;
     spent_ = false;
@@ -47,8 +47,8 @@ class EventLoop {
   }
 
   EventQueue events_;
-  bool spent_ = false;       ///< true if the front has run or is running; the next event set replaces it
-  std::uint64_t order_ = 0;  ///< number of events set so far
+  bool spent_ = false;  ///< true if the front of the event queue has run or is running; the next event set replaces it
+  std::uint64_t order_ = 0;  ///< number of events set so far, which orders events of one instant
   Instant now_{};
 };
 

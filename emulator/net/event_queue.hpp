@@ -36,7 +36,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return events_.empty(); }
   // The following functions require !empty().
   [[nodiscard]] const Event& front() const { return events_.front(); }
-  /// Replaces the front, in place of pop() and push().
+  /// Replaces the earliest event by `event`; equals pop() and push(), but is faster.
   void replace_front(const Event& event) { sink(event); }
   void pop() {
     const Event last = events_.back();
@@ -59,7 +59,7 @@ class EventQueue {
  private:
   static constexpr std::size_t children = 4;
 
-  /// Inserts an event from the root downwards; the front is free.
+  /// Inserts an event from the heap's root downwards; the place of the front is free.
   void sink(const Event& event) {
     std::size_t hole = 0;
     for (std::size_t first = 1; first < events_.size(); first = hole * children + 1) {
@@ -70,7 +70,7 @@ class EventQueue {
     }
     events_[hole] = event;
   }
-  /// Returns the earliest child from index `first` on.
+  /// Returns the index of the earliest of the four siblings from index `first` on.
   [[nodiscard]] std::size_t earliest(std::size_t first) const {
     const std::size_t end = std::min(first + children, events_.size());
     std::size_t least = first;

@@ -36,8 +36,8 @@ struct ImpairmentCounters {
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t delayed = 0;    ///< packets delayed by a jump
-  std::uint64_t no_buffer = 0;  ///< copies that failed because the pool was exhausted
+  std::uint64_t delayed = 0;    ///< packets that a delay jump delayed
+  std::uint64_t no_buffer = 0;  ///< packet copies that failed because the pool was exhausted
 };
 
 /// A wire with random loss, duplication, reordering, corruption and delay jumps, from a seeded generator. Packets keep
@@ -60,10 +60,10 @@ class Impairment final : public Element, public EventTarget {
     Instant due{};
     std::uint64_t order = 0;
   };
-  /// True if `a` leaves after `b`.
+  /// True if `a` is due after `b`; of packets due at the same time, the one held later.
   static bool later(const Held& a, const Held& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; }
   void duplicate(const packet::Packet& packet, Instant now);
-  /// Forwards a packet in order, delayed by a jump if one is active.
+  /// Forwards a packet in order; a delay jump that is active delays it.
   void pass(packet::Packet packet, Instant now);
   /// Keeps a packet until `due`.
   void hold(packet::Packet packet, Instant due);
@@ -79,7 +79,7 @@ class Impairment final : public Element, public EventTarget {
   Element* next_;
   std::vector<Held> held_;  ///< delayed packets as a heap, earliest first
   std::uint64_t order_ = 0;
-  Instant in_order_until_{};  ///< earliest departure of the next packet in order
+  Instant in_order_until_{};  ///< time before which no further packet leaves, because packets keep their order
   ImpairmentCounters counters_;
 };
 

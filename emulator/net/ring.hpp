@@ -44,8 +44,8 @@ class Ring {
     first_ = 0;
   }
 
-  std::vector<T> slots_;   ///< slots, a power of two in number
-  std::size_t first_ = 0;  ///< slot of the oldest element
+  std::vector<T> slots_;   ///< slots of the ring; their number is a power of two
+  std::size_t first_ = 0;  ///< index of the slot with the oldest element
   std::size_t size_ = 0;
 };
 

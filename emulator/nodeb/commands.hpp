@@ -15,9 +15,9 @@ namespace sluice::emulator {
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failure = 1;        ///< start or run failed
-inline constexpr int exit_configuration = 2;  ///< command line or scenario was refused
-inline constexpr int exit_skipped = 77;       ///< no run, because a trace is missing
-inline constexpr int exit_interrupted = 130;  ///< stopped by a signal before the end
+inline constexpr int exit_configuration = 2;  ///< exit code if the command line or the scenario was refused
+inline constexpr int exit_skipped = 77;       ///< exit code if nothing was run, because a trace is missing
+inline constexpr int exit_interrupted = 130;  ///< exit code if a signal stopped the program before the end
 
 /// True after SIGINT or SIGTERM.
 extern std::atomic<bool> stop_requested;
@@ -26,14 +26,14 @@ void catch_signals();
 
 struct RunOptions {
   std::string file;
-  std::string out;  ///< folder; empty: results are only printed
+  std::string out;  ///< folder for the results; empty: results are only printed
   unsigned seeds = 1;
   std::vector<std::string> traces;  ///< folders that contain traces
-  unsigned workers = 0;             ///< threads; 0: one per processor
-  std::vector<std::string> modes;   ///< modes to run; empty: the scenario's
+  unsigned workers = 0;             ///< number of threads; 0: one per processor
+  std::vector<std::string> modes;   ///< names of the modes to run; empty: those of the scenario
   std::string keep;                 ///< folder for finished runs; empty: they are not kept
   bool list = false;                ///< true to print the list of runs instead of running them
-  std::vector<std::size_t> only;    ///< numbers in that list to run; empty: all
+  std::vector<std::size_t> only;    ///< numbers of the runs to execute, from that list; empty: all
 };
 /// Runs an experiment in virtual time.
 [[nodiscard]] int command_run(const RunOptions& options);
@@ -49,7 +49,7 @@ struct VerifyOptions {
 struct LiveOptions {
   std::string file;
   std::string out;
-  std::string mode;    ///< mode; empty: the one that live_mode() returns
+  std::string mode;    ///< name of the mode; empty: the mode that live_mode() returns
   double seconds = 0;  ///< duration; 0: the scenario's
   bool check = false;  ///< true to check the scenario without running it
   std::vector<std::string> traces;

@@ -16,7 +16,7 @@
 
 namespace sluice::emulator {
 
-/// Text of a scenario and its runs.
+/// Text of a scenario, and the plan of its runs.
 struct LoadedExperiment {
   std::string text;
   Plan plan;

@@ -11,10 +11,10 @@ namespace sluice::emulator {
 
 /// A file that a run depends on.
 struct Input {
-  std::string name;    ///< name in the scenario; for another scenario its path from this one's folder
+  std::string name;    ///< name of the file in the scenario; for another scenario its path from this one's folder
   std::string sha256;  ///< digest of its bytes
   std::string text;    ///< content of a scenario; empty for a trace
-  std::string path;    ///< where it was found; not part of a result
+  std::string path;    ///< path at which the file was found; not part of a result
 };
 
 /// All files that the runs of a scenario depend on.
@@ -25,7 +25,7 @@ struct Inputs {
   std::vector<std::string> missing;  ///< traces that were not found
 };
 
-/// Reads the files of a plan. `text` is its scenario's. Throws std::runtime_error if one cannot be read.
+/// Reads the files of a plan. `text` is the text of its scenario. Throws std::runtime_error if one cannot be read.
 [[nodiscard]] Inputs inputs_of(const Plan& plan, const std::string& text, const TraceLibrary& traces);
 
 /// Returns all inputs as one text, which differs if any byte of an input differs.

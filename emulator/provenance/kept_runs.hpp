@@ -17,7 +17,8 @@ namespace sluice::emulator {
 /// Damaged files are ignored and their runs repeated. Thread-safe.
 class KeptRuns {
  public:
-  /// Opens the store. `identity` stands for the program and its inputs; `scenario` is the name of the plan.
+  /// Opens the folder of finished runs. `identity` stands for the program and its inputs; `scenario` is the name of the
+  /// plan.
   KeptRuns(std::filesystem::path folder, std::string identity, std::string scenario);
 
   /// Returns the file name of a run.

@@ -25,14 +25,14 @@ struct WrittenFile {
 
 /// Provenance of a result: all that is needed to repeat it.
 struct Provenance {
-  std::string clock = "virtual";  ///< "virtual", or "real" for runs that cannot be repeated
+  std::string clock = "virtual";  ///< kind of time of the runs: "virtual", or "real" for runs that cannot be repeated
   Build program;
-  std::vector<Machine> machines;  ///< machines on which the runs were run
+  std::vector<Machine> machines;  ///< machines on which the runs were executed
   Inputs inputs;
   std::uint32_t seeds_per_point = 1;
   std::vector<std::uint64_t> seeds;  ///< seeds of all runs
-  std::vector<std::string> modes;    ///< requested modes; empty: all of the scenario
-  std::vector<std::size_t> runs;     ///< requested run numbers; empty: all
+  std::vector<std::string> modes;    ///< names of the requested modes; empty: all of the scenario
+  std::vector<std::size_t> runs;     ///< numbers of the requested runs; empty: all
   std::vector<WrittenFile> files;
 };
 

@@ -22,12 +22,12 @@ class Fcds final : public Scheduler {
   [[nodiscard]] bool goes_by_quality() const override { return true; }
 
  private:
-  /// Channel statistics of one UE.
+  /// Channel statistics of one UE for FCDS.
   struct Quality {
     double mean = 0;      ///< mean quality P in dB
     double variance = 0;  ///< variance V in dB²
     double metric = 0;    ///< (x−P)/√V in the latest TTI
-    bool known = false;   ///< true once the UE has been in a TTI
+    bool known = false;   ///< true once the UE was a candidate in some TTI
   };
   /// Updates the statistics of a UE with its quality in this TTI.
   void follow(const Candidate& candidate);

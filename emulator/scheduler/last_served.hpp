@@ -5,7 +5,7 @@
 
 namespace sluice::emulator {
 
-/// When each UE was last served; schedulers use it to choose among equals.
+/// Records in which TTI each UE was last served; schedulers use it to choose among equals.
 class LastServed {
  public:
   /// Returns 0 if the UE was never served, otherwise its last TTI plus one. A smaller value means a longer wait.

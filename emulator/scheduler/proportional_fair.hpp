@@ -10,8 +10,8 @@ namespace sluice::emulator {
 
 /// What a UE's average receives in a TTI in which it is served; it receives 0 in every other TTI.
 enum class PfAverage : std::uint8_t {
-  carried,  ///< bytes that the block carried, 0 if it was lost (Jalali et al.; CLAMP's r with a window of 33)
-  granted   ///< rate at which it was served, whether used up or not (Window Regulator paper, κ = 1/window)
+  carried,  ///< adds the bytes that the block carried, 0 if it was lost (Jalali et al.; CLAMP's r with a window of 33)
+  granted  ///< adds the rate at which the UE was served, whether used up or not (Window Regulator paper, κ = 1/window)
 };
 
 /// Proportional fair scheduling (Jalali, Padovani and Pankaj, VTC 2000): serves argmax R/T, with T ← (1−1/a)·T +

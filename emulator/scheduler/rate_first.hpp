@@ -4,8 +4,8 @@
 
 namespace sluice::emulator {
 
-/// PF-RP (Chan and Ramjee, INFOCOM 2004): PF-SP's choice if its rate is at least that of PF's choice, otherwise PF's.
-/// So short flows go first only where that costs no capacity.
+/// PF-RP (Chan and Ramjee, INFOCOM 2004): chooses as PF-SP if that choice's rate is at least that of PF's choice,
+/// otherwise as PF. Short flows thus go first only if that costs no capacity.
 class RateFirst final : public Scheduler {
  public:
   /// Creates the scheduler; `window` of the averages in TTIs is 1/κ. Throws std::invalid_argument unless it is above 1.

@@ -12,11 +12,11 @@ namespace sluice::emulator {
 /// A UE from the scheduler's view at the start of a TTI.
 struct Candidate {
   std::uint32_t ue = 0;     ///< number of the UE in the cell
-  bool backlogged = false;  ///< true if it has something to send
-  Bytes capacity;           ///< bytes that the TTI would carry for it; 0: not eligible, because its CQI carries no PDU
-  double quality_db = 0;    ///< reported SNR for schedulers that use it, otherwise 0
+  bool backlogged = false;  ///< true if the UE has something to send
+  Bytes capacity;  ///< bytes that the TTI would carry for the UE; 0: not eligible, because its CQI carries no PDU
+  double quality_db = 0;    ///< reported SNR in dB for schedulers that use it, otherwise 0
   std::uint8_t cqi = 0;     ///< reported CQI, 0 for a channel without CQI
-  bool short_head = false;  ///< true if its next packet is of a short flow, where the queue knows
+  bool short_head = false;  ///< true if the UE's next packet is known to be of a short flow
 };
 
 /// Chooses which UE a TTI is allocated to. TTIs come in increasing order; a TTI in which no UE has data may be omitted.
@@ -58,7 +58,7 @@ struct SchedulerKind {
 /// Returns all kinds of schedulers.
 [[nodiscard]] std::span<const SchedulerKind> scheduler_kinds();
 
-/// Creates a scheduler by its name; null if the name is unknown. `window` is that of the averages in TTIs; "rr" and
+/// Creates a scheduler by its name; null if the name is unknown. `window` is the averaging window in TTIs; "rr" and
 /// "mci" have none.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
 
