@@ -9,8 +9,8 @@ namespace sluice::packet {
 
 static_assert(std::endian::native == std::endian::little, "written for x86-64");
 
-// Access to header fields. load_be/store_be convert between network byte order and a number; load/store copy memory
-// unchanged.
+// Access to header fields. load_be16() and store_be16() convert between network byte order and a number; load16() and
+// store16() copy memory unchanged.
 
 [[nodiscard]] inline std::uint16_t load16(const std::uint8_t* at) noexcept {
   std::uint16_t value = 0;

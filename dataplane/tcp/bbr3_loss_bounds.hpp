@@ -33,7 +33,7 @@ class LossBounds {
   void forget_signals();
   void forget_short_term();
 
-  /// Raises the long-term bound on bytes in flight to `bytes`, because this number was in flight without excess losses.
+  /// Raises the long-term bound to `bytes`, a number of bytes in flight that caused no excess losses.
   void raise_longterm(std::uint32_t bytes) {
     if (inflight_longterm_ != unbounded) inflight_longterm_ = std::max(inflight_longterm_, bytes);
   }

@@ -44,8 +44,8 @@ class Endpoint {
   /// Opens passively, in answer to `syn`: the next emit() sends the SYN-ACK with those of `ours` that the SYN offered
   /// too.
   void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Enters ESTABLISHED directly, without a handshake. The receive room is the window already advertised until
-  /// set_receive_room() changes it.
+  /// Enters ESTABLISHED directly, without a handshake. The receive room (bytes accepted beyond the first unread one) is
+  /// the window already advertised until set_receive_room() changes it.
   void establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now);
 
   // --- receiving ---
@@ -86,9 +86,10 @@ class Endpoint {
   /// threshold.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
-  /// Adds `bytes` to the receive room without a window update. Returns false and changes nothing if set_receive_room()
-  /// must be called instead, because a window update may be due. That is so if the peer has used half of its window,
-  /// the room is zero, or the edge can move far enough. Other WindowUpdates than `sparing` always return false.
+  /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
+  /// false and changes nothing if set_receive_room() must be called instead, because a window update may be due. That
+  /// is so if the peer has used half of its window, the room is zero, or the edge can move far enough. Other
+  /// WindowUpdates than `sparing` always return false.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.

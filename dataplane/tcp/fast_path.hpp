@@ -42,7 +42,8 @@ inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
   if (before == 0 && rcv_.ack_deadline == never) rcv_.ack_deadline = now + config_->delayed_ack;
 }
 
-/// Returns how many bytes the right edge can move now; negative if it is beyond the receive room.
+/// Returns how many bytes the right edge of the receive window can move now; negative if it is beyond the receive room
+/// (bytes accepted beyond the first unread one).
 inline std::int32_t Endpoint::edge_gain() const {
   const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
@@ -54,8 +55,8 @@ inline bool Endpoint::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
 }
 
-/// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the room. From a
-/// window that the peer sees as closed, it must open by a segment or half the room.
+/// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the receive
+/// room. From a window that the peer sees as closed, it must open by a segment or half the receive room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
@@ -64,7 +65,8 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
   return gain > 0 && !is_slight(gain) && worth_moving(gain);
 }
 
-/// Returns how many bytes the right edge must be able to move before a pure window update is sent.
+/// Returns how many bytes the right edge of the receive window must be able to move before a pure window update is
+/// sent.
 inline std::uint32_t Endpoint::window_update_step() const {
   const std::uint32_t mss = mtu_.local_mss;
   if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
