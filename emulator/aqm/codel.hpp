@@ -11,10 +11,12 @@ namespace sluice::emulator {
 
 /// Parameters of CoDel (RFC 8289).
 struct CodelParameters {
-  Duration target = std::chrono::milliseconds(5);      ///< target delay of the standing queue, > 0
-  Duration interval = std::chrono::milliseconds(100);  ///< sliding window, a worst-case round trip time, > 0
-  Bytes max_packet{1514};                              ///< backlog in bytes up to which a queue counts as not standing
-  bool ecn = false;                                    ///< true: ECN-capable packets are marked instead of dropped
+  Duration target = std::chrono::milliseconds(5);  ///< target delay of the standing queue, > 0
+
+  /// Sliding window in which the delay must fall below target; a worst-case round-trip time, > 0.
+  Duration interval = std::chrono::milliseconds(100);
+  Bytes max_packet{1514};  ///< backlog in bytes up to which a queue counts as not standing
+  bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped
 };
 
 /// CoDel's controller of one queue; names are those of RFC 8289.

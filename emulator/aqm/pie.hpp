@@ -10,7 +10,7 @@ namespace sluice::emulator {
 
 /// Parameters of PIE; the defaults are those of RFC 8033.
 struct PieParameters {
-  Duration target = std::chrono::milliseconds(15);   ///< target delay (QDELAY_REF), > 0
+  Duration target = std::chrono::milliseconds(15);   ///< target queueing delay (QDELAY_REF), > 0
   Duration tupdate = std::chrono::milliseconds(15);  ///< time between two updates of the probability, > 0
 
   /// Burst allowance: time without drops after the queue becomes congested, >= 0.
@@ -45,7 +45,7 @@ class PieQueue final : public QueueDiscipline {
   Random random_;
   Ring<Queued> queue_;
   double probability_ = 0;
-  double sum_ = 0;         ///< sum of the probabilities since the last drop
+  double sum_ = 0;         ///< sum of the drop probabilities since the last drop
   Duration before_{};      ///< queueing delay at the last update
   Duration burst_left_{};  ///< remaining time of the burst allowance
   Instant next_ = never;   ///< time of the next update of the probability; `never` before the first packet

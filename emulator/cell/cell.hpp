@@ -142,7 +142,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   ArrivalObserver* arrivals_ = nullptr;
   PresenceObserver* presence_ = nullptr;
   CellCounters counters_;
-  mutable BacklogSum backlog_;  ///< mutable because reading the sum counts the changed queues
+  mutable BacklogSum backlog_;  ///< sum of all queues' backlogs; mutable because reading it counts the changed queues
 };
 
 }  // namespace sluice::emulator

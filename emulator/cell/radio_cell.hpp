@@ -82,7 +82,7 @@ struct Backlog {
 struct UeSnapshot {
   const char* state = "normal";
   std::uint32_t nodeb = 0;    ///< number of the Node-B that the UE is at
-  LinkUse use;                ///< cumulative use of its link
+  LinkUse use;                ///< cumulative use of the UE's link
   Bytes queued;               ///< queued bytes on the air, padding to whole frames included
   double queued_seconds = 0;  ///< backlog integrated over time, byte-seconds, cumulative
 

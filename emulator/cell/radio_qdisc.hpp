@@ -122,7 +122,7 @@ class ShortFlowsFirstQdisc final : public RadioQdisc {
  private:
   /// Returns the index of the queue that sends next: 0 for short flows, 1 for long ones.
   [[nodiscard]] std::size_t turn(Instant now) const;
-  std::array<Ring<QueuedPacket>, 2> queues_;  ///< queue of short flows, queue of long flows
+  std::array<Ring<QueuedPacket>, 2> queues_;  ///< the queue of short flows, then the queue of long flows
 };
 
 /// A FIFO queue under CoDel (RFC 8289). The controlled delay ends when a packet's first byte is transmitted.

@@ -46,7 +46,7 @@ class UpstreamRouter {
 
 /// What the reports contain and when they are sent.
 struct ReporterConfig {
-  Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0.
+  Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0
 
   /// Relative deviation of a backlogged UE's service rate from its mean that triggers an early report; 0: none. The
   /// rate is measured over a quarter of the period. At most one early report goes out per period. Typical: 0.5.

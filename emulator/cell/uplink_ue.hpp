@@ -19,7 +19,7 @@ namespace sluice::emulator {
 
 /// Times of a UE's scheduling requests, in TTIs.
 struct UplinkRequests {
-  std::uint64_t period = 10;  ///< period of its opportunities for scheduling requests, > 0
+  std::uint64_t period = 10;  ///< period of the UE's opportunities for scheduling requests, > 0
   std::uint64_t phase = 0;    ///< TTI of the first opportunity
   std::uint64_t retry = 320;  ///< time after a block without a grant at which the UE requests again, > 0
 

@@ -22,7 +22,7 @@ struct WlanParameters {
   Duration sifs = std::chrono::microseconds(10);
   Duration difs = std::chrono::microseconds(50);
   Duration preamble = std::chrono::microseconds(192);  ///< preamble and PLCP header of every frame
-  std::uint32_t contention_window = 31;                ///< slots; the mean back-off is half of them
+  std::uint32_t contention_window = 31;                ///< contention window in slots; the mean back-off is half of it
 };
 
 /// Numbers of packets by kind: TCP segments without payload, most of them ACKs, and all others.

@@ -23,7 +23,7 @@ class BlockErrorChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return link_->quality(); }
 
  private:
-  std::unique_ptr<Channel> link_;  ///< link that gives the capacity
+  std::unique_ptr<Channel> link_;  ///< channel that determines the capacity of a TTI
   double rate_;                    ///< probability that a block is lost
   Random draws_;
 };

@@ -22,7 +22,7 @@ class ConstantChannel final : public SteppedChannel {
   /// Returns the bytes that all TTIs before `tti` carry.
   [[nodiscard]] std::uint64_t before(std::uint64_t tti) const;
 
-  double bytes_per_tti_;  ///< rate as bytes per TTI, with fraction
+  double bytes_per_tti_;  ///< rate of the link in bytes per TTI, with fraction
 };
 
 }  // namespace sluice::emulator

@@ -74,9 +74,9 @@ class Fading {
   Row phase_{};                       ///< phase of each sinusoid at step 0
   Row re_{}, im_{};                   ///< real and imaginary part of each sinusoid at step `at_`
   Row step_re_{}, step_im_{};         ///< rotation of each sinusoid in one step, as a complex factor
-  std::uint64_t at_ = 0;              ///< step that follows the last computed stretch
-  std::uint64_t first_ = UINT64_MAX;  ///< first step of the stretch in gains_
-  Gains gains_;                       ///< gains from step first_ on
+  std::uint64_t at_ = 0;              ///< number of the step that follows the last computed stretch
+  std::uint64_t first_ = UINT64_MAX;  ///< number of the first step in gains_
+  Gains gains_;                       ///< gains of the stretch that begins at step first_
 };
 
 /// One number for each step of a stretch.

@@ -68,7 +68,7 @@ class TraceChannel final : public Channel {
  private:
   /// An opportunity of the endlessly repeated trace.
   struct Position {
-    std::size_t line = 0;  ///< index of its line in the trace
+    std::size_t line = 0;  ///< index of the opportunity's line in the trace
     Duration lap{};        ///< start of this repetition of the trace
     Duration due{};        ///< time of the opportunity
   };
@@ -88,7 +88,7 @@ class TraceChannel final : public Channel {
   std::shared_ptr<const CapacityTrace> trace_;
   Duration tti_;
   Duration offset_;
-  Position next_;  ///< first opportunity not granted yet
+  Position next_;  ///< first opportunity of the trace that is not granted yet
   LinkGrant grant_;
 };
 

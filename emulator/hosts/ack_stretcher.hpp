@@ -39,9 +39,9 @@ class AckStretcher {
 
   std::uint32_t every_;
   Duration delay_;
-  std::optional<tcp::SeqNum> acknowledged_;  ///< last ACK number in the segments that left
-  std::optional<tcp::Segment> waiting_;      ///< newest ACK that was dropped
-  std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was dropped
+  std::optional<tcp::SeqNum> acknowledged_;  ///< acknowledgement number of the last segment that left
+  std::optional<tcp::Segment> waiting_;      ///< newest ACK that was withheld
+  std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was withheld
   Instant due_ = never;
   bool wanted_ = false;  ///< true if an ACK is due now
 

@@ -58,9 +58,9 @@ struct FlowRecord {
   Instant connected = never;   ///< time at which the handshake was complete
   Instant finished = never;    ///< time of the last byte, or of the end of the connection
   std::uint64_t bytes = 0;     ///< payload bytes received or acknowledged
-  std::uint64_t measured = 0;  ///< bulk: payload bytes from FlowLog::count_from on
+  std::uint64_t measured = 0;  ///< payload bytes of a bulk transfer from FlowLog::count_from on
   std::uint64_t corrupted = 0;
-  RateSpread spread;  ///< bulk download: variation of the rate from FlowLog::count_from on
+  RateSpread spread;  ///< variation of a bulk download's rate from FlowLog::count_from on
   EndRecord client;
   /// Reason why the connection was closed; `none` if it was open when the run ended.
   tcp::CloseReason reason = tcp::CloseReason::none;

@@ -26,8 +26,8 @@ struct VaryingLink {
 /// Inputs of Padhye's formula.
 struct PadhyeInput {
   double loss = 0.01;          ///< loss indications per packet sent (p), > 0
-  double round_trip_s = 0.1;   ///< round trip time (RTT), > 0
-  double timeout_s = 0.2;      ///< retransmission timeout (T0), ≥ 0
+  double round_trip_s = 0.1;   ///< round trip time (RTT) in seconds, > 0
+  double timeout_s = 0.2;      ///< retransmission timeout (T0) in seconds, ≥ 0
   double packets_per_ack = 1;  ///< packets per acknowledgement (b), ≥ 1
   double window = 1e9;         ///< largest window in packets (Wm), > 0
 };

@@ -8,8 +8,8 @@ namespace sluice::emulator {
 
 /// One upload and several downloads through an access point, as in the WLAN paper.
 struct WlanShare {
-  double buffer_packets = 100;  ///< buffer of the access point (B), ≥ 1
-  double window_packets = 42;   ///< receive window (w), ≥ 1
+  double buffer_packets = 100;  ///< buffer of the access point (B), packets, ≥ 1
+  double window_packets = 42;   ///< receive window (w), packets, ≥ 1
   double downloads = 1;         ///< number of downloads (n), ≥ 1
   double acks_per_packet = 1;   ///< ACKs per packet of the upload (a), > 0
   double packets_per_ack = 1;   ///< packets per ACK of the downloads (bd), ≥ 1

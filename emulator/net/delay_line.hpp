@@ -81,7 +81,7 @@ class DelayLine final : public Element, public EventTarget {
   Element* next_;
   Ring<InFlight> in_flight_;  ///< packets on the line by arrival time; one event of the loop serves all
   bool armed_ = false;        ///< true if the event of the next arrival is set
-  Instant line_free_{};       ///< end of the last transmission
+  Instant line_free_{};       ///< time at which the line ends its last transmission
   Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the last one arrived
   Bytes waiting_bytes_;       ///< sum of the sizes in waiting_
   LineCounters counters_;

@@ -21,7 +21,7 @@ class TokenBucket {
   Rate rate_;         ///< rate at which the bucket fills
   double burst_;      ///< size of the bucket, bytes
   double level_;      ///< fill level, bytes, 0 … burst_
-  Instant filled_{};  ///< time of the fill level
+  Instant filled_{};  ///< time at which the fill level was last updated
 };
 
 }  // namespace sluice::emulator

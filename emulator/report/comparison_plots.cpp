@@ -24,7 +24,7 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
-  std::function<double(const ResultGroup&)> error;  ///< half of the confidence interval; 0: none
+  std::function<double(const ResultGroup&)> error;  ///< returns half of the confidence interval of a group; 0: none
   std::function<std::optional<double>(const ResultGroup&)> paper;
 };
 

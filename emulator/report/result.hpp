@@ -123,8 +123,8 @@ struct QueueRow {
   std::string source;  ///< address of the sender
   std::uint16_t source_port = 0;
   std::uint16_t ue_port = 0;
-  std::uint64_t packets = 0;  ///< packets that left the queue
-  std::uint64_t bytes = 0;    ///< IP bytes that left the queue
+  std::uint64_t packets = 0;  ///< packets of the flow that left the queue
+  std::uint64_t bytes = 0;    ///< IP bytes of the flow that left the queue
   std::uint64_t dropped_packets = 0;
   std::uint64_t dropped_bytes = 0;
   double queue_mean_bytes = 0;  ///< mean bytes of the flow in the queue

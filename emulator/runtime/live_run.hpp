@@ -101,7 +101,7 @@ class LiveRun {
     std::unique_ptr<LiveFeedback> feedback;
     std::unique_ptr<Reporter> reporter;
   };
-  std::vector<Reports> reports_;  ///< feedback by Node-B; empty if none is sent
+  std::vector<Reports> reports_;  ///< feedback and reporter of each Node-B; empty if no reports are sent
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;

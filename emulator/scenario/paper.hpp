@@ -18,12 +18,12 @@ struct PaperValues {
   double scale = 1;                ///< factor from that unit to the unit of the column
   std::vector<std::string> where;  ///< conditions such as "mode=smvs"; all must hold for a row; empty selects all rows
   std::string along;  ///< swept column (or the mode) along which there is one value per point; empty for a single value
-  std::vector<std::string> values;  ///< numbers, or "-" where the paper states none
+  std::vector<std::string> values;  ///< values as numbers, or "-" where the paper states none
 };
 
 /// Describes which paper an experiment repeats, and how closely.
 struct PaperSpec {
-  std::string source;                 ///< paper, and figure or table
+  std::string source;                 ///< name of the paper, and its figure or table
   std::vector<std::string> readings;  ///< interpretation chosen where the paper's text is damaged or contradicts itself
   std::vector<std::string> reproduces;  ///< aspects that are reproduced, one line each
   std::vector<std::string> differs;     ///< differences from the paper, one line each with the reason

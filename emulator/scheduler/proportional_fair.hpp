@@ -44,8 +44,8 @@ class ProportionalFair final : public Scheduler {
     return ttis < decays_.size() ? decays_[ttis] : std::pow(keep_, static_cast<double>(ttis));
   }
 
-  double keep_;                 ///< factor 1 − 1/a of one TTI
-  std::vector<double> decays_;  ///< first powers of keep_, by exponent
+  double keep_;                 ///< factor 1 − 1/a by which an average decays in one TTI
+  std::vector<double> decays_;  ///< powers of keep_ with small exponents, indexed by the exponent
   PfAverage form_;              ///< what the averages receive
   std::vector<Bytes> rates_;    ///< latest capacity of each UE, for PfAverage::granted
   std::vector<Average> averages_;
