@@ -54,7 +54,7 @@ struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> oversized{0};  ///< frames above the MTU; dropped if they take several buffers
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
-  std::atomic<std::uint64_t> transmit_dropped{0};  ///< packets that the device did not accept
+  std::atomic<std::uint64_t> transmit_dropped{0};  ///< number of packets that the device did not accept
   std::atomic<std::uint64_t> copy_failed{0};       ///< shared packets dropped because no buffer was left for a copy
 };
 

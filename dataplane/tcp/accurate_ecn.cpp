@@ -9,7 +9,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t wrap = 8;  ///< modulus of the ACE field
+constexpr std::uint32_t wrap = 8;  ///< number of values of the three-bit ACE field, after which it wraps
 
 }  // namespace
 

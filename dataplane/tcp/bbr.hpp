@@ -21,7 +21,8 @@ class Bbr {
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
   /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2).
   void start(const ModelStart& start);
-  /// Continues from a measured window as if the path were known.
+  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known, so there is no Startup
+  /// phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 4.2.3).
@@ -71,8 +72,8 @@ class Bbr {
   Instant probe_rtt_done_ = never;  ///< end of the period of ProbeRTT with a small window
   Instant phase_began_{};
   Rate pacing_rate_;
-  Rate full_bandwidth_;           ///< bandwidth at the last round in which it grew by 25 %
-  std::uint32_t prior_cwnd_ = 0;  ///< window to restore after recovery or ProbeRTT
+  Rate full_bandwidth_;           ///< maximum delivery rate at the last round in which it grew by 25 %
+  std::uint32_t prior_cwnd_ = 0;  ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;

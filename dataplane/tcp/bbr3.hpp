@@ -27,7 +27,8 @@ class Bbr3 {
 
   /// Starts a connection (section 5.2.1). The seed determines the random waits between bandwidth probes.
   void start(const ModelStart& start);
-  /// Continues from a measured window as if the path were known.
+  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known, so there is no Startup
+  /// phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 5.2.3).
@@ -122,7 +123,7 @@ class Bbr3 {
   std::uint32_t rounds_since_up_ = 0;
   std::uint32_t drain_round_ = 0;     ///< number of the round in which Drain began
   std::uint32_t recovery_round_ = 0;  ///< number of the round in which fast recovery began
-  std::uint32_t prior_cwnd_ = 0;      ///< window to restore after recovery or ProbeRTT
+  std::uint32_t prior_cwnd_ = 0;      ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound rises by one segment.
   std::uint32_t acked_per_step_ = 0;

@@ -124,7 +124,7 @@ void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, max_up_rounds));
 }
 
-/// Raises the long-term bound by the bytes acknowledged (ProbeInflightLongtermUpward()).
+/// Raises the long-term bound on bytes in flight by the bytes acknowledged (ProbeInflightLongtermUpward()).
 void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (!limited_by_longterm(cwnd)) return;
   up_acked_ += ack.sample.newly;

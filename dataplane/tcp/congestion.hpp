@@ -120,7 +120,7 @@ struct CongestionHooks {
 
 /// NewReno congestion control (RFC 5681, RFC 6582).
 struct NewReno : CongestionHooks {
-  static constexpr float beta = 0.5F;  ///< multiplicative decrease factor (RFC 5681 section 3.1, eq. 4)
+  static constexpr float beta = 0.5F;  ///< factor by which the window decreases at a loss (RFC 5681 section 3.1, eq. 4)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -132,7 +132,7 @@ struct NewReno : CongestionHooks {
 /// CUBIC congestion control (RFC 9438) with fast convergence and the Reno-friendly region. Windows are in segments,
 /// times in seconds.
 struct Cubic : CongestionHooks {
-  static constexpr float c = 0.4F;  ///< constant C (RFC 9438 section 5.1)
+  static constexpr float c = 0.4F;  ///< constant C of the cubic window function (RFC 9438 section 5.1)
   static constexpr float no_epoch = -1;
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
@@ -145,10 +145,10 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  float w_max = 0;       ///< window just before the last reduction
+  float w_max = 0;       ///< window in segments just before the last reduction
   float k = no_epoch;    ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
   float w_est = 0;       ///< window that Reno would have (section 4.3); before an epoch, w_max of the epoch that ended
-  float cwnd_prior = 0;  ///< window before the last reduction, for the slope of w_est
+  float cwnd_prior = 0;  ///< window in segments before the last reduction, for the slope of w_est
   float fraction = 0;    ///< bytes of growth not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
@@ -200,12 +200,12 @@ struct Prague : CongestionHooks {
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
   float alpha = 1;                ///< average share of marked packets; 1 until the first mark
-  float fraction = 0;             ///< bytes of growth not yet in cwnd
-  std::uint32_t round_end = 0;    ///< end of this virtual round, tick::us
-  std::uint32_t cut_end = 0;      ///< end of the round of the last reduction, tick::us
+  float fraction = 0;             ///< bytes of window growth that are not yet in cwnd
+  std::uint32_t round_end = 0;    ///< end of the present virtual round, tick::us
+  std::uint32_t cut_end = 0;      ///< end of the virtual round of the last reduction, tick::us
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round
-  std::uint16_t marked = 0;       ///< marked packets of this virtual round
-  std::uint16_t just_marked = 0;  ///< marked packets of the latest ACK
+  std::uint16_t marked = 0;       ///< number of marked packets in this virtual round
+  std::uint16_t just_marked = 0;  ///< number of marked packets that the latest ACK reports
   bool fed = false;               ///< true once feedback was received, so virtual rounds run
   bool saw_mark = false;
 
@@ -316,7 +316,7 @@ class CongestionControl {
   void end_first_slow_start();
 
   CongestionWindow window_;
-  CongestionWindow prior_;  ///< window before the last reduction
+  CongestionWindow prior_;  ///< congestion window before the last reduction
   [[no_unique_address]] std::variant<NewReno, HyStart, ModelBased, Prague, Abc, Cubic>
       algorithm_;  // Cubic follows HyStart
 };

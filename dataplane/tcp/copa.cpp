@@ -16,8 +16,10 @@ namespace {
 constexpr Duration min_rtt_window = 10s;  ///< period over which Copa takes the minimum RTT
 constexpr int oscillation_rounds = 4;     ///< period over which Copa takes RTTmax, in round trips
 constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
-constexpr double nearly_empty = 0.1;             ///< share of the oscillation below which the queue counts as empty
-constexpr std::uint32_t same_rounds_needed = 3;  ///< rounds in one direction before the velocity doubles
+constexpr double nearly_empty = 0.1;  ///< share of the oscillation below which the queue counts as empty
+
+/// Rounds in which the window must keep its direction before the velocity doubles.
+constexpr std::uint32_t same_rounds_needed = 3;
 
 }  // namespace
 

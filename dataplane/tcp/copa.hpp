@@ -75,7 +75,7 @@ class Copa {
   double saved_inverse_delta_ = default_inverse_delta;  ///< value of 1/delta before the last reduction or timeout
   double velocity_ = 1;
   double fraction_ = 0;            ///< fraction of a byte of window growth carried over
-  std::uint32_t round_cwnd_ = 0;   ///< window at the start of this round
+  std::uint32_t round_cwnd_ = 0;   ///< congestion window in bytes at the start of this round
   std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which the window kept its direction
   Direction direction_ = Direction::none;
   bool slow_start_ = true;

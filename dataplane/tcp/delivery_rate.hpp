@@ -20,7 +20,7 @@ struct ExcessLoss {
 /// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). Equals
 /// Linux' tcp_rate.c, but counts bytes.
 struct RateSample {
-  std::uint32_t delivered = 0;        ///< bytes delivered over the interval
+  std::uint32_t delivered = 0;        ///< bytes delivered over the sample's interval
   std::uint32_t interval = 0;         ///< longer one of the send interval and the ACK interval, tick::us
   std::uint32_t prior_delivered = 0;  ///< DeliveryRate::delivered() when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
@@ -32,7 +32,7 @@ struct RateSample {
   /// Bytes marked lost since the newest delivered segment was sent; valid with tx_in_flight.
   std::uint32_t lost = 0;
   std::uint32_t newly_lost = 0;  ///< bytes marked lost since the last sample, including by timers
-  std::uint32_t lost_runs = 0;   ///< contiguous runs among the bytes in newly_lost
+  std::uint32_t lost_runs = 0;   ///< number of contiguous runs among the lost bytes in newly_lost
   ExcessLoss excess;             ///< excess of the losses in newly_lost over the tolerated share
   Duration rtt{-1};              ///< RTT of the newest delivered segment that was sent once; negative if none
   bool app_limited = false;  ///< true if the application limited the sender when the newest delivered segment was sent
@@ -82,7 +82,7 @@ class DeliveryRate {
   std::uint32_t delivered_at_ = 0;   ///< time of the last change of delivered_, tick::us
   std::uint32_t first_sent_ = 0;     ///< send time of the newest delivered segment, tick::us
   std::uint32_t lost_ = 0;           ///< total of bytes marked lost; wraps
-  std::uint32_t limited_until_ = 0;  ///< value of delivered_ that ends the application limit
+  std::uint32_t limited_until_ = 0;  ///< value of delivered_ at which samples are no longer application-limited
   float tolerated_loss_ = 1;
   bool limited_ = false;
 

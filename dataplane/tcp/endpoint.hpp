@@ -259,7 +259,8 @@ class Endpoint {
   /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer has announced
   /// it. Everything sent from now on fits, including retransmissions. The caller then calls emit().
   void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
-  static constexpr std::uint32_t min_payload = 512;  ///< bytes; no ICMP error imposes a smaller segment
+  /// Smallest payload in bytes that an ICMP error can impose on segments.
+  static constexpr std::uint32_t min_payload = 512;
 
   // --- observers ---
 

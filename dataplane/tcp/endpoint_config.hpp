@@ -63,7 +63,8 @@ struct EndpointConfig {
   /// True if a spurious retransmission restores the window (RFC 3522, 3708, 5682). With false a pause of the radio link
   /// costs the window, as in hosts and simulators before 2003.
   bool takes_back = true;
-  bool answers_keepalives = true;  ///< false: the owner answers keep-alives, see take_keepalive()
+  /// True: the endpoint answers keep-alives; false: the owner does, see take_keepalive().
+  bool answers_keepalives = true;
 
   /// True if queued payload is copied behind the payload before it while one segment can carry both. Buffers are then
   /// in proportion to bytes, however small the writes are. Intended for connections that relay the segments of others.
@@ -90,8 +91,8 @@ struct EstablishedState {
   SeqNum rcv_adv;                ///< right edge of the window already advertised to the peer
   SynOptions local;              ///< SYN options of the host that this endpoint impersonates
   SynOptions remote;             ///< SYN options of the peer
-  std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)
-  std::uint32_t ts_recent = 0;   ///< newest timestamp received from the peer
+  std::uint32_t snd_window = 0;  ///< window of the peer in bytes, after scaling
+  std::uint32_t ts_recent = 0;   ///< newest TSval received from the peer
   bool snd_una_is_acked = true;  ///< true if the peer has acknowledged everything before snd_nxt
   Duration rtt{};                ///< round-trip time of the handshake on this leg; zero if not measured
 

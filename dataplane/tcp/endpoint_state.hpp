@@ -23,7 +23,7 @@ enum class Doubt : std::uint8_t { none, retransmission_due, retransmission_sent,
 struct EndpointCounters {
   std::uint32_t retransmitted = 0;    ///< segments retransmitted
   std::uint16_t duplicate_acks = 0;   ///< duplicate ACKs received
-  std::uint16_t out_of_order = 0;     ///< segments received out of order
+  std::uint16_t out_of_order = 0;     ///< number of segments received out of order
   std::uint16_t discarded = 0;        ///< segments with data that was old, beyond the window or beyond memory
   std::uint16_t timeouts = 0;         ///< retransmission timeouts
   std::uint16_t fast_recoveries = 0;  ///< loss recoveries without a timeout
@@ -37,7 +37,7 @@ struct SendState {
   SeqNum end;                   ///< end of what was written, which is the sequence number of the FIN
   SeqNum wl1;                   ///< sequence number of the segment that last updated the window
   std::uint32_t wnd = 0;        ///< peer's window, bytes
-  std::uint32_t max_wnd = 0;    ///< largest value of `wnd` so far, bytes
+  std::uint32_t max_wnd = 0;    ///< largest window of the peer so far (`wnd`), bytes
   std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::ms
 };
 

@@ -10,9 +10,9 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint8_t largest_shift = 14;      ///< largest window scale (RFC 7323 section 2.3)
+constexpr std::uint8_t largest_shift = 14;      ///< largest shift count of window scaling (RFC 7323 section 2.3)
 constexpr std::uint32_t timestamp_option = 12;  ///< bytes of a timestamp option, padding included
-constexpr std::uint16_t smallest_mss = 64;      ///< smallest MSS option of a peer that is accepted
+constexpr std::uint16_t smallest_mss = 64;      ///< smallest value of the peer's MSS option that is accepted, bytes
 
 /// Returns the shift count in use: 0 without window scaling, at most 14.
 unsigned scale_of(const SynOptions& options, bool used) {

@@ -96,7 +96,7 @@ class ReorderingWindow {
   void on_recovered();
 
  private:
-  std::uint8_t quarters_ = 1;  ///< reo_wnd_mult: window in quarters of the minimum round-trip time
+  std::uint8_t quarters_ = 1;  ///< reordering window in quarters of the minimum round-trip time (reo_wnd_mult)
   std::uint8_t persist_ : 5 = 0;
   bool seen_ : 1 = false;
   bool widened_ : 1 = false;

@@ -27,7 +27,7 @@ class RateReduction {
   }
 
  private:
-  std::uint32_t delivered_ = 0;  ///< bytes delivered in this recovery (prr_delivered)
+  std::uint32_t delivered_ = 0;  ///< bytes delivered to the peer in this recovery (prr_delivered)
   std::uint32_t out_ = 0;        ///< bytes sent in this recovery (prr_out)
 };
 

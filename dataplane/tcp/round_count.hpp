@@ -52,7 +52,7 @@ class RoundMaximum {
   [[nodiscard]] double newest() const { return static_cast<double>(largest_of_[round_ % rounds]); }
 
  private:
-  std::array<float, rounds> largest_of_{};  ///< maximum of each round, indexed by round modulo `rounds`
+  std::array<float, rounds> largest_of_{};  ///< maximum value of each round, indexed by round modulo `rounds`
   std::uint32_t round_ = 0;                 ///< newest round
   float largest_ = 0;
 };

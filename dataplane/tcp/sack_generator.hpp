@@ -12,7 +12,7 @@ namespace sluice::tcp {
 /// reported before. A duplicate range precedes them once (D-SACK, RFC 2883).
 class SackGenerator {
  public:
-  static constexpr std::size_t capacity = 3;  ///< blocks that fit beside a timestamp option
+  static constexpr std::size_t capacity = 3;  ///< number of SACK blocks that fit beside a timestamp option
 
   /// Records that `run` was just extended or begun. Blocks inside it are removed.
   void add(SackBlock run);
