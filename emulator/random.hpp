@@ -61,7 +61,7 @@ class Random {
   Pair normal_pair();
 
   std::array<std::uint64_t, 4> state_;
-  double spare_normal_ = 0;  ///< second number of the last pair, if has_spare_
+  double spare_normal_ = 0;  ///< second number of the last normal pair, valid if has_spare_
   bool has_spare_ = false;
 };
 

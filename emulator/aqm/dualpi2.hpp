@@ -16,7 +16,7 @@ namespace sluice::emulator {
 struct DualPi2Parameters {
   Duration target = std::chrono::milliseconds(15);   ///< target delay of the classic queue, > 0
   Duration tupdate = std::chrono::milliseconds(16);  ///< time between two updates of the probability, > 0
-  double alpha = 0.16;                               ///< gain on the distance from the target, Hz, > 0
+  double alpha = 0.16;                               ///< gain on the distance of the delay from the target, Hz, > 0
   double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
   double coupling = 2;                               ///< coupling factor (k), >= 1
 
@@ -66,7 +66,7 @@ class DualPi2Control {
 };
 
 /// The two queues of DualPI2 and the choice between them. A packet of the L queue counts as `shift` older than it is
-/// (time-shifted FIFO). So classic packets wait for the L queue no longer than `shift`. `Item` is Queued or a derived
+/// (time-shifted FIFO). Classic packets thus wait for the L queue no longer than `shift`. `Item` is Queued or a derived
 /// type; its size in bytes is size_of(item).
 template <typename Item>
 class DualPi2Queues {

@@ -90,14 +90,14 @@ class FqCodelFlows {
   [[nodiscard]] std::size_t active() const { return new_.size() + old_.size(); }
 
  private:
-  /// One queue with its controller and deficit.
+  /// One queue of FQ-CoDel with its CoDel controller and its deficit.
   struct Flow {
     explicit Flow(const CodelParameters& parameters) : control(parameters) {}
     Ring<Item> queue;
     Bytes bytes;
     Bytes deficit;  ///< bytes that the flow's queue may still send in this round
     CodelControl control;
-    bool active = false;  ///< true while it is on a list
+    bool active = false;  ///< true while the queue is on the list of new or old queues
   };
   /// List of queue numbers in service order.
   using Turns = std::list<std::uint32_t>;

@@ -56,8 +56,8 @@ struct CellCounters {
 /// be moved. A UE may also be at another Node-B; then its channel must be silent, and its packets wait until it
 /// returns. TTIs in which nothing waits are skipped, which changes the run time only.
 ///
-/// The cell knows where each UE is and where frames go. TtiClock runs the TTIs, Sectors allocates them, and Downlink
-/// models the path to one UE. Thread: the event loop's.
+/// A cell stores where each UE is and forwards frames to it. TtiClock runs the TTIs, Sectors allocates them, and
+/// Downlink models the path to one UE. Thread: the event loop's.
 class Cell final : public RadioCell, public Element, private TtiUser {
  public:
   /// Creates a cell without UEs. `tti` must be above 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop` and

@@ -74,13 +74,13 @@ struct ReporterConfig {
 
 /// The Node-B's reports on its radio queues: of all UEs every Ts and when polled, of single UEs on sharp change.
 ///
-/// If configured, it computes the SMVS allowance, with the bytes in flight that the proxy's statuses report. It
-/// computes CLAMP's price at every arrival, and GWA's window: the free buffer shared by the flows that the proxy
-/// counts.
+/// A reporter that is configured so computes the SMVS allowance, with the bytes in flight that the proxy's statuses
+/// report. It computes CLAMP's price at every arrival, and GWA's window: the free buffer shared by the flows that the
+/// proxy counts.
 ///
 /// A UE that goes to another Node-B is reported in state handover; bytes forwarded there still count as queued. Its
-/// allowance is 0 if its packets would be lost. After at least one report that it is gone, its reports stop. A UE that
-/// comes from another Node-B is reported from then on, with new counters and a new law. Thread: the event loop's.
+/// allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that comes from
+/// another Node-B is reported from then on, with new counters and a new law. Thread: the event loop's.
 class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
   /// Creates a reporter that is stopped. All UEs of the cell must be added before. Throws std::invalid_argument if the
@@ -165,7 +165,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   /// Updates a bearer's service rate and mean service rate.
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
-  /// Returns the report of a UE, after it has measured its rates.
+  /// Measures the rates of a UE and returns its report.
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
   /// True if unchanged UEs are omitted.
   [[nodiscard]] bool leaves_out() const;

@@ -55,11 +55,12 @@ struct ScheduledUplinkCounters {
 /// grant. Each block carries a buffer status report, and more grants follow. A UE that has sent everything must request
 /// again.
 ///
-/// TTIs are shared by the UEs with known data. Lost blocks are retransmitted by hybrid ARQ, and RLC keeps the packets
-/// in order. A packet arrives at the Node-B at the end of the TTI that carried its last byte.
+/// TTIs of the uplink are shared by the UEs whose data the Node-B knows of. Lost blocks are retransmitted by hybrid
+/// ARQ, and RLC keeps the packets in order. A packet arrives at the Node-B at the end of the TTI that carried its last
+/// byte.
 ///
 /// Random access after lost or abandoned requests is not modelled, and neither is a UE's power. Packets of unknown
-/// sources pass at once. Thread: the event loop's.
+/// sources skip the uplink. Thread: the event loop's.
 class ScheduledUplink final : public Element, private TtiUser {
  public:
   /// Creates an uplink without UEs. `loop` and `next` must outlive it. Throws std::invalid_argument if a parameter is
@@ -125,7 +126,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   std::uint64_t distance_;               ///< time from a grant to its block, in TTIs
   std::uint64_t configured_period_;      ///< period of configured grants, in TTIs; 0: no configured grants
   std::vector<std::vector<News>> news_;  ///< requests and reports by the TTI in which they are decoded, modulo the size
-  std::vector<std::vector<UplinkGrant>> plans_;  ///< grants by the TTI that they are for, modulo the size
+  std::vector<std::vector<UplinkGrant>> plans_;  ///< grants by the TTI in which they are used, modulo the size
   std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
   std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI
   CellObserver* observer_ = nullptr;

@@ -75,7 +75,7 @@ struct Departed {
   Bytes length;         ///< IP bytes
   Bytes air;            ///< bytes on the air, padding of the last frame included
   Instant enqueued{};   ///< when the packet arrived
-  Duration queueing{};  ///< time from its arrival to the departure of its last byte
+  Duration queueing{};  ///< time from the packet's arrival to the departure of its last byte
 };
 
 /// The packet that a radio queue is transmitting, if any, and its progress. Padding is sent last.
@@ -99,7 +99,7 @@ class PacketInTransit {
     sent_ += air;
     return before - left();
   }
-  /// Removes and returns the packet, which ends its transit.
+  /// Removes and returns the packet, so none is in transit.
   [[nodiscard]] QueuedPacket take() {
     QueuedPacket gone = std::move(*packet_);
     packet_.reset();

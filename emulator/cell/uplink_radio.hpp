@@ -24,9 +24,9 @@ struct UplinkConfig {
 /// Dedicated uplinks: each UE has its own queue and link, as with a dedicated channel or a recorded trace; nothing is
 /// shared.
 ///
-/// The data of a lost block stays in the queue for the next TTI, as on a downlink without hybrid ARQ; this gives an
-/// uplink its jitter. A packet that arrives in the instant of a TTI misses it. Packets of UEs without a dedicated
-/// uplink and packets that are not IP pass at once. Thread: the event loop's.
+/// The data of a block that an uplink loses stays in the queue for the next TTI, as on a downlink without hybrid ARQ;
+/// this gives an uplink its jitter. A packet that arrives in the instant of a TTI misses it. Packets of UEs without a
+/// dedicated uplink and packets that are not IP pass at once. Thread: the event loop's.
 class UplinkRadio final : public Element, public EventTarget {
  public:
   /// Creates uplinks without UEs; `tti` must be above 0. `loop` and `next` must outlive it.
@@ -52,7 +52,7 @@ class UplinkRadio final : public Element, public EventTarget {
   struct Uplink {
     UeQueue queue;
     std::unique_ptr<Channel> channel;
-    bool awake = false;  ///< true if an event for its next TTI is set
+    bool awake = false;  ///< true if an event for the UE's next TTI is set
   };
   [[nodiscard]] std::uint64_t tti_of(Instant now) const {
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);

@@ -20,10 +20,10 @@ struct HandoverCounters {
 /// 36.300 section 10.1.2).
 ///
 /// The Node-B that a UE leaves forwards the queued packets and those that still arrive by the old path. Forwarding ends
-/// with the end marker that the core sends behind them. Without forwarding these packets are dropped. The Node-B that
+/// with the end marker that the core sends behind these packets. Without forwarding they are dropped. The Node-B that
 /// the UE goes to sends forwarded packets first; packets of the new path wait there for the end marker.
 ///
-/// All Node-Bs number UEs alike. Frames that are for no UE pass to the cell. Thread: the event loop's.
+/// All Node-Bs use the same numbers for UEs. Frames that are for no UE pass to the cell. Thread: the event loop's.
 class X2Forwarding final : public Element, public EventTarget {
  public:
   /// Time after the path switch at which a missing end marker counts as lost.

@@ -30,8 +30,8 @@ struct RadioQuality {
 /// One UE's radio link, as a function of the TTI number alone. Earlier calls, and whether the UE was served, do not
 /// change it. TTI n begins n TTI lengths after the event loop's origin.
 ///
-/// Capacity is in whole bytes; the fraction of a byte is carried into the next TTI. So n TTIs offer the rate times n
-/// TTIs, rounded down once.
+/// A channel's capacity is in whole bytes; the fraction of a byte is carried into the next TTI. Thus n TTIs offer the
+/// rate times n TTIs, rounded down once.
 class Channel {
  public:
   virtual ~Channel() = default;

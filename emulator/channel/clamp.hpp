@@ -30,11 +30,11 @@ struct ClampParameters {
 /// The slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. They are
 /// lost if the channel is below them at the end of the slot: B(s) > slot·W0·log2(1 + N(s+1)).
 ///
-/// N is Rayleigh fading (`Fading`): the paper's spectrum with more sinusoids than its 20, different for every UE. The
-/// margin m adapts until sequences of attempts fail as frequently as the target states. At a failure, ln(1−m) decreases
-/// by one step; at a success it grows by that step times target/(1 − target).
+/// N is the SNR under Rayleigh fading (`Fading`): the paper's spectrum with more sinusoids than its 20, different for
+/// every UE. The rate margin m adapts until sequences of attempts fail as frequently as the target states. At a
+/// failure, ln(1−m) decreases by one step; at a success it grows by that step times target/(1 − target).
 ///
-/// The margin adapts in every slot, whether the UE is served or not, so that the link stays a function of the slot
+/// The rate margin adapts in every slot, whether the UE is served or not, so that the link stays a function of the slot
 /// number.
 class ClampChannel final : public SteppedChannel {
  public:

@@ -92,7 +92,7 @@ struct Rows {
 constexpr std::size_t chains = 4;
 
 /// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and leaves the
-/// sinusoids at the step that follows. If `first`, the sums start with them.
+/// sinusoids at the step that follows. If `first`, the sums start with these vectors.
 ///
 /// `width` doubles are processed at a time; operations and order are the same for every width, so the bits are too. The
 /// vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of every UE.

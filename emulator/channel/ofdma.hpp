@@ -40,8 +40,8 @@ struct OfdmaParameters {
 /// ago gives the CQI, and the CQI what a resource block carries. The grant is for all resource blocks; n of N carry
 /// n/N.
 ///
-/// The outer loop follows the block of every TTI, whether the UE is served or not. So the link stays a function of the
-/// TTI.
+/// The outer loop of link adaptation follows the block of every TTI, whether the UE is served or not. The link thus
+/// stays a function of the TTI.
 class OfdmaChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if a parameter is out of its range.

@@ -23,7 +23,7 @@ class Connection final : private tcp::Output {
  public:
   struct Parts {
     std::uint64_t number = 0;     ///< number of the connection in its host
-    packet::Addresses addresses;  ///< addresses in the segments it sends
+    packet::Addresses addresses;  ///< addresses in the segments that the connection sends
     packet::HeaderTemplate headers;
     Bytes send_buffer;               ///< largest number of bytes written and not acknowledged
     std::uint32_t clock_offset = 0;  ///< offset that is added to the connection's timestamps, in ms

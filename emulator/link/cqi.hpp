@@ -23,8 +23,8 @@ inline constexpr Bytes pdu_size{40};
 [[nodiscard]] int cqi_of(double snr_db);
 
 /// Computes the CQIs of SNRs that are known within `error_db`. Returns false if one of them is not determined by its
-/// SNR; then each result may be wrong. Inline and in a form that compilers vectorise, because it runs for every TTI of
-/// every UE.
+/// SNR; then each result may be wrong. The function is inline and in a form that compilers vectorise, because it runs
+/// for every TTI of every UE.
 template <std::size_t count>
 [[nodiscard]] bool cqis_about(const std::array<double, count>& snr_db, double error_db,
                               std::span<std::uint64_t, count> cqis) {

@@ -38,7 +38,7 @@ class ReorderingBuffer {
     release_in_order(decide);
     watch(now);
   }
-  /// Handles the expiry of the stall timer; call it at deadline().
+  /// Handles the expiry of the stall timer of the reordering queue; call it at deadline().
   template <typename Decide>
   void expire(Instant now, Decide&& decide) {
     if (now < deadline_) return;

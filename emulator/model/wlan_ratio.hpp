@@ -21,10 +21,10 @@ struct WlanShare {
 /// equation is solved for R. 1 if all windows fit into the buffer. Throws std::invalid_argument if a parameter is out
 /// of its range.
 ///
-/// Reading: the copy at hand lacks this section's formulas. For B ≤ w the loss is taken as uniform: R = w·√(2·P·bd/3).
-/// Above, the upload's ACKs take at most w places. The other B − w belong to the downloads and are ¾ full on average,
-/// because a full window is halved. The text calls that the fixed part of the effective window. The other part is the
-/// square-root law's result for a buffer of w.
+/// Interpretation of the paper, because the copy at hand lacks this section's formulas. For B ≤ w the loss is taken as
+/// uniform: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w places. The other B − w belong to the
+/// downloads and are ¾ full on average, because a full window is halved. The text calls that the fixed part of the
+/// effective window. The other part is the square-root law's result for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
 /// Returns the ratio of wlan_ratio() by the paper's first, "naive" explanation. The upload's ACKs always take w places
@@ -37,9 +37,9 @@ struct WlanShare {
 /// In each step the window doubles, or restarts with one packet if all ACKs of a window are lost, with the loss of
 /// wlan_ratio(). Infinite if no ACK is lost. Throws std::invalid_argument if a parameter is out of its range.
 ///
-/// Reading: the copy at hand contains the chain in words only. Losses of the ACKs of one window are taken as
-/// independent, and a step as one round trip at every window. Exponential timer backoff is not included, as the paper
-/// states.
+/// Interpretation of the paper, because the copy at hand contains the Markov chain in words only. Losses of the ACKs of
+/// one window are taken as independent, and a step as one round trip at every window. Exponential timer backoff is not
+/// included, as the paper states.
 [[nodiscard]] double wlan_full_window_orders(const WlanShare& share);
 
 }  // namespace sluice::emulator

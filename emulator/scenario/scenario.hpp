@@ -75,7 +75,7 @@ enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_cod
 struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
   std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
-  RedParameters red;          ///< thresholds of 0 stand for 1/12 and 3/12 of the buffer
+  RedParameters red;          ///< parameters of RED; thresholds of 0 stand for 1/12 and 3/12 of the buffer
   CodelParameters codel;      ///< parameters of CoDel, for the disciplines codel and fq_codel
   PieParameters pie;
   DualPi2Parameters dualpi2;
@@ -371,7 +371,7 @@ struct SweepSpec {
   /// Name of the column; mode_column if the labels name modes; empty if `with` identifies the sweep.
   std::string column;
   std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
-  std::string unit;               ///< unit appended to each value
+  std::string unit;               ///< unit that the results append to each value
   std::vector<std::string> values;
   std::vector<std::string> labels;  ///< values as the results name them; default: the values themselves
   std::string with;                 ///< column of the sweep that this one advances with; empty: independent

@@ -24,7 +24,7 @@ class ProportionalFair final : public Scheduler {
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
 
-  /// Returns the average T of a UE before `tti`, in bytes per TTI.
+  /// Returns the average rate T at which a UE was served before `tti`, in bytes per TTI.
   [[nodiscard]] double average(std::uint32_t ue, std::uint64_t tti) const {
     if (ue >= averages_.size()) return 0;
     const Average& average = averages_[ue];
