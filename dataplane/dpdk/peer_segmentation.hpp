@@ -8,8 +8,8 @@ namespace sluice::dpdk {
 /// Makes the host at the other end of a veth pair send frames of its MTU. By default it leaves segmentation to a device
 /// (TSO, GSO), which a veth does not have. Segments of up to 64 KiB then arrive, which no port can receive.
 ///
-/// The kernel offers one way to prevent that from this end: while a veth carries an XDP program, its peer segments for
-/// itself (veth_fix_features() in drivers/net/veth.c, since 4.19). This class attaches a program that passes every
+/// The kernel offers one way to make the peer of a veth segment its own packets: the veth must carry an XDP program.
+/// Source: veth_fix_features() in drivers/net/veth.c, since 4.19. This class attaches a program that passes every
 /// packet. The program is removed with this object or when the process ends; the peer's own settings then apply again.
 class PeerSegmentation {
  public:

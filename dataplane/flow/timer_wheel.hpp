@@ -14,8 +14,8 @@ namespace sluice::flow {
 /// Lauck). The level of a timer is the highest 6-bit digit in which its tick differs from the present one. All timers
 /// of a level are thus due before those of the next, and empty spans are skipped.
 ///
-/// Postponing a timer only stores the new deadline (one cache line); the node moves when its old slot is due. Takes 16
-/// bytes per id, reserved at construction and used as ids are first scheduled. Thread: one; reads no clock.
+/// Postponing a timer only stores the new deadline (one cache line); the node moves when its old slot is due. The wheel
+/// takes 16 bytes per id, reserved at construction and used as ids are first scheduled. Thread: one; reads no clock.
 class TimerWheel {
  public:
   /// Creates a wheel for the ids 0 to capacity-1, capacity < 2^31. `tick` (1 ns to 1 s) is rounded down to a power of
@@ -51,9 +51,9 @@ class TimerWheel {
   /// Prefetches the memory that schedule(id) accesses.
   void prefetch(std::uint32_t id) const noexcept { __builtin_prefetch(nodes_.data() + id); }
 
-  /// Calls fire(id) for every timer due at `now`, earliest tick first; each is unset before its call. `fire` may
-  /// schedule and cancel any id; what it schedules fires at a later tick. A `now` before an earlier one does nothing.
-  /// Returns false after `most` timers were fired or moved. next() has then passed already, and the next call
+  /// Calls fire(id) for every timer due at `now`, earliest tick first; each timer is unset before its call. `fire` may
+  /// schedule and cancel any id; a timer that it schedules fires at a later tick. A `now` before an earlier one does
+  /// nothing. Returns false after `most` timers were fired or moved. next() has then passed already, and the next call
   /// continues.
   template <typename Fire>
   bool advance(Instant now, std::uint32_t most, Fire&& fire) {

@@ -141,9 +141,9 @@ void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThrou
 /// Prepends link, IP and TCP headers with all checksums to a packet that holds exactly the payload of `segment`
 /// (possibly empty). The payload is not read, because `payload_sum` is its ones' complement sum.
 ///
-/// Options: with SYN those of segment.syn, and timestamp values if segment.syn.timestamps. Otherwise timestamps and
-/// SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field. Clears the buffer's offload
-/// flags. Returns header_length().
+/// Writes these TCP options: with SYN those in segment.syn, and timestamp values if segment.syn.timestamps. Without
+/// SYN: timestamps and SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field. Clears
+/// the buffer's offload flags. Returns header_length().
 ///
 /// Requires headroom for all headers (max_header_length is always enough) and payload_len <= 65535 - IP and TCP
 /// headers. No other thread or device may use the buffer meanwhile.

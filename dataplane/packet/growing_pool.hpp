@@ -17,9 +17,9 @@ enum class Shortage : std::uint8_t {
 
 /// Pool of packet buffers that begins small and takes memory for more when all are in use, up to a limit.
 ///
-/// Its users see a PacketPool of `limit` buffers: capacity() and available() count buffers that do not exist yet.
-/// Buffers stay until the pool ends. The memory does not come from EAL, so only software may use the buffers: a device
-/// has to know all memory when it starts. Thread: one at a time.
+/// Users of the pool see a PacketPool of `limit` buffers: capacity() and available() count buffers that do not exist
+/// yet. Buffers stay until the pool ends. The memory does not come from EAL, so only software may use the buffers: a
+/// device has to know all memory when it starts. Thread: one at a time.
 class GrowingPool {
  public:
   /// Creates the pool. Throws std::runtime_error if there is no memory for the first buffers. EAL must be running.

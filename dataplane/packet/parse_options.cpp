@@ -64,7 +64,8 @@ std::uint8_t read_experiment(Option option, tcp::Segment&) {
   return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
 }
 
-/// Reports an option that is not supported; a SYN with it is not split.
+/// Returns the bit that reports an option which is not supported; the connection of a SYN with such an option is not
+/// split.
 template <std::uint8_t bit>
 std::uint8_t report(Option, tcp::Segment&) {
   return bit;

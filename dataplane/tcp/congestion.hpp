@@ -13,8 +13,8 @@
 namespace sluice::tcp {
 
 /// Table of the congestion controls: X(name, configuration word, hooks that a connection starts with, description). A
-/// new one needs a class with the hooks it uses (CongestionHooks), an entry in CongestionControl and one line here. The
-/// configuration words and their meaning are generated from this table.
+/// new control needs a class with the hooks it uses (CongestionHooks), an entry in CongestionControl and one line here.
+/// The configuration words and their meaning are generated from this table.
 #define SLUICE_CONGESTION_CONTROLS(X)                                                                           \
   X(newreno, "newreno", NewReno, "RFC 6582")                                                                    \
   X(cubic, "cubic", HyStart, "RFC 9438")                                                                        \
@@ -218,10 +218,10 @@ struct Prague : CongestionHooks {
 /// ABC sender (Goyal et al., NSDI 2020). A packet that an ABC queue accelerates is answered by two packets, one that it
 /// brakes by none. Each packet also adds its part of one segment per round, for fairness.
 ///
-/// The paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS bit. Here all
-/// packets leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts them. Of the packets that an ACK
-/// delivers, those that were not braked accelerate. The sum over a round is the same, and a lost ACK loses nothing of
-/// it. A queue of another kind that marks with CE is taken for a brake.
+/// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
+/// bit. Here all packets leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets that
+/// an ACK delivers and that were not braked accelerate. The sum over a round equals the paper's, and a lost ACK loses
+/// nothing of it. A queue of another kind that marks with CE is taken for a brake.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 

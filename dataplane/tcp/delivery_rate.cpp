@@ -28,7 +28,7 @@ struct FlightStamp {
 };
 static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
 
-constexpr std::uint32_t half = 0x7fffffff;  ///< bits of a tick that Stamp::first_sent holds
+constexpr std::uint32_t half = 0x7fffffff;  ///< mask of the bits of a tick that Stamp::first_sent holds
 
 }  // namespace
 

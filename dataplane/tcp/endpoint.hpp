@@ -26,10 +26,10 @@ namespace sluice::tcp {
 /// One TCP connection as a value (RFC 9293). Closed when constructed, and not movable. Reads no clock, does no I/O, and
 /// allocates no memory itself; only its RecoveryStatePool may.
 ///
-/// receive() takes one segment, emit() sends everything that is due, and next_deadline() returns when on_timer() must
-/// be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can process a burst of
-/// segments and send once. Received payload stays in its packets, which are linked through their notes. Not
-/// thread-safe. EndpointConfig must outlive the connection.
+/// Use of an endpoint: receive() takes one segment, emit() sends everything that is due, and next_deadline() returns
+/// when on_timer() must be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can
+/// process a burst of segments and send once. Received payload stays in its packets, which are linked through their
+/// notes. Not thread-safe. EndpointConfig must outlive the connection.
 class Endpoint {
  public:
   Endpoint() = default;

@@ -19,9 +19,9 @@ class Output {
   /// buffer, or while the payload is still in the device's queue. After 0 the endpoint keeps the segment due and
   /// retries.
   ///
-  /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data and
-  /// note().payload_sum is their checksum. The packet stays the endpoint's. The output takes a second reference and
-  /// writes the headers in front of the data, over those of an earlier transmission (note().header_len bytes). The
+  /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data, and
+  /// note().payload_sum is the checksum of the data. The endpoint keeps the packet. The output takes a second reference
+  /// and writes the headers in front of the data, over those of an earlier transmission (note().header_len bytes). The
   /// buffer must not be changed before the device has released it (Packet::shared()).
   virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
 

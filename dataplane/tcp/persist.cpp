@@ -85,8 +85,9 @@ void Endpoint::on_persist() {
   }
 }
 
-/// Sends a window probe: an empty segment below SND.UNA. Every TCP must answer it with its window (RFC 9293 section
-/// 3.10.7.4, first check). It needs no buffer and puts no byte in flight that the peer may refuse.
+/// Sends a window probe: an empty segment below SND.UNA. Every TCP must answer it with an ACK that states its window
+/// (RFC 9293 section 3.10.7.4, first check). The probe needs no buffer and puts no byte in flight that the peer may
+/// refuse.
 void Endpoint::emit_probe(Instant now, Output& output) {
   Segment segment = header(snd_.una - 1);
   if (bits_.urgent_out) mark_urgent(segment);

@@ -16,9 +16,9 @@ namespace sluice::tcp {
 /// (scratch64_c). Runs never touch each other. Their first packets form a tree, so a segment costs O(log n) steps in
 /// the number of holes, wherever it falls.
 ///
-/// Memory is in proportion to bytes, however small the segments are and however many holes there are. Data that fits
-/// into the buffer of a neighbour is copied there. Two consecutive packets of a run thus hold more than Limits::joined
-/// bytes. At most `max_thin` runs are shorter than `thin` bytes.
+/// The memory used is in proportion to the bytes held, however small the segments are and however many holes there are.
+/// Data that fits into the buffer of a neighbour is copied there. Two consecutive packets of a run (contiguous bytes)
+/// thus hold more than Limits::joined bytes. At most `max_thin` runs are shorter than `thin` bytes.
 class Reassembly {
  public:
   /// Limits that the connection sets.

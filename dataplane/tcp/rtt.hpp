@@ -11,9 +11,9 @@ namespace sluice::tcp {
 /// Estimator of the round-trip time and the retransmission timeout (RFC 6298). Kept in microseconds: 22 bytes per
 /// connection.
 ///
-/// Samples arrive far more often than once per round trip. The smoothed mean uses all of them. The variation uses the
-/// largest deviation of each round, because a burst of equal samples would reduce it to zero (compare RFC 7323 appendix
-/// G).
+/// RTT samples arrive far more often than once per round trip. The smoothed mean uses all of them. The variation uses
+/// the largest deviation of each round, because a burst of equal samples would reduce it to zero (compare RFC 7323
+/// appendix G).
 class RttEstimator {
  public:
   /// Takes the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and

@@ -212,7 +212,8 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   return false;
 }
 
-/// Accepts a reset only at exactly RCV.NXT; one elsewhere in the window gets a challenge ACK (RFC 5961 section 3.2).
+/// Accepts a reset only at exactly RCV.NXT; a reset elsewhere in the window gets a challenge ACK (RFC 5961 section
+/// 3.2).
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
   if (segment.seq == rcv_.nxt) {
     close(bits_.state == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);

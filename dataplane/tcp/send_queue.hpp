@@ -24,11 +24,12 @@ struct SendMark {
 /// packet is unsent, in flight, sacked, lost or retransmitted, and in_flight() follows each change.
 ///
 /// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
-/// queue order. Retransmitted ones form a ring in the order of their retransmission (PacketNote::scratch64,
-/// scratch64_b). The oldest transmission is thus found without a walk. DeliveryRate uses scratch32, scratch64_c and,
+/// queue order. Retransmitted packets form a ring in the order of their retransmission (PacketNote::scratch64,
+/// scratch64_b). The oldest transmission is thus found without a search. DeliveryRate uses scratch32, scratch64_c and,
 /// for packets sent once, scratch64.
 ///
-/// The scoreboard is part of a RecoveryState. Functions that mark or retransmit a packet require one.
+/// The SACK scoreboard of a queue is part of a RecoveryState. Functions that mark or retransmit a packet require a
+/// RecoveryState.
 class SendQueue {
  public:
   /// Returns the recovery state that holds the scoreboard; null while nothing is marked.
@@ -110,11 +111,12 @@ class SendQueue {
   /// Marks the packets that the SACK blocks cover and adds newly_sacked and rtt to `event`. Blocks outside [una, nxt]
   /// are ignored.
   ///
-  /// The walk to a block starts at the nearest position before it where a block was found, because a receiver repeats
-  /// and extends its blocks. A peer may report anything, so at most `max_steps` packets that bring nothing new are
-  /// passed for all blocks together. Packets farther away stay unmarked this time, which is safe because SACK is
-  /// advisory (RFC 2018 section 8). The position reached is kept, so the next report continues from there. The newest
-  /// packet is marked in any case, because the answer to a tail loss probe may report only that one.
+  /// The search for the packets of a SACK block starts at the nearest earlier position where a block was found. A
+  /// receiver repeats and extends its blocks, so that position is close. A peer may report anything, so at most
+  /// `max_steps` packets that bring nothing new are passed for all blocks together. Packets farther away stay unmarked
+  /// this time, which is safe because SACK is advisory (RFC 2018 section 8). The position reached is kept, so the next
+  /// report continues from there. The newest packet is marked in any case, because the answer to a tail loss probe may
+  /// report only that packet.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
