@@ -85,7 +85,7 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
   return handed + poll_device(from, out.subspan(handed));
 }
 
-/// Polls the receive queues of this shard; returns the number of own packets.
+/// Polls the receive queues of this shard; returns the number of packets for this shard's UEs.
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
@@ -100,8 +100,8 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   return own;
 }
 
-/// Fills the front of `out` with packets of this shard and passes the others to their owners. Returns the number of own
-/// packets.
+/// Fills the front of `out` with packets of this shard and passes the others to the shards that own them. Returns the
+/// number of packets in `out`.
 std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
                                  std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;

@@ -131,7 +131,8 @@ void register_operations() {
   if (registered < 0) throw std::runtime_error("packet buffers: DPDK takes no further kind of pool");
 }
 
-/// Makes a pool with the operations above. DPDK has one setting for the operations of new pools, hence the lock.
+/// Makes a pool with the mempool operations of a growing pool. DPDK has one setting for the operations of new pools,
+/// hence the lock.
 std::unique_ptr<PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

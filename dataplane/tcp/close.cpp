@@ -37,11 +37,11 @@ void Endpoint::give_up() {
   bits_.close_reason = CloseReason::timed_out;
 }
 
-/// Sends the reset. A peer accepts one only at exactly the next number it expects (RFC 5961 section 3.2). That is
+/// Sends the reset. A peer accepts a reset only at exactly the next number it expects (RFC 5961 section 3.2). That is
 /// SND.NXT if everything in flight arrives before the reset. A timeout, a loss, an unanswered tail loss probe or a
-/// window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with that number then precedes; the
-/// inexact one of the two is old or challenged. A loss without such a sign leads to a challenge ACK, which the
-/// impersonated host answers with a reset because it knows no such connection.
+/// window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with that number then precedes the
+/// one with SND.NXT; the inexact one of the two is old or challenged. A loss without such a sign leads to a challenge
+/// ACK. The impersonated host answers that with a reset, because it knows no such connection.
 void Endpoint::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;

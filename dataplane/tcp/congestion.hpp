@@ -230,7 +230,7 @@ struct Abc : NewReno {
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float window = 0;   ///< window of the marks in bytes (w_abc); 0 before the first feedback
+  float window = 0;   ///< window that the ABC marks determine, in bytes (w_abc); 0 before the first feedback
   float ceiling = 0;  ///< window after losses in bytes, growing as Reno's does; 0 if there was no loss
 };
 

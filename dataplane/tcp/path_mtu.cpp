@@ -140,7 +140,8 @@ packet::Cursor Endpoint::try_larger(Instant now) {
   return send_.unsent().next();
 }
 
-/// Evaluates an ACK during the search: the path carries the size of every packet that is acknowledged.
+/// Evaluates an ACK during the search for a larger segment size: the path carries the size of every packet that is
+/// acknowledged.
 void Endpoint::judge_larger(SeqNum ack, Instant now) {
   const std::uint32_t carried = send_.largest_before(ack);
   if (carried > mtu_.mss) {
