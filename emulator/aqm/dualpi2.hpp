@@ -25,7 +25,8 @@ struct DualPi2Parameters {
   Duration step = std::chrono::milliseconds(1);
   Duration shift = std::chrono::milliseconds(30);  ///< head start of the L queue in the time-shifted FIFO, >= 0
 
-  /// L backlog up to which the step does not mark; with two in both queues together, there are no marks or drops.
+  /// Backlog of the L queue in bytes up to which the step does not mark. With at most two packets in both queues
+  /// together, nothing is marked or dropped.
   Bytes max_packet{1514};
 };
 

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 struct RedParameters {
   Bytes min_threshold;  ///< average queue below which nothing is dropped, >= 0
 
-  /// Average from which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
+  /// Average queue in bytes from which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
   Bytes max_threshold;
   double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1

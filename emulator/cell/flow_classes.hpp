@@ -33,7 +33,8 @@ class FlowClasses {
     Bytes sent;      ///< IP bytes since the flow became short
     Instant last{};  ///< arrival of the flow's latest packet
 
-    /// Packets in the queue of long flows; while there are any, the flow stays long to keep its order.
+    /// Number of the flow's packets in the queue of long flows; while there are any, the flow stays long to keep its
+    /// order.
     std::uint32_t long_waiting = 0;
   };
   /// Number of flows beyond which idle ones are discarded.

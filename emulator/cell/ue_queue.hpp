@@ -22,21 +22,25 @@ enum class BufferUnit : std::uint8_t { frames, bytes, packets };
 /// Order in which a UE's packets leave the queue.
 enum class QueueOrder : std::uint8_t {
   fifo,
-  /// short flows before long ones (SFP of the Window Regulator paper); a short flow's packet that finds the buffer full
-  /// evicts the newest packets of long flows
+  /// Sends short flows before long ones (SFP of the Window Regulator paper). A short flow's packet that finds the
+  /// buffer full evicts the newest packets of long flows.
   short_flows_first
 };
 
 /// Active queue management (AQM) that keeps the queue short before it is full.
 enum class QueueManagement : std::uint8_t {
   none,
-  codel,     ///< CoDel, RFC 8289
-  fq_codel,  ///< FQ-CoDel, RFC 8290: one queue per flow; `drop` is ignored, the longest queue loses its oldest packet
+  codel,  ///< CoDel, RFC 8289
 
-  /// DualPI2, RFC 9332: one queue for L4S and one for other traffic; `drop` is ignored, arrivals are dropped at a full
-  /// buffer.
+  /// Manages the queue by FQ-CoDel (RFC 8290), with one queue per flow. `drop` is ignored, because the longest queue
+  /// loses its oldest packet.
+  fq_codel,
+
+  /// Manages the queue by DualPI2 (RFC 9332), with one queue for L4S and one for other traffic. `drop` is ignored,
+  /// because arrivals are dropped at a full buffer.
   dualpi2,
-  abc  ///< router of ABC (NSDI 2020); offer() reports what its link could carry
+  /// Manages the queue as a router of ABC (NSDI 2020), to which offer() reports what its link could carry.
+  abc
 };
 
 /// Configuration of one radio queue.

@@ -14,7 +14,7 @@ struct UplinkResources {
   std::uint32_t blocks = 50;  ///< resource blocks of a TTI, >= 1: 50 for 10 MHz of LTE
   std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH)
 
-  /// Bytes granted for a scheduling request, because that does not state how much data there is; > 0.
+  /// Bytes granted for a scheduling request, because a request does not state how much data there is; > 0.
   Bytes first_grant{125};
 };
 

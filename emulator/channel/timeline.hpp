@@ -30,7 +30,7 @@ class TimelineChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// Index of a section in which the UE has no channel.
+  /// Channel index of a section in which the UE has no channel.
   static constexpr std::size_t none = SIZE_MAX;
   /// A section of the timeline with one channel, or none.
   struct Stretch {

@@ -11,7 +11,7 @@ namespace sluice::emulator::link {
 
 /// Treatment of blocks that the layers below have lost.
 enum class RlcMode : std::uint8_t {
-  unacknowledged,  ///< no retransmission: packets with a missing byte are lost
+  unacknowledged,  ///< unacknowledged mode: no retransmission, so packets with a missing byte are lost
   acknowledged     ///< lost ranges are retransmitted
 };
 

@@ -36,7 +36,8 @@ struct SeriesPoint {
   std::optional<double> reference_bytes;     ///< queue reference q0 of SMVS, if that controller runs at the Node-B
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
-  /// Largest radio queueing delay in the interval; the next two are largest values too. Absent if no packet arrived.
+  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from proxy and server to the
+  /// UE are largest values too.
   std::optional<double> radio_queue_delay_ms;
   std::optional<double> proxy_to_ue_delay_ms;
   std::optional<double> server_to_ue_delay_ms;

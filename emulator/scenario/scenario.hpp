@@ -119,8 +119,8 @@ struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
   CodelParameters codel;  ///< parameters of CoDel, for codel and fq_codel; max_packet is the hosts' MTU
 
-  /// DualPI2 parameters; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities of
-  /// one UE. Packets that only wait for the next one would be marked otherwise.
+  /// Parameters of DualPI2; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities
+  /// of one UE. Packets that only wait for the next opportunity would be marked otherwise.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -344,8 +344,8 @@ struct SecondHopSpec : HopSpec {
 /// Theoretical model that is computed next to the measurement of a run.
 enum class ModelType : std::uint8_t {
   none,
-  tcp_throughput,  ///< Padhye's formula, and the SMVS paper's throughput model for varying rates
-  wlan_ratio       ///< M/M/1/K analysis of the WLAN paper
+  tcp_throughput,  ///< model of Padhye, and the SMVS paper's throughput model for varying rates
+  wlan_ratio       ///< model of the WLAN paper: an M/M/1/K analysis
 };
 
 /// Optional outputs, in addition to results.csv and series.csv.
