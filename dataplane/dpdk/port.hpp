@@ -25,8 +25,8 @@ namespace sluice::dpdk {
 
 /// Direction in which a port of the bump in the wire is connected; values as in proxy::Side.
 enum class Facing : std::uint8_t {
-  radio = 0,  ///< towards the UEs: packets received have the UE as source
-  core = 1    ///< towards the servers: packets received have the UE as destination
+  radio = 0,  ///< port towards the UEs: packets received there have the UE as source
+  core = 1    ///< port towards the servers: packets received there have the UE as destination
 };
 
 struct PortConfig {

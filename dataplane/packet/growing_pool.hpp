@@ -11,8 +11,8 @@ namespace sluice::packet {
 /// Reason why a pool had no buffer for a request.
 enum class Shortage : std::uint8_t {
   none,
-  limit,   ///< the pool has as many buffers as its limit permits
-  memory,  ///< the machine has no memory for more buffers
+  limit,   ///< no buffer was left, because the pool has as many as its limit permits
+  memory,  ///< no buffer was left, because the machine has no memory for more
 };
 
 /// Pool of packet buffers that begins small and takes memory for more when all are in use, up to a limit.

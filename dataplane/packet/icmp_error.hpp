@@ -12,8 +12,10 @@ namespace sluice::packet {
 
 /// Reason for which a router or host reports a packet.
 enum class IcmpProblem : std::uint8_t {
-  too_big,     ///< fragmentation needed and DF set (RFC 1191), or packet too big (RFC 8201)
-  undelivered  ///< destination unreachable, time exceeded or parameter problem; possibly temporary (RFC 5461)
+  too_big,  ///< the packet was too big: fragmentation needed and DF set (RFC 1191), or packet too big (RFC 8201)
+
+  /// The packet was not delivered: unreachable, time exceeded or parameter problem; possibly temporary (RFC 5461).
+  undelivered
 };
 
 /// ICMP or ICMPv6 error that quotes the beginning of a TCP segment.

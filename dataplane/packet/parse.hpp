@@ -58,8 +58,8 @@ inline constexpr std::size_t parse_result_count = 0 SLUICE_PARSE_RESULTS(X);
 struct UnknownOptions {
   static constexpr std::uint8_t multipath = 0x01,  ///< Multipath TCP (RFC 8684)
       authentication = 0x02,                       ///< TCP-AO (RFC 5925)
-      md5 = 0x04,                                  ///< TCP MD5 signature (RFC 2385)
-      fast_open = 0x08,                            ///< TCP Fast Open (RFC 7413), also with its experimental kind
+      md5 = 0x04,                                  ///< set for the option TCP MD5 signature (RFC 2385)
+      fast_open = 0x08,  ///< set for the option TCP Fast Open (RFC 7413), also with its experimental kind
       other = 0x10,
                                 /// Set if an option has an invalid length; the options after it were not read.
       malformed = 0x80;

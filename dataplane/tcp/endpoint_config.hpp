@@ -20,13 +20,14 @@ enum class WindowSource : std::uint8_t {
 
 /// Distance that the right edge must be able to move before a pure window update is sent.
 enum class WindowUpdates : std::uint8_t {
-  sparing,  ///< the edge must move by two segments; smaller gains are advertised with the next ACK
+  /// A window update needs a move of the right edge by two segments. Smaller moves are advertised with the next ACK.
+  sparing,
 
-  /// A quarter of the window that the peer can still use, between one and two segments. Used where the window controls
-  /// the peer's rate, because a late update then delays the peer.
+  /// A window update needs a move of the right edge by a quarter of the window that the peer can still use, between one
+  /// and two segments. Used where the window controls the peer's rate, because a late update then delays the peer.
   prompt,
-  /// Works as `prompt`, but the edge must move by one to eight segments. Fewer updates suffice, because every second
-  /// segment is acknowledged anyway.
+  /// Works as `prompt`, but the right edge must move by one to eight segments. Fewer updates suffice, because every
+  /// second segment is acknowledged anyway.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;

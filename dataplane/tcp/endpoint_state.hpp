@@ -58,8 +58,9 @@ struct LossRecovery {
   SeqNum point;
   std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
-  /// With SACK: retransmissions of the last recovery that are not known to be spurious. Without SACK, under an
-  /// allowance: how many segments from SND.UNA on are retransmitted at once; see Endpoint::retransmit_missing().
+  /// Number of retransmissions of the last recovery that are not known to be spurious, with SACK. Without SACK, under
+  /// an allowance: number of segments from SND.UNA on that are retransmitted at once; see
+  /// Endpoint::retransmit_missing().
   std::uint8_t retransmissions = 0;
   std::uint8_t retries = 0;  ///< number of consecutive transmissions without an answer
 };
