@@ -65,7 +65,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Forwards all packets in order to another Node-B. That includes packets on the air that are not known to have
   /// reached the UE.
   void hand_on(Element& to, Instant now);
-  /// Forwards a packet for a UE that has left at once, without queueing it.
+  /// Forwards at once, without queueing, a packet for a UE that has left.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
   /// Drops a packet without queueing it, and counts it as arrived and dropped.
   void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);

@@ -39,6 +39,7 @@ enum class QueueManagement : std::uint8_t {
   /// Manages the queue by DualPI2 (RFC 9332), with one queue for L4S and one for other traffic. `drop` is ignored,
   /// because arrivals are dropped at a full buffer.
   dualpi2,
+
   /// Manages the queue as a router of ABC (NSDI 2020), to which offer() reports what its link could carry.
   abc
 };
