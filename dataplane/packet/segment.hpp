@@ -26,8 +26,8 @@ struct Flags {
   constexpr bool operator==(const Flags&) const = default;
 };
 
-/// Codepoints of Segment::ecn, the ECN field of the IP header.
-inline constexpr std::uint8_t ecn_scalable = 1;            ///< ECT(1): L4S senders (RFC 9331)
+// Codepoints of Segment::ecn, the ECN field of the IP header.
+inline constexpr std::uint8_t ecn_scalable = 1;            ///< codepoint ECT(1), for L4S senders (RFC 9331)
 inline constexpr std::uint8_t ecn_capable = 2;             ///< ECT(0): ECN-capable transport
 inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE: congestion experienced
 

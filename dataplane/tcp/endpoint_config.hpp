@@ -23,8 +23,9 @@ enum class WindowUpdates : std::uint8_t {
   /// A window update needs a move of the right edge by two segments. Smaller moves are advertised with the next ACK.
   sparing,
 
-  /// A window update needs a move of the right edge by a quarter of the window that the peer can still use, between one
-  /// and two segments. Used where the window controls the peer's rate, because a late update then delays the peer.
+  /// A window update needs a move of the right edge by a quarter of the window that the peer can still use. The quarter
+  /// is limited to between one and two segments. Used where the window controls the peer's rate, because a late update
+  /// then delays the peer.
   prompt,
   /// Works as `prompt`, but the right edge must move by one to eight segments. Fewer updates suffice, because every
   /// second segment is acknowledged anyway.
