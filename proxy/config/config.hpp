@@ -51,7 +51,7 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// PolicySettings of TCP checksums that a sending kernel left to an offload that never ran.
+/// Handling of TCP checksums that a sending kernel left to an offload that never ran.
 enum class PartialChecksums : std::uint8_t {
   by_driver,  ///< accepted only from a port to which a kernel of this machine can send
   accept,

@@ -17,7 +17,7 @@ class Forwarder {
 
   /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// PolicySettings of a checksum that a kernel may have left unfinished.
+  /// Handling of a checksum that a kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
     finish,  ///< computed here if the port accepts unfinished checksums, because no later device would do it
     keep     ///< left as received: this host finishes its checksums, so the segment is damaged
