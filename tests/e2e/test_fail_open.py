@@ -1,9 +1,10 @@
 """The wire without its program: a bridge of the kernel takes over whenever the proxy ends or hangs, and gives way when it
 starts again. No frame is carried twice, whoever carries it."""
 
-import os
 import contextlib
+import ctypes
 import errno
+import os
 import signal
 import socket
 import struct
@@ -17,6 +18,9 @@ import traffic
 from outcomes import PATIENCE, client, server, wire  # noqa: F401 (fixtures)
 
 MEGA = 1_000_000
+PTRACE_ATTACH = 16  # of sys/ptrace.h
+WALL = 0x40000000  # __WALL of sys/wait.h
+LONGER_THAN_A_HANG = 5
 
 
 def start(wire, name="sluice", **changes):
@@ -120,13 +124,60 @@ def test_no_frame_is_carried_twice_however_it_ends(wire, datagrams):
         assert stream.twice() == 0
 
 
-def test_a_program_that_hangs_is_ended(wire, datagrams):
-    """Stopped by a signal, it cannot end itself; the kernel does, and the bridge takes over."""
-    sluice = start(wire)
+def with_record(wire, name):
+    """A proxy that records how it ends, and learns how the last one did."""
+    return start(wire, name, state={"file": str(wire.lab.log_dir / "state")})
+
+
+def thread_of(process, name):
+    for thread in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{thread}/comm", encoding="ascii") as file:
+            if file.read().strip() == name:
+                return int(thread)
+    raise AssertionError(f"there is no thread {name}")
+
+
+def stop_thread(thread):
+    """Stops one thread, which SIGSTOP cannot do without the others: a tracer can."""
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    nothing = ctypes.c_void_p()
+    assert ptrace(ctypes.c_long(PTRACE_ATTACH), ctypes.c_long(thread), nothing, nothing) == 0, os.strerror(ctypes.get_errno())
+    assert os.WIFSTOPPED(os.waitpid(thread, WALL)[1])
+
+
+def test_a_program_of_which_a_thread_hangs_is_ended(wire, datagrams):
+    """A thread that hangs is ended with its program, and the next run names it."""
+    for name, text in (("shard0", "the poll thread of shard 0 hung"), ("sluice", "the control thread hung")):
+        sluice = with_record(wire, f"{name}-hangs")
+        wait_for_more(datagrams)
+        thread = thread_of(sluice.process, name)
+        stop_thread(thread)
+        wait_for_more(datagrams)
+        if thread != sluice.process.pid:  # its tracer waits for it before its process is gone
+            os.waitpid(thread, WALL)
+        assert sluice.process.wait(PATIENCE) == -signal.SIGKILL
+        following = with_record(wire, f"after-{name}")
+        last = following.ask("status")["last_run"]
+        assert last["ended"] == "hang" and text in last["text"]
+        following.process.wait_for(f"the last run: {last['text']}")
+        following.stop_and_check()
+    assert all(stream.twice() == 0 for stream in datagrams)
+
+
+def test_a_program_that_is_paused_continues(wire, datagrams):
+    """A pause that is longer than a hang may be ends nothing; one without an end does."""
+    sluice = with_record(wire, "paused")
     wait_for_more(datagrams)
+    for _ in range(2):
+        sluice.process.signal(signal.SIGSTOP)
+        time.sleep(LONGER_THAN_A_HANG)
+        sluice.process.signal(signal.SIGCONT)
+        wait_for_more(datagrams)
+    assert sluice.ask("status")["last_run"] is None
     sluice.process.signal(signal.SIGSTOP)
     wait_for_more(datagrams)
     assert sluice.process.wait(PATIENCE) == -signal.SIGKILL
+    assert with_record(wire, "after-pause").ask("status")["last_run"]["ended"] == "stopped"
     assert all(stream.twice() == 0 for stream in datagrams)
 
 

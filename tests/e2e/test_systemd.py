@@ -1,6 +1,7 @@
 """The service under a systemd of its own: the packages are installed into a copy of this machine (test_package), which is
 booted in a container with the two interfaces."""
 
+import json
 import os
 import re
 import shutil
@@ -114,6 +115,10 @@ def booted(packages, system, wire, tmp_path):  # noqa: F811
         machine.close()
 
 
+def last_run(booted):
+    return json.loads(booted.run("sluicectl", "--json", "status").stdout)["last_run"]["ended"]
+
+
 def wait_for_run(booted, before):
     """Until another process than before is the service's, and says that it is ready."""
     deadline = time.monotonic() + PATIENCE
@@ -137,9 +142,11 @@ def test_the_service_lives_as_systemd_expects(packages, system, wire, booted, tm
         booted.run("kill", "-STOP", first)
         hung = wait_for_run(booted, first)
         assert "Watchdog timeout" in booted.journal()
+        assert last_run(booted) == "watchdog"
         booted.run("kill", "-KILL", hung)
         killed = wait_for_run(booted, hung)
         assert booted.show("NRestarts") == "2"
+        assert last_run(booted) == "signal"
         client.download(MEGA)
 
         package = newer(packages["sluice"], tmp_path, "# newer\n")

@@ -4,39 +4,46 @@
 
 #include <utility>
 
-#include "dataplane/dpdk/clock.hpp"
-
 namespace sluice::proxy {
 namespace {
 
-constexpr auto watch_period = std::chrono::milliseconds(250);
+constexpr auto progress_period = std::chrono::milliseconds(250);
+/// Number of calls of maintain() without a sample after which the watchdog process is gone.
+constexpr std::uint32_t gone_after = 5;
 
 }  // namespace
 
 FailOpenMonitor::FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-                                 std::function<Instant()> last_turn)
-    : bridge_(std::move(interfaces)), timer_(context), last_turn_(std::move(last_turn)) {
+                                 WatchdogProcess& watchdog)
+    : bridge_(std::move(interfaces)), watchdog_(watchdog), timer_(context) {
   spdlog::info("fail_open: the bridge {} carries the frames when this program does not", bridge_.name());
   const std::string warning = FailOpenBridge::warning();
   if (!warning.empty()) spdlog::warn("fail_open: {}", warning);
 }
 
-void FailOpenMonitor::take_over() {
-  bridge_.shut();
-  watchdog_.rearm(longest_hang);
+FailOpenMonitor::~FailOpenMonitor() {
+  watchdog_.disarm();
 }
 
-void FailOpenMonitor::watch() {
-  watchdog_.rearm(last_turn_() + longest_hang - dpdk::now());
-  timer_.expires_after(watch_period);
+void FailOpenMonitor::take_over() {
+  bridge_.shut();
+  watchdog_.arm();
+}
+
+void FailOpenMonitor::show_progress() {
+  watchdog_.progress(0).fetch_add(1, std::memory_order_relaxed);
+  timer_.expires_after(progress_period);
   timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) watch();
+    if (!error) show_progress();
   });
 }
 
 void FailOpenMonitor::maintain() {
   const std::string line = bridge_.maintain();
   if (!line.empty()) spdlog::warn("{}", line);
+  without_sample_ = std::exchange(samples_, watchdog_.samples()) == watchdog_.samples() ? without_sample_ + 1 : 0;
+  if (without_sample_ == gone_after)
+    spdlog::error("fail_open: the watchdog process is gone, so nothing ends this program if it hangs; restart it");
 }
 
 void FailOpenMonitor::give_back() {

@@ -2,11 +2,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <functional>
+#include <cstdint>
 
-#include "dataplane/units/time.hpp"
 #include "proxy/daemon/fail_open/fail_open_bridge.hpp"
-#include "proxy/daemon/fail_open/watchdog_timer.hpp"
+#include "proxy/daemon/fail_open/watchdog_process.hpp"
 
 namespace sluice::proxy {
 
@@ -15,20 +14,20 @@ namespace sluice::proxy {
 /// thread.
 class FailOpenMonitor {
  public:
-  /// Time without progress after which the program is killed.
-  static constexpr Duration longest_hang = std::chrono::seconds(3);
-
-  /// Creates the bridge, which forwards frames until take_over(). `last_turn` returns when the poll thread that has
-  /// made no progress for longest made its last. Throws std::runtime_error with the reason if no bridge can be made.
-  FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-                  std::function<Instant()> last_turn);
+  /// `watchdog` kills the program while this object works; its first thread is the control thread. The bridge
+  /// forwards frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
+  FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, WatchdogProcess& watchdog);
+  ~FailOpenMonitor();
+  FailOpenMonitor(const FailOpenMonitor&) = delete;
+  FailOpenMonitor& operator=(const FailOpenMonitor&) = delete;
 
   /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
   /// Throws std::runtime_error.
   void take_over();
-  /// Kills the program from now on if this thread or a poll thread hangs.
-  void watch();
-  /// Restores the bridge if its parts were removed. Called about once a second.
+  /// Shows from now on that this thread makes progress.
+  void show_progress();
+  /// Restores the bridge if its parts were removed, and warns once if the watchdog process is gone. Called about once
+  /// a second.
   void maintain();
   /// Lets the bridge forward the frames again; the program must no longer forward any.
   void give_back();
@@ -37,9 +36,10 @@ class FailOpenMonitor {
 
  private:
   FailOpenBridge bridge_;
-  WatchdogTimer watchdog_;
+  WatchdogProcess& watchdog_;
   boost::asio::steady_timer timer_;
-  std::function<Instant()> last_turn_;
+  std::uint64_t samples_ = 0;         ///< samples of the watchdog process at the last maintain()
+  std::uint32_t without_sample_ = 0;  ///< calls of maintain() since it took one
 };
 
 }  // namespace sluice::proxy

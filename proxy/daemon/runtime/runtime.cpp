@@ -43,6 +43,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
     : config_(std::move(config)),
       log_(log),
       signals_(context_, SIGTERM, SIGINT, SIGHUP),
+      run_record_(open_run_record()),
+      watchdog_(start_watchdog()),
       eal_(eal_config()),
       pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
@@ -73,7 +75,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                              {&links_[0], &links_[1]},
                                              fail_open_monitor_ ? &fail_open_monitor_->bridge() : nullptr,
                                              dpdk::now(),
-                                             [this](std::vector<NamedCounter>& out) { add_program_counters(out); }});
+                                             [this](std::vector<NamedCounter>& out) { add_program_counters(out); },
+                                             last_run()});
   details_.emplace(context_, *status_source_);
   const auto wake = [this] {
     for (const auto& shard : shards_) shard->wake();
@@ -139,14 +142,41 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   }
 }
 
+std::unique_ptr<RunRecord> Runtime::open_run_record() const {
+  if (!config_.state.file) return nullptr;
+  std::unique_ptr<RunRecord> record;
+  try {
+    record = std::make_unique<RunRecord>(*config_.state.file + ".run", RunRecord::service_environment());
+  } catch (const std::runtime_error& problem) {
+    spdlog::warn("{}; how the last run ended is unknown, and this one records nothing", problem.what());
+    return nullptr;
+  }
+  const std::optional<LastRun>& last = record->last();
+  if (last) spdlog::log(last->orderly ? spdlog::level::info : spdlog::level::warn, "the last run: {}", last->text);
+  return record;
+}
+
+admin::Json Runtime::last_run() const {
+  if (!run_record_ || !run_record_->last()) return nullptr;
+  return {{"ended", run_record_->last()->ended}, {"text", run_record_->last()->text}};
+}
+
+std::unique_ptr<WatchdogProcess> Runtime::start_watchdog() const {
+  if (config_.fail_open == FailOpen::none) return nullptr;
+  return std::make_unique<WatchdogProcess>(
+      std::size_t{1} + config_.shards.count, [this](ProgressWatch::Verdict verdict) {
+        const bool hangs = verdict.state == ProgressWatch::State::hangs;
+        if (run_record_) run_record_->killed_by_watchdog(hangs ? Ending::hang : Ending::stopped, verdict.thread);
+      });
+}
+
 void Runtime::prepare_to_fail_open() {
   if (config_.fail_open == FailOpen::none) return;
   const auto interface = [](const PortSettings& port) {
     return dpdk::device_argument(port.device, "iface").value_or("");
   };
-  fail_open_monitor_.emplace(context_,
-                             FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)},
-                             [this] { return last_turn_of_all_shards(); });
+  fail_open_monitor_.emplace(
+      context_, FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)}, *watchdog_);
 }
 
 void Runtime::take_over() {
@@ -189,6 +219,7 @@ void Runtime::start_shards() {
     thread.longest_sleep = config_.shards.longest_sleep;
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
+    if (watchdog_) thread.progress = &watchdog_->progress(std::size_t{1} + i);
     shards_.push_back(std::make_unique<ShardThread>(
         thread, each, pool_, steering_.shard(i), *channels_.at(i),
         [this](const std::string& why) {
@@ -293,7 +324,7 @@ admin::CommandTable Runtime::commands() {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop("asked to by the admin socket");
+           if (!error) stop(Ending::command, "asked to by the admin socket");
          });
        }},
   }));
@@ -345,7 +376,7 @@ bool Runtime::run() {
   }
   await_signal();
   watch_counters();
-  if (fail_open_monitor_) fail_open_monitor_->watch();
+  if (fail_open_monitor_) fail_open_monitor_->show_progress();
   service_.start();
   if (config_.logging.statistics_period > Duration::zero()) log_statistics();
   spdlog::info("sluice {}: mode {}, {} shard(s), running", version, to_string(config_.shard.mode),
@@ -356,6 +387,7 @@ bool Runtime::run() {
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
   status_source_->refresh();
+  if (run_record_) run_record_->end(failed_ ? Ending::failed : ending_);
   spdlog::info("stopped; {}", status_source_->statistics_line());
   return !failed_;
 }
@@ -368,14 +400,16 @@ void Runtime::await_signal() {
 
 void Runtime::handle_signal(int number) {
   await_signal();
-  if (number != SIGHUP) return stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  if (number == SIGTERM) return stop(Ending::sigterm, "SIGTERM");
+  if (number == SIGINT) return stop(Ending::sigint, "SIGINT");
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
   reload_by_signal();
 }
 
-void Runtime::stop(const std::string& why) {
+void Runtime::stop(Ending ending, const std::string& why) {
+  ending_ = ending;
   service_.stopping(StopSequence::most(config_.stop.drain));
   stop_->begin(why);
 }
@@ -462,7 +496,8 @@ void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
 void Runtime::watch_shards() {
   std::vector<Instant> published;
   for (const auto& channel : channels_) published.push_back(channel->snapshots.front().at);
-  for (const ShardWatch::Event& event : shard_watch_.look(published, dpdk::now())) {
+  const std::vector<ShardWatch::Event> events = shard_watch_.look(published, dpdk::now());
+  for (const ShardWatch::Event& event : events) {
     if (event.stands) {
       spdlog::error("shard {} has stood still for {:.1f} s: its processor is taken, or something does not return",
                     event.shard, to_seconds(event.length));
@@ -470,6 +505,14 @@ void Runtime::watch_shards() {
       spdlog::warn("shard {} runs again; it stood still for {:.1f} s", event.shard, to_seconds(event.length));
     }
   }
+  if (run_record_ && !events.empty()) run_record_->note_stall(stalled_shard());
+}
+
+std::optional<std::uint32_t> Runtime::stalled_shard() const {
+  for (std::uint32_t i = 0; i < channels_.size(); ++i) {
+    if (shard_watch_.standing(i, dpdk::now()) > Duration::zero()) return i;
+  }
+  return std::nullopt;
 }
 
 void Runtime::watch_reports() {
@@ -533,16 +576,6 @@ void Runtime::follow_mtu(Side side) {
     channels_[i]->ports.store(carried_, std::memory_order_relaxed);
     shards_.at(i)->wake();
   }
-}
-
-Instant Runtime::last_turn_of_all_shards() {
-  status_source_->refresh();
-  Instant oldest = never;
-  for (const auto& channel : channels_) {
-    const Instant published = channel->snapshots.front().at;
-    oldest = std::min(oldest, published == Instant{} ? status_source_->parts().started : published);
-  }
-  return oldest;
 }
 
 void Runtime::log_statistics() {

@@ -17,6 +17,7 @@
 #include "proxy/daemon/runtime/fail_open_monitor.hpp"
 #include "proxy/daemon/runtime/logging.hpp"
 #include "proxy/daemon/runtime/reloader.hpp"
+#include "proxy/daemon/runtime/run_record.hpp"
 #include "proxy/daemon/runtime/shard_commands.hpp"
 #include "proxy/daemon/runtime/state_file.hpp"
 #include "proxy/daemon/runtime/stop_sequence.hpp"
@@ -57,6 +58,11 @@ class Runtime {
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  /// Learns how the last run ended, and begins the record of this one. Needs state.file.
+  [[nodiscard]] std::unique_ptr<RunRecord> open_run_record() const;
+  [[nodiscard]] admin::Json last_run() const;
+  /// Creates the process that kills this one when it hangs, if a fail-open bridge takes over then.
+  [[nodiscard]] std::unique_ptr<WatchdogProcess> start_watchdog() const;
   /// Creates the fail-open bridge if it is configured.
   void prepare_to_fail_open();
   /// Shuts the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
@@ -78,12 +84,12 @@ class Runtime {
   /// Logs the loss of a mapped file that was truncated.
   void watch_files();
   void watch_shards();
+  /// Returns the shard of a stalled poll thread, or nothing if all run.
+  [[nodiscard]] std::optional<std::uint32_t> stalled_shard() const;
   void watch_reports();
   void watch_links();
   void watch_link(Side side);
   void follow_mtu(Side side);
-  /// Returns the time of the last snapshot of the shard that has been silent longest.
-  [[nodiscard]] Instant last_turn_of_all_shards();
   void log_statistics();
   void activate(const Policies& policies);
   /// True if every shard publishes snapshots, so that none is stalled.
@@ -91,12 +97,15 @@ class Runtime {
   [[nodiscard]] std::string summary();
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
   void reload_by_signal();
-  void stop(const std::string& why);
+  void stop(Ending ending, const std::string& why);
 
   Config config_;
   Logging& log_;
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
+  std::unique_ptr<RunRecord> run_record_;  ///< null without state.file
+  std::unique_ptr<WatchdogProcess>
+      watchdog_;  ///< null without fail_open; declared before `eal_`, because it must not share devices
   dpdk::Eal eal_;
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
@@ -129,8 +138,9 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  bool state_lost_ = false;   ///< True once the loss of the state file was logged
-  bool frames_lost_ = false;  ///< True once the loss of the frame file was logged
+  Ending ending_ = Ending::failed;  ///< what run() records at its end
+  bool state_lost_ = false;         ///< True once the loss of the state file was logged
+  bool frames_lost_ = false;        ///< True once the loss of the frame file was logged
 };
 
 }  // namespace sluice::proxy

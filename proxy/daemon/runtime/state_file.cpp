@@ -13,10 +13,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <utility>
+
+#include "proxy/daemon/runtime/private_file.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -32,10 +33,11 @@ static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
   fail(what + ": " + strerror(errno));
 }
 
-std::array<char, 40> boot_id() {
-  std::array<char, 40> id{};
-  std::ifstream("/proc/sys/kernel/random/boot_id").read(id.data(), 36);
-  return id;
+std::array<char, 40> boot_id_field() {
+  std::array<char, 40> field{};
+  const std::string id = boot_id();
+  std::copy_n(id.begin(), std::min(id.size(), field.size() - 1), field.begin());
+  return field;
 }
 
 std::uint64_t network_namespace() {
@@ -58,22 +60,6 @@ void lock(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
   if (errno == EWOULDBLOCK) fail("another program that runs uses it");
   fail_with_errno("cannot be locked");
-}
-
-/// Creates the folder of the file, such as /run/sluice, if only the last level is missing. Errors appear when the
-/// file is created.
-void make_folder(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash != std::string::npos && slash != 0)
-    mkdir(path.substr(0, slash).c_str(), S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
-}
-
-void check_owner(int descriptor) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) fail_with_errno("cannot be looked at");
-  if (!S_ISREG(status.st_mode)) fail("is no ordinary file");
-  if (status.st_uid != geteuid()) fail("belongs to another user");
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) fail("may be read or written by others; chmod 600 it, or remove it");
 }
 
 }  // namespace
@@ -100,7 +86,7 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
     const Descriptor earlier(open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
     if (earlier.number() < 0 && errno != ENOENT) fail_with_errno("cannot be opened");
     if (earlier.number() >= 0) {
-      check_owner(earlier.number());
+      require_private(earlier.number());
       lock(earlier.number());
       read_left(earlier, now);
       sort_by_shard(left_.crashed_connections);
@@ -133,7 +119,7 @@ StateFile::Header StateFile::header_for(Instant now) const {
   header.entries = std::uint64_t{identity_.shards} * identity_.max_flows + left_.crashed_connections.size();
   header.network = network_namespace();
   header.ports = hash_of(identity_.ports);
-  header.boot = boot_id();
+  header.boot = boot_id_field();
   header.alive = now.time_since_epoch().count();
   return header;
 }
@@ -180,7 +166,7 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
 /// between leaves one of the two.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";
-  make_folder(path_);
+  make_folder_of(path_);
   unlink(fresh.c_str());
   Descriptor file(open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.number() < 0) fail_with_errno("cannot be made");

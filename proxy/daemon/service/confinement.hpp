@@ -17,7 +17,7 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill", "restart_syscall",
      // time
      "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "timerfd_create",
-     "timerfd_settime", "timer_settime", "timer_delete",
+     "timerfd_settime",
      // descriptors
      "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fcntl", "memfd_create", "ioctl",
      "select", "pselect6", "poll", "ppoll", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",

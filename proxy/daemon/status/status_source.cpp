@@ -232,6 +232,7 @@ Json StatusSource::status() const {
                                             {"link", to_string(parts_.links.at(side)->link())}};
   }
   status["fail_open"] = fail_open();
+  status["last_run"] = parts_.last_run;
   if (parts_.feedback == nullptr) return status;
   const auto& failures = parts_.feedback->failures();
   std::uint64_t refused = 0;

@@ -37,6 +37,7 @@ class StatusSource {
     Instant started;
     /// Appends counters of the process that neither shards nor ports have.
     std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
+    admin::Json last_run = nullptr;  ///< how the last run ended; null if nothing is known
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
 

@@ -253,6 +253,7 @@ void ShardThread::publish_when_due(Instant now) {
 
 void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   next_publication_ = now + publication_period;
+  if (config_.progress != nullptr) config_.progress->fetch_add(1, std::memory_order_relaxed);
   details_published_ = wanted.id;
   ShardSnapshot& snapshot = channel_.snapshots.back();
   snapshot.at = now;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,7 +23,8 @@ struct ShardThreadConfig {
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
   Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< maximum sleep if a port cannot wake the thread
   std::uint32_t burst = 32;
-  std::optional<Duration> status_period;  ///< interval of statuses; not set without feedback
+  std::optional<Duration> status_period;           ///< interval of statuses; not set without feedback
+  std::atomic<std::uint64_t>* progress = nullptr;  ///< counter for the watchdog process; null without one
 };
 
 /// One shard with its poll thread, which receives packets, runs the shard and sleeps when idle.

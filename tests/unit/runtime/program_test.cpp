@@ -205,6 +205,33 @@ TEST(SluiceRunning, ContinuesWhenAnotherProgramTruncatesItsFiles) {
   EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
 }
 
+TEST(SluiceRunning, KnowsHowTheLastRunEnded) {
+  const TemporaryFolder files;
+  const std::string state = "mode: bypass\nstate: { file: " + (files.path() / "state").string() + " }\n";
+  {
+    Running first(state);
+    EXPECT_EQ(first.ask("status").value["last_run"], nullptr);
+    first.program().signal(SIGKILL);
+    EXPECT_EQ(first.program().wait(), -SIGKILL);
+  }
+  {
+    Running second(state);
+    EXPECT_EQ(second.ask("status").value["last_run"]["ended"], "killed");
+    EXPECT_THAT(second.program().err(), HasSubstr("the last run: it was killed or it crashed"));
+    second.program().signal(SIGTERM);
+    EXPECT_EQ(second.program().wait(), 0) << second.program().err();
+  }
+  {
+    Running third(state);
+    EXPECT_EQ(third.ask("status").value["last_run"]["ended"], "sigterm");
+    EXPECT_THAT(third.program().err(), HasSubstr("the last run: SIGTERM ended it"));
+    EXPECT_TRUE(third.ask("stop").ok);
+    EXPECT_EQ(third.program().wait(), 0) << third.program().err();
+  }
+  const Running fourth(state);
+  EXPECT_EQ(fourth.ask("status").value["last_run"]["ended"], "command");
+}
+
 TEST(SluiceRunning, StopsOnCommand) {
   Running sluice;
   const Finished stop = run(sluicectl_program, {"--socket", sluice.socket(), "stop"});
