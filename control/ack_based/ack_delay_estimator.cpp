@@ -9,30 +9,30 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// Smallest mean ACK delay at which the uplink counts as one that delays ACKs, because timestamps are not more exact.
-constexpr Duration notable_late = milliseconds(2);
+constexpr Duration min_significant_ack_delay = milliseconds(2);
 /// Largest ACK delay that counts: ACKs may wait behind an upload of the same UE in its modem's buffer.
-constexpr Duration longest_late = seconds(1);
+constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
-constexpr Duration late_memory = milliseconds(500);
+constexpr Duration max_ack_delay_decay_time = milliseconds(500);
 /// Time for which the newest ACK delay is valid. After as long an observation of ACKs with unknown delay, the greatest
 /// one is discarded. Silence does not count as observation.
-constexpr Duration late_known_for = seconds(1);
+constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace
 
-Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
+Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   if (ack_sample.ack_delay < Duration::zero()) {
     unknown_for_ += std::min(since, longest_listening);
-    if (unknown_for_ > late_known_for) max_ack_delay_ = Duration::zero();
-    if (ack_sample.now - newest_at_ > late_known_for) newest_ = Duration::zero();
+    if (unknown_for_ > ack_delay_valid_for) max_ack_delay_ = Duration::zero();
+    if (ack_sample.now - newest_at_ > ack_delay_valid_for) newest_ = Duration::zero();
     // A new connection has no clock estimate yet. If the ACKs of others are delayed its own are, too, so its round trip
     // contains an unknown delay.
     return newest_ > Duration::zero() ? Duration::zero() : ack_sample.round_trip;
   }
-  newest_ = std::min(ack_sample.ack_delay, longest_late);
+  newest_ = std::min(ack_sample.ack_delay, ack_delay_limit);
   newest_at_ = ack_sample.now;
   unknown_for_ = Duration::zero();
-  usual_ += (newest_ - usual_) / 32;
+  mean_ += (newest_ - mean_) / 32;
   if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(ack_sample, since, delivery);
   // The difference may be negative, because a clock that was set back shows an impossible delay.
   return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
@@ -41,19 +41,20 @@ Duration AckDelayEstimator::take_out(const AckSample& ack_sample, Duration since
 /// Updates the greatest ACK delay. A delay counts up to the time that the link needs for all bytes in flight, because
 /// the link has carried no more meanwhile.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
-  const Duration most =
-      delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : longest_late;
-  const Duration passed = std::min(since, late_memory);
-  max_ack_delay_ -= from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(late_memory));
-  max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, most));
+  const Duration limit =
+      delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;
+  const Duration passed = std::min(since, max_ack_delay_decay_time);
+  max_ack_delay_ -=
+      from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(max_ack_delay_decay_time));
+  max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, limit));
 }
 
 bool AckDelayEstimator::is_known() const {
-  return unknown_for_ <= late_known_for;
+  return unknown_for_ <= ack_delay_valid_for;
 }
 
-bool AckDelayEstimator::is_notable() const {
-  return usual_ >= notable_late && is_known();
+bool AckDelayEstimator::is_significant() const {
+  return mean_ >= min_significant_ack_delay && is_known();
 }
 
 }  // namespace sluice::control

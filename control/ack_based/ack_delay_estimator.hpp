@@ -14,18 +14,18 @@ class AckDelayEstimator {
   /// Adds the sample's ACK delay, and returns the round trip without it; zero while unknown. `since`: time since the
   /// sample before. `delivery` gives the link's rate, which bounds the greatest delay: a longer one contains a stall of
   /// the link.
-  Duration take_out(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
+  Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the delay of the newest ACK whose delay is known; zero if none was known within a second.
   [[nodiscard]] Duration newest() const { return newest_; }
   /// Returns the exponential mean over about 32 ACKs.
-  [[nodiscard]] Duration usual() const { return usual_; }
+  [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
   /// True if the UE's timestamps show the ACK delay.
   [[nodiscard]] bool is_known() const;
   /// True if the ACK delay is known and at least 2 ms on average.
-  [[nodiscard]] bool is_notable() const;
+  [[nodiscard]] bool is_significant() const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
@@ -37,7 +37,7 @@ class AckDelayEstimator {
 
   Duration newest_{};
   Instant newest_at_{};  ///< time of the ACK that newest_ is from
-  Duration usual_{};
+  Duration mean_{};
   Duration max_ack_delay_{};
   Duration unknown_for_{};  ///< observed time since an ACK delay was last known
 };

@@ -122,7 +122,7 @@ Duration DelayBasedController::listened_until(Instant now) const {
 
 void DelayBasedController::on_acknowledged(const AckSample& raw) {
   AckSample ack_sample = raw;
-  ack_sample.round_trip = ack_delay_.take_out(raw, raw.now - last_ack_, delivery_);
+  ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(ack_sample.now);
   cross_traffic_.on_news(ack_sample.delivered, ack_sample.cross_traffic,
                          has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
@@ -209,7 +209,7 @@ Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
 Duration DelayBasedController::feedback_delay() const {
   if (!min_rtt_.known() || !delivery_.has_sample()) return Duration::zero();
   const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), longest_aggregation);
-  return base_delay() + std::max(aggregation, ack_delay_.usual());
+  return base_delay() + std::max(aggregation, ack_delay_.mean());
 }
 
 /// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain

@@ -31,7 +31,7 @@ constexpr Duration probe_interval = milliseconds(10);
 /// True if the window grows between ACKs because the uplink delays them by a known time. False for end-to-end
 /// connections, because their window travels in ACKs.
 bool DelayBasedController::extrapolates() const {
-  return ack_delay_.is_notable() && control_loop_delay_ <= Duration::zero();
+  return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
 /// Updates whether the window grows in idle gaps: they are longer than 1.5 times the reference, so a queue of that
@@ -52,7 +52,7 @@ bool DelayBasedController::extrapolates_in_gap() const {
 /// burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
-    const Duration until = ack_delay_.usual() + unusual_late - ack_delay_.newest();
+    const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();
     return {Duration::zero(), std::max(until, Duration::zero())};
   }
   const Duration from = delivery_.gap() / 2;

@@ -107,7 +107,7 @@ template <typename Self, typename Visit>
 void AckDelayEstimator::fields(Self& self, Visit& visit) {
   visit("newest", self.newest_);
   visit("newest_at", self.newest_at_);
-  visit("usual", self.usual_);
+  visit("usual", self.mean_);
   visit("greatest", self.max_ack_delay_);
   visit("unknown_for", self.unknown_for_);
 }

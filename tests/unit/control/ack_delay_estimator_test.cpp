@@ -15,7 +15,7 @@ class Uplink {
  public:
   Duration ack(Duration late, Duration round_trip = 60ms) {
     now_ += 10ms;
-    return ack_delay_.take_out(
+    return ack_delay_.adjust_rtt(
         {.now = now_, .delivered = Bytes(1500), .round_trip = round_trip, .in_flight = {}, .ack_delay = late}, 10ms,
         delivery_);
   }
@@ -48,12 +48,12 @@ TEST(AckDelayEstimator, AClockThatIsSetBackDoesNotMakeTheRttNegative) {
 TEST(AckDelayEstimator, IsNotableOnceItIsFrequent) {
   Uplink uplink;
   uplink.ack(8ms);
-  EXPECT_FALSE(uplink.ack_delay().is_notable());
+  EXPECT_FALSE(uplink.ack_delay().is_significant());
   uplink.ack_for(1s, 8ms);
-  EXPECT_TRUE(uplink.ack_delay().is_notable());
-  EXPECT_GT(uplink.ack_delay().usual(), 7ms);
+  EXPECT_TRUE(uplink.ack_delay().is_significant());
+  EXPECT_GT(uplink.ack_delay().mean(), 7ms);
   uplink.ack_for(2s, 0ms);
-  EXPECT_FALSE(uplink.ack_delay().is_notable());
+  EXPECT_FALSE(uplink.ack_delay().is_significant());
 }
 
 TEST(AckDelayEstimator, TheLargestValueDecays) {
@@ -72,7 +72,7 @@ TEST(AckDelayEstimator, IsKeptForASecondWhileUnknown) {
   EXPECT_TRUE(uplink.ack_delay().is_known());
   uplink.ack_for(1010ms, unknown);
   EXPECT_FALSE(uplink.ack_delay().is_known());
-  EXPECT_FALSE(uplink.ack_delay().is_notable());
+  EXPECT_FALSE(uplink.ack_delay().is_significant());
   EXPECT_EQ(uplink.ack_delay().newest(), 0ms);
   EXPECT_EQ(uplink.ack_delay().max(), 0ms);
   EXPECT_EQ(uplink.ack(unknown), 60ms);
