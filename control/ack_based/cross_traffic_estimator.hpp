@@ -12,18 +12,18 @@ namespace sluice::control {
 /// constant. Reads no clock; thread: its owner's.
 class CrossTrafficEstimator {
  public:
-  /// Adds `ours` acknowledged bytes of controlled traffic and `others` bytes of cross traffic. `since`: time since the
-  /// call before, ≥ 0. Several calls at one instant each count in full.
-  void on_news(Bytes ours, Bytes others, Duration since);
+  /// Adds `controlled` acknowledged bytes of controlled traffic and `cross` bytes of cross traffic. `since`: time since
+  /// the call before, ≥ 0. Several calls at one instant each count in full.
+  void on_bytes(Bytes controlled, Bytes cross, Duration since);
   /// Adds a round trip of controlled traffic, > 0.
-  void on_round_trip(Duration took);
+  void on_round_trip(Duration rtt);
 
   /// Returns the rate of the controlled traffic in bytes/s.
-  [[nodiscard]] double ours() const { return ours_; }
+  [[nodiscard]] double controlled_rate() const { return controlled_rate_; }
   /// Returns the rate of controlled and cross traffic in bytes/s.
-  [[nodiscard]] double all() const { return others_ + ours_; }
+  [[nodiscard]] double total_rate() const { return cross_rate_ + controlled_rate_; }
   /// Returns the smoothed round trip of controlled traffic in s; zero while unknown.
-  [[nodiscard]] double usual_trip() const { return usual_trip_; }
+  [[nodiscard]] double srtt() const { return srtt_; }
   /// True if more than a fifth of the bytes to the UE is cross traffic, so that the queue may be that of others.
   [[nodiscard]] bool has_competition() const;
   /// Returns the bytes in flight that are fair for `connections` of them: 0.9 · n / (n + 1) of those of all traffic.
@@ -35,10 +35,10 @@ class CrossTrafficEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  double ours_ = 0;
-  double others_ = 0;
-  double share_ = 0;  ///< what one byte adds to a mean rate, 1/s, since the last time step
-  double usual_trip_ = 0;
+  double controlled_rate_ = 0;
+  double cross_rate_ = 0;
+  double byte_weight_ = 0;  ///< what one byte adds to a mean rate, 1/s, since the last time step
+  double srtt_ = 0;
 };
 
 }  // namespace sluice::control

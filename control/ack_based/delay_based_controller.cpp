@@ -124,8 +124,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   AckSample ack_sample = raw;
   ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
   const Duration listened = listened_until(ack_sample.now);
-  cross_traffic_.on_news(ack_sample.delivered, ack_sample.cross_traffic,
-                         has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
+  cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic,
+                          has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
   last_ack_ = ack_sample.now;
   has_ack_ = true;
@@ -198,12 +198,12 @@ Duration DelayBasedController::margin() const {
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
-  return time_for(queue, cross_traffic_.all());
+  return time_for(queue, cross_traffic_.total_rate());
 }
 
 Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
   if (!delivery_.has_sample()) return Duration::zero();
-  return time_for(queue, std::max(cross_traffic_.all(), delivery_.rate().bytes_per_second()));
+  return time_for(queue, std::max(cross_traffic_.total_rate(), delivery_.rate().bytes_per_second()));
 }
 
 Duration DelayBasedController::feedback_delay() const {
@@ -221,13 +221,14 @@ bool DelayBasedController::is_reported(Instant now) const {
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
   const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
-  if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() || cross_traffic_.ours() <= 0)
+  if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() ||
+      cross_traffic_.controlled_rate() <= 0)
     return;
-  const Duration waited = from_seconds(cross_traffic_.usual_trip()) - base_delay();
+  const Duration waited = from_seconds(cross_traffic_.srtt()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage reports are not compared, because round trips are long and reports describe another instant.
-  const bool steady =
-      cross_traffic_.ours() >= steady_share * delivery_.rate().bytes_per_second() || cross_traffic_.has_competition();
+  const bool steady = cross_traffic_.controlled_rate() >= steady_share * delivery_.rate().bytes_per_second() ||
+                      cross_traffic_.has_competition();
   if (!steady) return path_change_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
     path_change_.forget();
@@ -252,7 +253,7 @@ void DelayBasedController::start_up(const AckSample& ack_sample) {
     delivery_.seed(ack_sample.now,
                    Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
     end_start_up();
-  } else if (slow_start_.is_full_pipe(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.usual_trip()),
+  } else if (slow_start_.is_full_pipe(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.srtt()),
                                       ack_sample.window_limited)) {
     end_start_up();
   }
@@ -319,9 +320,9 @@ void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
 
 /// Begins a drain. Other UEs' bytes leave a shared queue within a round trip, the shorter of the mean and the newest.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
-  const Duration usual = usual_trip();
+  const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,
-                       ack_sample.round_trip > Duration::zero() ? std::min(usual, ack_sample.round_trip) : usual);
+                       ack_sample.round_trip > Duration::zero() ? std::min(srtt, ack_sample.round_trip) : srtt);
 }
 
 /// Ends a drain: begins the refill of the path, and acts on what the drain has found.

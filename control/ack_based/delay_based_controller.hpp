@@ -128,7 +128,7 @@ class DelayBasedController {
   /// Returns the round trip through an empty radio queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// Returns the smoothed round trip of all connections, without ACK delay; zero while unknown.
-  [[nodiscard]] Duration usual_trip() const { return from_seconds(cross_traffic_.usual_trip()); }
+  [[nodiscard]] Duration srtt() const { return from_seconds(cross_traffic_.srtt()); }
   /// Returns the delay of the newest ACK at the uplink whose delay is known; zero if there was none recently.
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.

@@ -114,10 +114,10 @@ void AckDelayEstimator::fields(Self& self, Visit& visit) {
 
 template <typename Self, typename Visit>
 void CrossTrafficEstimator::fields(Self& self, Visit& visit) {
-  visit("ours", self.ours_);
-  visit("others", self.others_);
-  visit("share", self.share_);
-  visit("usual_trip", self.usual_trip_);
+  visit("ours", self.controlled_rate_);
+  visit("others", self.cross_rate_);
+  visit("share", self.byte_weight_);
+  visit("usual_trip", self.srtt_);
 }
 
 template <typename Self, typename Visit>

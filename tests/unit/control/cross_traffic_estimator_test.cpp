@@ -12,25 +12,25 @@ using namespace std::chrono_literals;
 /// Returns the state after five seconds in which cross traffic sends the share `others` of 1 MB/s.
 CrossTrafficEstimator shared(double others) {
   CrossTrafficEstimator cross_traffic;
-  for (int i = 0; i < 500; ++i) cross_traffic.on_news(Bytes(10'000 * (1 - others)), Bytes(10'000 * others), 10ms);
+  for (int i = 0; i < 500; ++i) cross_traffic.on_bytes(Bytes(10'000 * (1 - others)), Bytes(10'000 * others), 10ms);
   return cross_traffic;
 }
 
 TEST(CrossTrafficEstimator, CountBytesOfEachSender) {
   const CrossTrafficEstimator cross_traffic = shared(0.3);
-  EXPECT_NEAR(cross_traffic.ours(), 7e5, 1e4);
-  EXPECT_NEAR(cross_traffic.all(), 1e6, 1e4);
+  EXPECT_NEAR(cross_traffic.controlled_rate(), 7e5, 1e4);
+  EXPECT_NEAR(cross_traffic.total_rate(), 1e6, 1e4);
 }
 
 TEST(CrossTrafficEstimator, SamplesOfOneInstantCountInFull) {
   CrossTrafficEstimator once;
   CrossTrafficEstimator twice;
   for (int i = 0; i < 500; ++i) {
-    once.on_news(Bytes(3000), Bytes(0), 10ms);
-    twice.on_news(Bytes(1500), Bytes(0), 10ms);
-    twice.on_news(Bytes(1500), Bytes(0), 0ms);
+    once.on_bytes(Bytes(3000), Bytes(0), 10ms);
+    twice.on_bytes(Bytes(1500), Bytes(0), 10ms);
+    twice.on_bytes(Bytes(1500), Bytes(0), 0ms);
   }
-  EXPECT_NEAR(once.ours(), twice.ours(), 1e-6);
+  EXPECT_NEAR(once.controlled_rate(), twice.controlled_rate(), 1e-6);
 }
 
 TEST(CrossTrafficEstimator, ReportCompetitionFromAFifthOfTheRateOn) {
@@ -43,7 +43,7 @@ TEST(CrossTrafficEstimator, LeaveEachConnectionItsShare) {
   CrossTrafficEstimator cross_traffic = shared(0.5);
   EXPECT_EQ(cross_traffic.fair_share(1), 0) << "no round trip is known";
   for (int i = 0; i < 50; ++i) cross_traffic.on_round_trip(200ms);
-  EXPECT_NEAR(cross_traffic.usual_trip(), 0.2, 1e-6);
+  EXPECT_NEAR(cross_traffic.srtt(), 0.2, 1e-6);
   EXPECT_NEAR(cross_traffic.fair_share(1), 0.9 * 0.5 * 2e5, 2e3);
   EXPECT_NEAR(cross_traffic.fair_share(3), 0.9 * 0.75 * 2e5, 3e3);
 }
