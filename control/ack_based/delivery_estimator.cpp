@@ -28,9 +28,9 @@ constexpr double uneven = 1.3;
 DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), max_rate_(std::chrono::seconds(5)) {}
 
 void DeliveryEstimator::restart() {
-  counting_ = false;
-  delivered_ = weight_ = mean_ = floor_ = share_ = 0;
-  gathered_ = ack_aggregation_ = ack_stretch_ = 0;
+  busy_ = false;
+  delivered_ = weight_ = mean_ = floor_ = byte_weight_ = 0;
+  aggregation_bytes_ = ack_aggregation_ = ack_stretch_ = 0;
   gap_ = idle_gap_ = 0;
   max_rate_.clear();
 }
@@ -40,43 +40,43 @@ void DeliveryEstimator::seed(Instant now, Rate rate) {
   max_rate_.add(now, mean_);
 }
 
-void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
+void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited) {
   const auto bytes = static_cast<double>(newly.count());
   // The first clump after a pause is not counted, because the time in which the link carried it is unknown.
-  if (!counting_) first_aggregation_ = true;
-  const bool same_aggregation = counting_ && now - aggregation_began_ < aggregation_span;
-  first_aggregation_ = first_aggregation_ && (same_aggregation || !counting_);
+  if (!busy_) first_aggregation_ = true;
+  const bool same_aggregation = busy_ && now - aggregation_began_ < aggregation_span;
+  first_aggregation_ = first_aggregation_ && (same_aggregation || !busy_);
   record_aggregation(now, bytes);
-  follow(ack_stretch_, bytes);
-  counting_ = true;
+  update_byte_mean(ack_stretch_, bytes);
+  busy_ = true;
   if (first_aggregation_) {
     last_ = now;
     return;
   }
-  if (lowers) {
+  if (link_limited) {
     floor_ = 0;
   } else if (floor_ <= 0) {
     floor_ = mean_;
   }
   measure(now, bytes);
-  if (!lowers) {
+  if (!link_limited) {
     // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
     // clumps would accumulate.
-    floor_ = std::max(floor_, recent());
+    floor_ = std::max(floor_, plain_mean());
     mean_ = std::max(mean_, floor_);
   }
   if (mean_ > 0) max_rate_.add(now, mean_);
 }
 
 void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
-  if (counting_ && now - aggregation_began_ < aggregation_span) {
-    gathered_ += bytes;
+  if (busy_ && now - aggregation_began_ < aggregation_span) {
+    aggregation_bytes_ += bytes;
     return;
   }
-  if (counting_) record_gap(now - aggregation_began_);
-  if (gathered_ > 0) follow(ack_aggregation_, gathered_);
+  if (busy_) record_gap(now - aggregation_began_);
+  if (aggregation_bytes_ > 0) update_byte_mean(ack_aggregation_, aggregation_bytes_);
   aggregation_began_ = now;
-  gathered_ = bytes;
+  aggregation_bytes_ = bytes;
 }
 
 void DeliveryEstimator::record_gap(Duration gap) {
@@ -90,7 +90,7 @@ bool DeliveryEstimator::is_bursty() const {
   return idle_gap_ > uneven * gap_;
 }
 
-void DeliveryEstimator::follow(double& mean, double bytes) const {
+void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
   mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
 }
 
@@ -102,16 +102,16 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
     const Duration step = std::min(now - last_, memory_);
     const double part = to_seconds(step) / to_seconds(memory_);
     decay = 1 / (1 + part + part * part / 2);  // approximates e^-part closely up to 1
-    share_ = (1 - decay) / to_seconds(step);
+    byte_weight_ = (1 - decay) / to_seconds(step);
     last_ = now;
   }
-  delivered_ = decay * delivered_ + share_ * bytes;
+  delivered_ = decay * delivered_ + byte_weight_ * bytes;
   weight_ = decay * weight_ + (1 - decay);
   if (weight_ < min_weight) return;
-  mean_ = mean_ > 0 ? std::max(recent(), decay * mean_ + share_ * bytes) : recent();
+  mean_ = mean_ > 0 ? std::max(plain_mean(), decay * mean_ + byte_weight_ * bytes) : plain_mean();
 }
 
-double DeliveryEstimator::recent() const {
+double DeliveryEstimator::plain_mean() const {
   return weight_ < min_weight ? 0 : delivered_ / weight_;
 }
 

@@ -19,12 +19,12 @@ class DeliveryEstimator {
   /// time, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
-  /// Adds a sample: the UE has received `newly` more bytes. `lowers` is true if the sample is link-limited, so that it
-  /// may lower the mean.
+  /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the sample, so
+  /// that it may lower the mean.
   /// An application-limited sample can only raise it.
-  void on_delivered(Instant now, Bytes newly, bool lowers);
+  void on_delivered(Instant now, Bytes newly, bool link_limited);
   /// Marks the end of the data in flight: the time until the next delivery is not the link's.
-  void on_idle() { counting_ = false; }
+  void on_idle() { busy_ = false; }
   /// Raises the mean to at least `rate`, which is known from another source.
   void seed(Instant now, Rate rate);
   /// Discards all samples.
@@ -59,26 +59,26 @@ class DeliveryEstimator {
   /// Updates both mean gaps with the time from one clump to the next.
   void record_gap(Duration gap);
   /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
-  void follow(double& mean, double bytes) const;
+  void update_byte_mean(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
   /// Returns the plain mean rate over the memory in bytes/s; zero while too little was observed.
-  [[nodiscard]] double recent() const;
+  [[nodiscard]] double plain_mean() const;
 
   Duration memory_;
   Instant last_{};
-  Instant aggregation_began_{};  ///< time of the first ACK of the current clump
-  double gathered_ = 0;          ///< bytes of the current clump
+  Instant aggregation_began_{};   ///< time of the first ACK of the current clump
+  double aggregation_bytes_ = 0;  ///< bytes of the current clump
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
-  double gap_ = 0;        ///< mean gap between clumps in s
-  double idle_gap_ = 0;   ///< time-weighted mean gap in s
-  double share_ = 0;      ///< what one byte adds to the mean in 1/s, since the last time step
-  double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
-  double weight_ = 0;     ///< weight of the past in it, approaching 1
-  double mean_ = 0;       ///< bytes/s
-  double floor_ = 0;      ///< lower bound of mean_ during application-limited samples; zero: none
+  double gap_ = 0;          ///< mean gap between clumps in s
+  double idle_gap_ = 0;     ///< time-weighted mean gap in s
+  double byte_weight_ = 0;  ///< what one byte adds to the mean in 1/s, since the last time step
+  double delivered_ = 0;    ///< mean delivery rate in bytes/s, times weight_
+  double weight_ = 0;       ///< weight of the past in it, approaching 1
+  double mean_ = 0;         ///< bytes/s
+  double floor_ = 0;        ///< lower bound of mean_ during application-limited samples; zero: none
   HalfWindowExtreme<double, std::greater<>> max_rate_;
-  bool counting_ = false;           ///< false after on_idle(), because the next gap is not the link's
+  bool busy_ = false;               ///< data was in flight since the last delivery; else the next gap is not the link's
   bool first_aggregation_ = false;  ///< the current clump is the first after a pause
 };
 

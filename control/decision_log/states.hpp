@@ -50,18 +50,18 @@ template <typename Self, typename Visit>
 void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("last", self.last_);
   visit("clump_began", self.aggregation_began_);
-  visit("gathered", self.gathered_);
+  visit("gathered", self.aggregation_bytes_);
   visit("clump", self.ack_aggregation_);
   visit("stretch", self.ack_stretch_);
   visit("gap", self.gap_);
   visit("rest", self.idle_gap_);
-  visit("share", self.share_);
+  visit("share", self.byte_weight_);
   visit("delivered", self.delivered_);
   visit("weight", self.weight_);
   visit("mean", self.mean_);
   visit("floor", self.floor_);
   visit("peak", self.max_rate_);
-  visit("counting", self.counting_);
+  visit("counting", self.busy_);
   visit("first_clump", self.first_aggregation_);
 }
 

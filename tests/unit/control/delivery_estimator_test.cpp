@@ -17,10 +17,10 @@ Instant at(Duration since) {
 
 /// Acknowledgements of a link of `bps`, `packets` at once, for `time`.
 Instant feed(DeliveryEstimator& estimator, Instant from, double bps, std::int64_t packets, Duration time,
-             bool lowers = true) {
+             bool link_limited = true) {
   const Duration gap = from_seconds(static_cast<double>(packets) * 12'000 / bps);
   Instant now = from;
-  for (; now < from + time; now += gap) estimator.on_delivered(now, Bytes(1500) * packets, lowers);
+  for (; now < from + time; now += gap) estimator.on_delivered(now, Bytes(1500) * packets, link_limited);
   return now;
 }
 
