@@ -181,12 +181,12 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   min_rtt_.add_sample(ack_sample.round_trip, listened, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || ack_sample.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
     return standing_delay_.restart();
-  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.longer() + margin, ack_sample.delivered);
+  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.candidate() + margin, ack_sample.delivered);
   const StandingDelayDetector::Sample sample{.now = ack_sample.now,
                                              .round_trip = ack_sample.round_trip,
                                              .in_flight = ack_sample.in_flight + ack_sample.delivered,
                                              .rate = delivery_.rate().bytes_per_second(),
-                                             .long_for = min_rtt_.late_for()};
+                                             .long_for = min_rtt_.above_target_for()};
   if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *unmoved);
 }
 
@@ -331,16 +331,16 @@ void DelayBasedController::end_drain(Instant now) {
   // On a link that has become slower a probe takes longer on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
-    case MinRttEstimator::Finding::confirmed:
+    case MinRttEstimator::DrainResult::confirmed:
       standing_delay_.forget();
       break;
-    case MinRttEstimator::Finding::unclear:
+    case MinRttEstimator::DrainResult::unclear:
       break;
-    case MinRttEstimator::Finding::unmoved:
+    case MinRttEstimator::DrainResult::as_suspected:
       standing_delay_.hold();
       break;
-    case MinRttEstimator::Finding::longer:
-      raise_min_rtt(min_rtt_.longer());
+    case MinRttEstimator::DrainResult::longer:
+      raise_min_rtt(min_rtt_.candidate());
       break;
   }
 }

@@ -19,15 +19,15 @@ constexpr Duration slot_begin = milliseconds(300);
 /// Interval at whose multiples a drain after one that found a shorter base delay begins, for all UEs alike.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which every slot has a routine drain.
-constexpr Duration believed_for = seconds(5);
+constexpr Duration routine_drain_after = seconds(5);
 /// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest distance of two drains that confirm each other's result.
-constexpr Duration longer_for = 2 * slot + seconds(1);
+constexpr Duration max_drain_distance = 2 * slot + seconds(1);
 /// Time in which every round trip exceeded the intended one, after which the base delay is replaced without a drain.
-constexpr Duration hopeless_after = seconds(20);
+constexpr Duration reset_after = seconds(20);
 /// Limit of the wait after a requested drain that confirmed the base delay; the wait doubles each time.
-constexpr Duration longest_doubt_wait = seconds(8);
+constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time in which a drain must empty the queue, plus two base delays. A longer one has met an outage and is
 /// cancelled, except after slow start, which may have filled a slow link.
 constexpr Duration longest_drain = seconds(1);
@@ -55,12 +55,12 @@ bool is_common(Instant began, Duration base) {
 
 }  // namespace
 
-Duration MinRttEstimator::nearby() const {
+Duration MinRttEstimator::near_limit() const {
   return value_ + value_ / 8 + milliseconds(1);
 }
 
 bool MinRttEstimator::is_near(Duration round_trip) const {
-  return round_trip <= nearby();
+  return round_trip <= near_limit();
 }
 
 void MinRttEstimator::record(Duration round_trip) {
@@ -68,68 +68,68 @@ void MinRttEstimator::record(Duration round_trip) {
 }
 
 void MinRttEstimator::add_sample(Duration round_trip, Duration listened, Duration margin, Duration most) {
-  far_for_ = round_trip <= nearby() + margin ? Duration::zero() : far_for_ + listened;
+  stale_for_ = round_trip <= near_limit() + margin ? Duration::zero() : stale_for_ + listened;
   if (round_trip <= most) {
-    late_for_ = Duration::zero();
+    above_target_for_ = Duration::zero();
   } else {
-    min_late_ = late_for_ <= Duration::zero() ? round_trip : std::min(min_late_, round_trip);
-    late_for_ += std::max(listened, Duration(1));
+    min_above_target_ = above_target_for_ <= Duration::zero() ? round_trip : std::min(min_above_target_, round_trip);
+    above_target_for_ += std::max(listened, Duration(1));
   }
 }
 
 void MinRttEstimator::raise(Duration value) {
-  shorter_ = value_;
+  before_raise_ = value_;
   value_ = value;
-  longer_ = Duration::zero();
+  candidate_ = Duration::zero();
   phase_ = Phase::none;
-  every_ = 1;
+  slots_per_drain_ = 1;
   mark_fresh();
 }
 
 void MinRttEstimator::clamp(Duration excess) {
-  value_ = std::max(shorter_, value_ - std::min(excess, value_));
-  shorter_ = Duration::zero();
+  value_ = std::max(before_raise_, value_ - std::min(excess, value_));
+  before_raise_ = Duration::zero();
 }
 
 void MinRttEstimator::forget() {
-  value_ = longer_ = shorter_ = Duration::zero();
-  evidence_ = asked_ = false;
-  again_at_ = never;
-  every_ = 1;
+  value_ = candidate_ = before_raise_ = Duration::zero();
+  candidate_measured_ = requested_ = false;
+  extra_drain_at_ = never;
+  slots_per_drain_ = 1;
 }
 
 std::optional<Duration> MinRttEstimator::forced_reset_value() const {
-  if (late_for_ < hopeless_after) return std::nullopt;
-  return min_late_;
+  if (above_target_for_ < reset_after) return std::nullopt;
+  return min_above_target_;
 }
 
 bool MinRttEstimator::is_stale(Instant now) const {
-  return known() && (unvalidated_ || now >= again_at_ || is_routine(now));
+  return known() && (unvalidated_ || now >= extra_drain_at_ || is_routine(now));
 }
 
 void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   if (now < next_suspicion_) return;
-  asked_ = true;
-  evidence_ = false;
-  longer_ = round_trip;
-  again_at_ = longer_at_ = now;
+  requested_ = true;
+  candidate_measured_ = false;
+  candidate_ = round_trip;
+  extra_drain_at_ = candidate_at_ = now;
 }
 
-/// Returns true if a routine drain is due. One slot in `every_` has one even if round trips are near the base delay,
-/// because that value may contain the queue of other UEs.
+/// Returns true if a routine drain is due. One slot in `slots_per_drain_` has one even if round trips are near the base
+/// delay, because that value may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
-  return far_for_ >= believed_for || slot_of(now) % every_ == 0;
+  return stale_for_ >= routine_drain_after || slot_of(now) % slots_per_drain_ == 0;
 }
 
-void MinRttEstimator::begin_drain(Instant now, Duration trip) {
+void MinRttEstimator::begin_drain(Instant now, Duration rtt) {
   phase_ = Phase::drain;
-  others_gone_at_ = now + std::min(trip, longest_drain);
-  drained_from_ = value_;
-  again_at_ = never;
+  others_drained_at_ = now + std::min(rtt, longest_drain);
+  base_at_drain_ = value_;
+  extra_drain_at_ = never;
   drain_began_ = now;
   probes_ = 0;
-  prompt_ = false;
+  has_undelayed_probe_ = false;
   ++drains_;
 }
 
@@ -141,22 +141,22 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
       probed_ = Duration::zero();
     } else if (!unvalidated_ && probe.now - drain_began_ > longest_drain + 2 * value_) {
       cancel_drain();
-      far_for_ = Duration::zero();
+      stale_for_ = Duration::zero();
     }
     return false;
   }
   if (probe.round_trip > Duration::zero() && probe.now - probe.round_trip >= empty_at_) {
     probed_ = probed_ > Duration::zero() ? std::min(probed_, probe.round_trip) : probe.round_trip;
-    prompt_ = prompt_ || !probe.may_be_delayed;
-    if (!probe.may_be_delayed || !probe.is_alone || probe.round_trip <= nearby() + margin) {
+    has_undelayed_probe_ = has_undelayed_probe_ || !probe.may_be_delayed;
+    if (!probe.may_be_delayed || !probe.is_alone || probe.round_trip <= near_limit() + margin) {
       if (probes_ == 0) probed_at_ = probe.now;
       ++probes_;
     }
   }
   const bool enough = probes_ >= enough_probes || (probes_ > 0 && probe.now - probed_at_ >= probed_ / 2);
   if (!enough && (probed_ <= Duration::zero() || probe.now - empty_at_ < longest_probing + 2 * value_)) return false;
-  if (probed_ > nearby() + margin && empty_at_ < others_gone_at_) {
-    empty_at_ = std::max(probe.now, others_gone_at_);
+  if (probed_ > near_limit() + margin && empty_at_ < others_drained_at_) {
+    empty_at_ = std::max(probe.now, others_drained_at_);
     probed_ = Duration::zero();
     probes_ = 0;
     return false;
@@ -168,40 +168,41 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
 /// Returns true if this drain was a routine one, and an earlier drain has found a longer path, too. Another UE may fill
 /// a shared queue between routine drains, so at least one of the two must be routine.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
-  return prompt_ && evidence_ && now - longer_at_ <= longer_for && slot_of(longer_at_) < slot_of(drain_began_) &&
-         is_common(drain_began_, value_);
+  return has_undelayed_probe_ && candidate_measured_ && now - candidate_at_ <= max_drain_distance &&
+         slot_of(candidate_at_) < slot_of(drain_began_) && is_common(drain_began_, value_);
 }
 
-MinRttEstimator::Finding MinRttEstimator::finish_probe(Instant now, Duration margin) {
+MinRttEstimator::DrainResult MinRttEstimator::finish_probe(Instant now, Duration margin) {
   unvalidated_ = false;
-  const bool asked = std::exchange(asked_, false);
-  if (probed_ <= nearby() + margin) {
-    value_ = std::min(probed_, nearby());
+  const bool requested = std::exchange(requested_, false);
+  if (probed_ <= near_limit() + margin) {
+    value_ = std::min(probed_, near_limit());
     // A shorter result may still contain a queue of the earlier, larger window, so one more drain follows.
-    far_for_ = Duration::zero();
-    const bool shorter = value_ < drained_from_ * 7 / 8;
-    again_at_ = shorter ? next_short_slot(now + 2 * drained_from_) : never;
-    every_ = shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * every_, +max_slots));
-    longer_ = Duration::zero();
-    evidence_ = false;
-    if (asked) next_suspicion_ = now + suspicion_wait_;
-    suspicion_wait_ = asked && !shorter ? std::min(suspicion_wait_ * 2, longest_doubt_wait) : first_suspicion_wait;
-    return Finding::confirmed;
+    stale_for_ = Duration::zero();
+    const bool shorter = value_ < base_at_drain_ * 7 / 8;
+    extra_drain_at_ = shorter ? next_short_slot(now + 2 * base_at_drain_) : never;
+    slots_per_drain_ =
+        shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * slots_per_drain_, +max_slots));
+    candidate_ = Duration::zero();
+    candidate_measured_ = false;
+    if (requested) next_suspicion_ = now + suspicion_wait_;
+    suspicion_wait_ = requested && !shorter ? std::min(suspicion_wait_ * 2, max_suspicion_wait) : first_suspicion_wait;
+    return DrainResult::confirmed;
   }
-  if (asked) next_suspicion_ = now + slot;
+  if (requested) next_suspicion_ = now + slot;
   suspicion_wait_ = first_suspicion_wait;
   if (is_confirmed_longer(now)) {
-    longer_ = std::min(probed_, longer_);
-    return Finding::longer;
+    candidate_ = std::min(probed_, candidate_);
+    return DrainResult::longer;
   }
-  const Duration delayed = prompt_ ? Duration::zero() : longest_delay;
-  const bool agrees = std::chrono::abs(probed_ - longer_) <= longer_ / 8 + margin + delayed;
-  if (prompt_) {
-    longer_ = probed_;
-    longer_at_ = drain_began_;
-    evidence_ = (asked && agrees) || is_common(drain_began_, value_);
+  const Duration delayed = has_undelayed_probe_ ? Duration::zero() : longest_delay;
+  const bool agrees = std::chrono::abs(probed_ - candidate_) <= candidate_ / 8 + margin + delayed;
+  if (has_undelayed_probe_) {
+    candidate_ = probed_;
+    candidate_at_ = drain_began_;
+    candidate_measured_ = (requested && agrees) || is_common(drain_began_, value_);
   }
-  return asked && agrees ? Finding::unmoved : Finding::unclear;
+  return requested && agrees ? DrainResult::as_suspected : DrainResult::unclear;
 }
 
 }  // namespace sluice::control

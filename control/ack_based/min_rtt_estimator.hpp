@@ -33,7 +33,7 @@ class MinRttEstimator {
   /// Lowers the base delay to this round trip, > 0, if that is shorter.
   void record(Duration round_trip);
   /// Restarts both staleness times, because a round trip was as short as intended or the base delay is right.
-  void mark_fresh() { far_for_ = late_for_ = Duration::zero(); }
+  void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// The base delay is right, because it has just been measured or the reported queue explains the round trips. Skips
   /// the routine drain of this slot.
   void confirm(Instant now) {
@@ -44,11 +44,11 @@ class MinRttEstimator {
   /// round trip is long. `margin` is added to the limit of is_near(), and `most` is the longest intended round trip.
   void add_sample(Duration round_trip, Duration listened, Duration margin, Duration most);
   /// Returns for how long every round trip has been longer than intended.
-  [[nodiscard]] Duration late_for() const { return late_for_; }
+  [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
   /// Accepts a longer base delay and ends a drain. The owner restarts slow start, and calls clamp() at its end.
   void raise(Duration value);
   /// True from raise() until clamp().
-  [[nodiscard]] bool was_raised() const { return shorter_ > Duration::zero(); }
+  [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
   /// Subtracts `excess`, the time on the air that a raised base delay contains. The result is at least the base delay
   /// before raise().
   void clamp(Duration excess);
@@ -61,7 +61,7 @@ class MinRttEstimator {
   /// True until a drain validates the base delay of slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain has confirmed the present base delay.
-  [[nodiscard]] bool is_confirmed() const { return every_ > 1; }
+  [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
   /// Returns the shortest round trip of the last 20 s or more if all of them were longer than intended, else nothing.
   /// The owner then raises the base delay to it.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
@@ -73,13 +73,13 @@ class MinRttEstimator {
   void suspect(Instant now, Duration round_trip);
   /// True if a routine drain is due: a slot with one has just begun. It may also replace a drain in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
-  /// Begins a drain. `trip` is the present round trip, ≥ 0. After that time the bytes that other UEs sent before their
+  /// Begins a drain. `rtt` is the present round trip, ≥ 0. After that time the bytes that other UEs sent before their
   /// own drains are gone from a shared queue.
-  void begin_drain(Instant now, Duration trip);
+  void begin_drain(Instant now, Duration rtt);
   /// Ends a drain without a result.
   void cancel_drain() {
     phase_ = Phase::none;
-    asked_ = false;
+    requested_ = false;
   }
   /// One ACK during a drain.
   struct Probe {
@@ -93,17 +93,17 @@ class MinRttEstimator {
   /// enough probes and is over; call finish_probe() next. `margin` is added to the limit of is_near().
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain.
-  enum class Finding : std::uint8_t {
-    confirmed,  ///< the base delay is the same or shorter; value() is the new one
-    unclear,    ///< no probe was near the base delay: a longer path, a stalled link, or a queue of others
-    unmoved,    ///< no probe was near the base delay, and those of a requested drain agree with the suspicion
-    longer,     ///< a longer path is confirmed by a second drain; longer() is its base delay
+  enum class DrainResult : std::uint8_t {
+    confirmed,     ///< the base delay is the same or shorter; value() is the new one
+    unclear,       ///< no probe was near the base delay: a longer path, a stalled link, or a queue of others
+    as_suspected,  ///< no probe was near the base delay, and those of a requested drain agree with the suspicion
+    longer,        ///< a longer path is confirmed by a second drain; candidate() is its base delay
   };
   /// Evaluates the probes of a drain that is over. `margin` is added to the limit of is_near().
-  Finding finish_probe(Instant now, Duration margin);
+  DrainResult finish_probe(Instant now, Duration margin);
   /// Returns the longer delay that a drain has found or that is suspected; zero if the last drain has confirmed
   /// value().
-  [[nodiscard]] Duration longer() const { return longer_; }
+  [[nodiscard]] Duration candidate() const { return candidate_; }
   /// True during a drain, in either phase.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay.
@@ -124,33 +124,33 @@ class MinRttEstimator {
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
   /// Returns the limit of is_near(): the base delay plus an eighth plus 1 ms.
-  [[nodiscard]] Duration nearby() const;
+  [[nodiscard]] Duration near_limit() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration far_for_{};        ///< observed time since a round trip was near the base delay
-  Duration late_for_{};       ///< observed time in which every window-limited round trip was longer than intended
-  Duration min_late_{};       ///< shortest round trip within late_for_
-  Instant drain_began_{};     ///< begin of the last drain, or the instant of the last confirm()
-  Instant empty_at_{};        ///< in phase probe_rtt: packets sent from then on find the queue empty
-  Instant others_gone_at_{};  ///< when the bytes of other UEs that drain as well are gone
-  Duration drained_from_{};   ///< base delay when the drain began
-  Instant again_at_ = never;  ///< when a repeated or requested drain is due
-  Instant next_suspicion_{};  ///< suspect() has no effect before this
+  Duration stale_for_{};            ///< observed time since a round trip was near the base delay
+  Duration above_target_for_{};     ///< observed time in which every window-limited round trip was longer than intended
+  Duration min_above_target_{};     ///< shortest round trip within above_target_for_
+  Instant drain_began_{};           ///< begin of the last drain, or the instant of the last confirm()
+  Instant empty_at_{};              ///< in phase probe_rtt: packets sent from then on find the queue empty
+  Instant others_drained_at_{};     ///< when the bytes of other UEs that drain as well are gone
+  Duration base_at_drain_{};        ///< base delay when the drain began
+  Instant extra_drain_at_ = never;  ///< when a repeated or requested drain is due
+  Instant next_suspicion_{};        ///< suspect() has no effect before this
   Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain with result `confirmed`
   Duration probed_{};                               ///< shortest round trip of this drain's probes; zero: none yet
   Instant probed_at_{};                             ///< when the first probe was acknowledged
-  Duration longer_{};    ///< longer delay that one drain found or suspect() named; zero: none
-  Instant longer_at_{};  ///< begin of that drain, or the instant of suspect()
-  Duration shorter_{};   ///< base delay before raise(); zero after clamp()
+  Duration candidate_{};     ///< longer delay that one drain found or suspect() named; zero: none
+  Instant candidate_at_{};   ///< begin of that drain, or the instant of suspect()
+  Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;
-  std::uint8_t probes_ = 0;  ///< probes of this drain that count
-  std::uint8_t every_ = 1;   ///< slots per routine drain, a power of two
+  std::uint8_t probes_ = 0;           ///< probes of this drain that count
+  std::uint8_t slots_per_drain_ = 1;  ///< slots per routine drain, a power of two
   Phase phase_ = Phase::none;
-  bool unvalidated_ = false;  ///< the packets of slow start may have waited, so a drain is due
-  bool evidence_ = false;     ///< longer_ is the result of a routine drain, or of a requested one that agrees
-  bool asked_ = false;        ///< suspect() has requested the present or the next drain
-  bool prompt_ = false;       ///< the UE cannot have delayed all probes of this drain
+  bool unvalidated_ = false;         ///< the packets of slow start may have waited, so a drain is due
+  bool candidate_measured_ = false;  ///< candidate_ is the result of a routine drain, or of a requested one that agrees
+  bool requested_ = false;           ///< suspect() has requested the present or the next drain
+  bool has_undelayed_probe_ = false;  ///< the UE cannot have delayed all probes of this drain
 };
 
 }  // namespace sluice::control

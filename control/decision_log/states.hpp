@@ -68,30 +68,30 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("value", self.value_);
-  visit("far_for", self.far_for_);
-  visit("late_for", self.late_for_);
-  visit("least_late", self.min_late_);
+  visit("far_for", self.stale_for_);
+  visit("late_for", self.above_target_for_);
+  visit("least_late", self.min_above_target_);
   visit("drain_began", self.drain_began_);
   visit("empty_at", self.empty_at_);
-  visit("others_gone_at", self.others_gone_at_);
-  visit("drained_from", self.drained_from_);
-  OrNever again_at{self.again_at_};
-  visit("again_at", again_at);
+  visit("others_gone_at", self.others_drained_at_);
+  visit("drained_from", self.base_at_drain_);
+  OrNever extra_drain_at{self.extra_drain_at_};
+  visit("again_at", extra_drain_at);
   visit("next_doubt", self.next_suspicion_);
   visit("doubt_wait", self.suspicion_wait_);
   visit("probed", self.probed_);
   visit("probed_at", self.probed_at_);
-  visit("longer", self.longer_);
-  visit("longer_at", self.longer_at_);
-  visit("shorter", self.shorter_);
+  visit("longer", self.candidate_);
+  visit("longer_at", self.candidate_at_);
+  visit("shorter", self.before_raise_);
   visit("drains", self.drains_);
   visit("probes", self.probes_);
-  visit("every", self.every_);
+  visit("every", self.slots_per_drain_);
   visit("phase", self.phase_, Phase::probe_rtt);
   visit("unproven", self.unvalidated_);
-  visit("evidence", self.evidence_);
-  visit("asked", self.asked_);
-  visit("prompt", self.prompt_);
+  visit("evidence", self.candidate_measured_);
+  visit("asked", self.requested_);
+  visit("prompt", self.has_undelayed_probe_);
 }
 
 template <typename Self, typename Visit>

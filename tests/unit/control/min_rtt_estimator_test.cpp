@@ -30,7 +30,7 @@ class Trips {
   [[nodiscard]] bool doubted() const { return base.is_stale(now); }
   void wait_until(Duration at) { now = Instant{} + at; }
   /// Runs a drain: the queue is empty at once, and packets sent since then have this RTT.
-  MinRttEstimator::Finding drain(Duration round_trip) {
+  MinRttEstimator::DrainResult drain(Duration round_trip) {
     base.begin_drain(now, Duration::zero());
     EXPECT_FALSE(base.on_drained(make_probe({}), 0, Duration::zero()));
     EXPECT_TRUE(base.probing());
@@ -74,7 +74,7 @@ TEST(MinRttEstimator, IsStaleAtTheBeginningOfASlot) {
 TEST(MinRttEstimator, IsDrainedOnceInASlot) {
   Trips trips;
   trips.wait_until(15s);
-  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed);
   EXPECT_FALSE(trips.base.is_routine(trips.now));
 }
 
@@ -112,7 +112,7 @@ TEST(MinRttEstimator, ADrainBeginsAtOnceOnRequest) {
   EXPECT_FALSE(trips.doubted());
   trips.base.suspect(trips.now, 60ms);
   EXPECT_TRUE(trips.doubted());
-  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed);
   trips.base.suspect(trips.now, 60ms);
   EXPECT_FALSE(trips.doubted()) << "that was for nothing";
 }
@@ -130,7 +130,7 @@ TEST(MinRttEstimator, ADrainWaitsForOtherSendersIfItsFirstRttsAreLate) {
   for (int probe = 1; probe < 4; ++probe)
     EXPECT_FALSE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::DrainResult::confirmed);
 }
 
 TEST(MinRttEstimator, IsReplacedAfterTwentySecondsOfLongerRtts) {
@@ -156,7 +156,7 @@ TEST(MinRttEstimator, ADelayedAckIsNoSampleOfThePath) {
   for (int probe = 1; probe < 4; ++probe)
     EXPECT_FALSE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
   EXPECT_TRUE(trips.base.on_drained(trips.make_probe(20ms), 0, Duration::zero()));
-  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::DrainResult::confirmed);
 }
 
 TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
@@ -167,14 +167,14 @@ TEST(MinRttEstimator, ADrainEndsWithoutAFindingIfAllAcksMayBeDelayed) {
   MinRttEstimator::Probe delayed = trips.make_probe(60ms);
   delayed.may_be_delayed = true;
   EXPECT_TRUE(trips.base.on_drained(delayed, 0, Duration::zero()));
-  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::Finding::unclear);
-  EXPECT_EQ(trips.base.longer(), Duration::zero());
+  EXPECT_EQ(trips.base.finish_probe(trips.now, Duration::zero()), MinRttEstimator::DrainResult::unclear);
+  EXPECT_EQ(trips.base.candidate(), Duration::zero());
 }
 
 TEST(MinRttEstimator, ADrainThatConfirmsItTakesTheMeasuredValue) {
   Trips trips;
   EXPECT_FALSE(trips.base.is_confirmed());
-  EXPECT_EQ(trips.drain(21ms), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.drain(21ms), MinRttEstimator::DrainResult::confirmed);
   EXPECT_EQ(trips.base.value(), 21ms) << "what it is now, about";
   EXPECT_TRUE(trips.base.is_confirmed());
   EXPECT_EQ(trips.base.drains(), 1U);
@@ -183,7 +183,7 @@ TEST(MinRttEstimator, ADrainThatConfirmsItTakesTheMeasuredValue) {
 
 TEST(MinRttEstimator, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
   Trips trips(60ms);
-  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::Finding::confirmed);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed);
   EXPECT_EQ(trips.base.value(), 20ms);
   EXPECT_FALSE(trips.base.is_confirmed());
   EXPECT_FALSE(trips.doubted());
@@ -194,47 +194,47 @@ TEST(MinRttEstimator, AShorterRttIsAcceptedAtOnceAndFollowedByOneMoreDrain) {
 TEST(MinRttEstimator, ALongerRttMustBeMeasuredInTwoSlots) {
   Trips trips;
   trips.wait_until(15s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear);
   EXPECT_EQ(trips.base.value(), 20ms);
-  EXPECT_EQ(trips.base.longer(), 60ms);
+  EXPECT_EQ(trips.base.candidate(), 60ms);
   trips.wait_until(20s);
   ASSERT_TRUE(trips.doubted());
-  EXPECT_EQ(trips.drain(70ms), MinRttEstimator::Finding::longer);
-  EXPECT_EQ(trips.base.longer(), 60ms) << "the lesser of the two";
+  EXPECT_EQ(trips.drain(70ms), MinRttEstimator::DrainResult::longer);
+  EXPECT_EQ(trips.base.candidate(), 60ms) << "the lesser of the two";
 }
 
 TEST(MinRttEstimator, ALongerRttBetweenSlotsIsNotAccepted) {
   Trips trips;
   trips.wait_until(16s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear);
   trips.wait_until(18s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear);
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "the first routine one";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear) << "the first routine one";
   trips.wait_until(35s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "too long ago";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear) << "too long ago";
   trips.wait_until(40s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::longer);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::longer);
 }
 
 TEST(MinRttEstimator, ARequestedDrainReportsWhetherItMeasuresTheSuspectedRtt) {
   Trips trips;
   trips.wait_until(16s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::Finding::unmoved);
+  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::DrainResult::as_suspected);
   trips.wait_until(22s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(90ms), MinRttEstimator::Finding::unclear);
+  EXPECT_EQ(trips.drain(90ms), MinRttEstimator::DrainResult::unclear);
 }
 
 TEST(MinRttEstimator, ALongerRttIsAcceptedAfterARoutineAndARequestedDrain) {
   Trips trips;
   trips.wait_until(17s);
   trips.base.suspect(trips.now, 60ms);
-  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::Finding::unmoved);
+  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::DrainResult::as_suspected);
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(64ms), MinRttEstimator::Finding::longer);
-  EXPECT_EQ(trips.base.longer(), 62ms);
+  EXPECT_EQ(trips.drain(64ms), MinRttEstimator::DrainResult::longer);
+  EXPECT_EQ(trips.base.candidate(), 62ms);
 }
 
 TEST(MinRttEstimator, ADrainIsCancelledInAnOutage) {
@@ -294,7 +294,7 @@ TEST(MinRttEstimator, ACancelledDrainDoesNotAffectTheNextOne) {
   trips.base.begin_drain(trips.now, Duration::zero());
   trips.base.cancel_drain();
   trips.wait_until(20s);
-  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::Finding::unclear) << "nobody has asked for this one";
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear) << "nobody has asked for this one";
 }
 
 TEST(MinRttEstimator, ForgetsTheSuspectedRtt) {
@@ -304,7 +304,7 @@ TEST(MinRttEstimator, ForgetsTheSuspectedRtt) {
   trips.base.forget();
   trips.base.record(20ms);
   EXPECT_FALSE(trips.doubted());
-  EXPECT_EQ(trips.base.longer(), Duration::zero());
+  EXPECT_EQ(trips.base.candidate(), Duration::zero());
 }
 
 }  // namespace
