@@ -186,8 +186,8 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
                                              .round_trip = ack_sample.round_trip,
                                              .in_flight = ack_sample.in_flight + ack_sample.delivered,
                                              .rate = delivery_.rate().bytes_per_second(),
-                                             .long_for = min_rtt_.above_target_for()};
-  if (const auto unmoved = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *unmoved);
+                                             .above_target_for = min_rtt_.above_target_for()};
+  if (const auto standing_delay = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *standing_delay);
 }
 
 /// Returns by how much packets or ACKs that come together may lengthen a round trip.
@@ -337,7 +337,7 @@ void DelayBasedController::end_drain(Instant now) {
     case MinRttEstimator::DrainResult::unclear:
       break;
     case MinRttEstimator::DrainResult::as_suspected:
-      standing_delay_.hold();
+      standing_delay_.set_min_window();
       break;
     case MinRttEstimator::DrainResult::longer:
       raise_min_rtt(min_rtt_.candidate());
@@ -391,7 +391,7 @@ double DelayBasedController::model() const {
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
-  return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.held());
+  return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.min_window());
 }
 
 /// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs

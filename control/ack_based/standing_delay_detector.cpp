@@ -1,6 +1,6 @@
 // Detects that round trips stay long while less is in flight. DelayBasedController calls on_long() or restart() for
-// each round trip, and requests a drain if on_long() detects something. It calls hold() or forget() by the drain's
-// result. Invariant: held() grows only while round trips are about as long as the drain has found.
+// each round trip, and requests a drain if on_long() detects something. It calls set_min_window() or forget() by the
+// drain's result. Invariant: min_window() grows only while round trips are about as long as the drain has found.
 #include "control/ack_based/standing_delay_detector.hpp"
 
 #include <algorithm>
@@ -10,47 +10,47 @@ namespace {
 
 /// Limit of the ratio of a round trip after the data in flight was halved to the shortest one before. Below it the
 /// delay is a queue of this sender, which would be shorter by half.
-constexpr double moved = 0.9;
+constexpr double standing_rtt_ratio = 0.9;
 /// Time, and number of round trips, for which round trips must be long. A bursty link makes them long for a moment.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
-/// Share of the delivered bytes by which held() grows, so it grows by this share per round trip.
+/// Share of the delivered bytes by which min_window() grows, so it grows by this share per round trip.
 constexpr double growth = 0.25;
 
 }  // namespace
 
 std::optional<Duration> StandingDelayDetector::on_long(const Sample& sample) {
-  const Duration took = sample.round_trip;
-  if (sample.in_flight >= most_) {
-    most_ = sample.in_flight;
-    least_ = took;
+  const Duration rtt = sample.round_trip;
+  if (sample.in_flight >= max_in_flight_) {
+    max_in_flight_ = sample.in_flight;
+    min_rtt_ = rtt;
     rate_ = sample.rate;
     halved_ = never;
     return std::nullopt;
   }
   if (halved_ == never) {
-    least_ = std::min(least_, took);
-    if (sample.in_flight <= most_ / 2) halved_ = sample.now;
+    min_rtt_ = std::min(min_rtt_, rtt);
+    if (sample.in_flight <= max_in_flight_ / 2) halved_ = sample.now;
     return std::nullopt;
   }
-  const bool is_brief = sample.long_for < std::max(min_long, took * long_round_trips);
-  if (sample.now - took < halved_ || is_brief) return std::nullopt;
+  const bool is_brief = sample.above_target_for < std::max(min_long, rtt * long_round_trips);
+  if (sample.now - rtt < halved_ || is_brief) return std::nullopt;
   restart();
-  if (to_seconds(took) < moved * to_seconds(least_)) return std::nullopt;
-  needed_ = rate_ * to_seconds(took);
-  return took;
+  if (to_seconds(rtt) < standing_rtt_ratio * to_seconds(min_rtt_)) return std::nullopt;
+  needed_ = rate_ * to_seconds(rtt);
+  return rtt;
 }
 
-void StandingDelayDetector::hold() {
-  held_ = std::max(held_, needed_);
+void StandingDelayDetector::set_min_window() {
+  min_window_ = std::max(min_window_, needed_);
 }
 
 void StandingDelayDetector::adapt(Duration round_trip, Duration expected, Bytes delivered) {
-  if (held_ <= 0) return;
+  if (min_window_ <= 0) return;
   if (round_trip > expected * 3 / 2) {
-    held_ = 0;
+    min_window_ = 0;
   } else if (round_trip <= expected * 17 / 16) {
-    held_ += growth * static_cast<double>(delivered.count());
+    min_window_ += growth * static_cast<double>(delivered.count());
   }
 }
 

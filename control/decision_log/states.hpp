@@ -143,13 +143,13 @@ void LossBound::fields(Self& self, Visit& visit) {
 
 template <typename Self, typename Visit>
 void StandingDelayDetector::fields(Self& self, Visit& visit) {
-  visit("most", self.most_);
-  visit("least", self.least_);
+  visit("most", self.max_in_flight_);
+  visit("least", self.min_rtt_);
   visit("rate", self.rate_);
   OrNever halved{self.halved_};
   visit("halved", halved);
   visit("needed", self.needed_);
-  visit("held", self.held_);
+  visit("held", self.min_window_);
 }
 
 template <typename Self, typename Visit>
