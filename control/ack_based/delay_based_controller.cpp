@@ -375,7 +375,7 @@ void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
                                  .lost = static_cast<double>(ack_sample.lost.count()),
                                  .in_flight = static_cast<double>(ack_sample.in_flight.count()),
                                  .base_delay = base_delay(),
-                                 .beside = min_rtt_.known() ? beside_the_bound() : 0};
+                                 .beyond_bdp = min_rtt_.known() ? beside_the_bound() : 0};
   if (losses_.on_acknowledged(sample) && starting()) end_start_up();
 }
 
@@ -425,7 +425,7 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
   double window = starting() ? std::max(slow_start_.window(), model()) : model();
-  const double bound = losses_.is_set() ? losses_.at(last_ack_, beside_the_bound()) : LossBound::unbounded;
+  const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beside_the_bound()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);
   // Cross traffic causes losses, too. Without this minimum it would take the share that each loss removes here.

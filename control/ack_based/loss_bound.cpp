@@ -1,6 +1,6 @@
-// Bound of losses on the bytes in flight to one UE. DelayBasedController calls on_acknowledged() for each ACK and at()
-// for each window. Invariant: the bound is below the floor only during a trial, or if a trial loses more than random
-// loss can be. Losses that no window of this sender causes therefore do not starve a UE.
+// Bound of losses on the bytes in flight to one UE. DelayBasedController calls on_acknowledged() for each ACK and
+// bound_at() for each window. Invariant: the bound is below the floor only during a trial, or if a trial loses more
+// than random loss can be. Losses that no window of this sender causes therefore do not starve a UE.
 #include "control/ack_based/loss_bound.hpp"
 
 #include <algorithm>
@@ -50,14 +50,14 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   const double gone = sample.delivered + sample.lost;
   sent_ += gone;
   lost_ += sample.lost;
-  peak_ = std::max(peak_, sample.in_flight + gone);
+  max_in_flight_ = std::max(max_in_flight_, sample.in_flight + gone);
   round_left_ -= gone;
   if (round_left_ > 0 || sent_ <= 0) return false;
   measure_path(sample);
   const bool lowered = sample.base_delay > Duration::zero() && end_round(sample);
   round_began_ = sample.now;
   round_left_ = sample.in_flight;
-  sent_ = lost_ = peak_ = 0;
+  sent_ = lost_ = max_in_flight_ = 0;
   return lowered;
 }
 
@@ -71,78 +71,78 @@ void LossBound::measure_path(const Sample& sample) {
 }
 
 /// Returns the bytes that fill the path without a queue.
-double LossBound::floor(double beside) const {
-  const double pipe = std::max(rate_, earlier_rate_) * base_delay_;
-  return reserve * pipe + beside;
+double LossBound::floor(double beyond_bdp) const {
+  const double bdp = std::max(rate_, earlier_rate_) * base_delay_;
+  return reserve * bdp + beyond_bdp;
 }
 
 /// Losses while no queue stands are random. Random loss is rarer than was measured if none comes for several times the
 /// usual distance of two.
 void LossBound::measure_random_loss(bool is_clear) {
   if (is_clear) {
-    tried_ += sent_;
-    tried_lost_ += lost_;
+    measured_bytes_ += sent_;
+    measured_lost_ += lost_;
     random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
     random_loss_ = std::min(random_loss_, max_random_loss);
-  } else if (pipe_ <= 0) {
-    tried_ = lost_ > 0 ? 0 : tried_ + sent_;
-    if (tried_ * random_loss_ < absent_losses * segment_) return;
+  } else if (trial_floor_ <= 0) {
+    measured_bytes_ = lost_ > 0 ? 0 : measured_bytes_ + sent_;
+    if (measured_bytes_ * random_loss_ < absent_losses * segment_) return;
     random_loss_ /= 2;
-    tried_ = 0;
+    measured_bytes_ = 0;
   }
 }
 
 /// Evaluates a round. Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
-  if (sent_before_) {
-    sent_before_ = false;
+  if (predates_reduction_) {
+    predates_reduction_ = false;
     return false;
   }
-  const double floor = this->floor(sample.beside);
-  const bool is_clear = pipe_ > 0 && peak_ <= clear * pipe_;
-  if (!is_clear && to_seconds(sample.now - lowered_at_) >= reached_after_) pipe_ = 0;
+  const double floor = this->floor(sample.beyond_bdp);
+  const bool is_clear = trial_floor_ > 0 && max_in_flight_ <= clear * trial_floor_;
+  if (!is_clear && to_seconds(sample.now - lowered_at_) >= cubic_k_) trial_floor_ = 0;
   measure_random_loss(is_clear);
   const double share = std::min(tolerated_random_loss * random_loss_, max_tolerated);
   excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
   if (!is_excessive()) return false;
   if (is_clear) return end_trial(sample);
-  if (peak_ <= near_floor * floor) {
-    pipe_ = floor;
-    lower(sample, trial * std::min(peak_, floor));
+  if (max_in_flight_ <= near_floor * floor) {
+    trial_floor_ = floor;
+    lower(sample, trial * std::min(max_in_flight_, floor));
   } else {
-    pipe_ = 0;
-    lower(sample, std::max(beta * peak_, floor));
+    trial_floor_ = 0;
+    lower(sample, std::max(beta * max_in_flight_, floor));
   }
   return true;
 }
 
 /// Losses go on although no queue stands: they are random, and the floor is in force again, unless they are too many.
 bool LossBound::end_trial(const Sample& sample) {
-  const double share = tried_lost_ / (tried_ + min_trial * segment_);
+  const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);
   if (share > max_random_loss) {
-    lower(sample, trial * peak_);
+    lower(sample, trial * max_in_flight_);
     return true;
   }
-  pipe_ = excess_ = 0;
+  trial_floor_ = excess_ = 0;
   return false;
 }
 
 /// Sets the bound to `level` bytes. It grows from there by CUBIC's function, with the peak of this round as W_max.
 void LossBound::lower(const Sample& sample, double level) {
-  most_ = peak_;
-  reached_after_ = std::cbrt(std::max(most_ - level, 0.0) / segment_ / cubic_c);
+  w_max_ = max_in_flight_;
+  cubic_k_ = std::cbrt(std::max(w_max_ - level, 0.0) / segment_ / cubic_c);
   lowered_at_ = sample.now;
-  excess_ = tried_ = tried_lost_ = 0;
-  sent_before_ = true;
+  excess_ = measured_bytes_ = measured_lost_ = 0;
+  predates_reduction_ = true;
 }
 
-double LossBound::at(Instant now, double beside) const {
+double LossBound::bound_at(Instant now, double beyond_bdp) const {
   if (!is_set()) return unbounded;
-  const double since = to_seconds(now - lowered_at_) - reached_after_;
-  const double cubic = most_ + cubic_c * segment_ * since * since * since;
-  const double share = pipe_ > 0 && since < 0 ? trial : 1;
-  return std::max(cubic, share * floor(beside));
+  const double since = to_seconds(now - lowered_at_) - cubic_k_;
+  const double cubic = w_max_ + cubic_c * segment_ * since * since * since;
+  const double share = trial_floor_ > 0 && since < 0 ? trial : 1;
+  return std::max(cubic, share * floor(beyond_bdp));
 }
 
 void LossBound::forget() {

@@ -34,7 +34,7 @@ class LossBound {
     double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
     double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< minimum round trip; ≤ 0 while unknown
-    double beside = 0;      ///< bytes that must be in flight beyond rate times base delay, ≥ 0
+    double beyond_bdp = 0;  ///< bytes that must be in flight beyond rate times base delay, ≥ 0
   };
 
   /// `segment`: bytes of a full packet, > 0.
@@ -43,12 +43,12 @@ class LossBound {
   /// Returns true if the sample has lowered the bound.
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound at `now` in bytes; unbounded if no loss has set one. Parameters as in Sample.
-  [[nodiscard]] double at(Instant now, double beside) const;
+  [[nodiscard]] double bound_at(Instant now, double beyond_bdp) const;
   /// Discards all losses, because the path may be another one.
   void forget();
 
   /// True if losses have set a bound.
-  [[nodiscard]] bool is_set() const { return most_ > 0; }
+  [[nodiscard]] bool is_set() const { return w_max_ > 0; }
   /// Share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
 
@@ -62,27 +62,27 @@ class LossBound {
   void measure_path(const Sample& sample);
   void measure_random_loss(bool is_clear);
   bool end_trial(const Sample& sample);
-  [[nodiscard]] double floor(double beside) const;
+  [[nodiscard]] double floor(double beyond_bdp) const;
   [[nodiscard]] bool is_excessive() const;
 
   double segment_;
-  double most_ = 0;           ///< in flight when losses lowered the bound, bytes: CUBIC's W_max; zero: no bound
-  double reached_after_ = 0;  ///< s after which the bound is at most_ again: CUBIC's K
+  double w_max_ = 0;    ///< in flight when losses lowered the bound, bytes: CUBIC's W_max; zero: no bound
+  double cubic_k_ = 0;  ///< s after which the bound is at w_max_ again: CUBIC's K
   Instant lowered_at_{};
   double random_loss_ = 0;
-  double excess_ = 0;        ///< bytes lost beyond what is tolerated, ≥ 0
-  double pipe_ = 0;          ///< the floor when a trial began, bytes; zero: no trial
-  double tried_ = 0;         ///< bytes delivered or lost: in a trial while no queue stood, else since the last loss
-  double tried_lost_ = 0;    ///< bytes of these that were lost
-  double base_delay_ = 0;    ///< minimum that rises slowly, s; zero while unknown
-  double rate_ = 0;          ///< delivered in the last round, bytes/s
-  double earlier_rate_ = 0;  ///< delivered in the round before it, bytes/s
+  double excess_ = 0;          ///< bytes lost beyond what is tolerated, ≥ 0
+  double trial_floor_ = 0;     ///< the floor when a trial began, bytes; zero: no trial
+  double measured_bytes_ = 0;  ///< bytes delivered or lost: in a trial while no queue stood, else since the last loss
+  double measured_lost_ = 0;   ///< bytes of these that were lost
+  double base_delay_ = 0;      ///< minimum that rises slowly, s; zero while unknown
+  double rate_ = 0;            ///< delivered in the last round, bytes/s
+  double earlier_rate_ = 0;    ///< delivered in the round before it, bytes/s
   Instant round_began_{};
-  double round_left_ = 0;     ///< bytes to be delivered or lost before the round ends
-  double sent_ = 0;           ///< bytes delivered or lost in this round
-  double lost_ = 0;           ///< bytes of these that were lost
-  double peak_ = 0;           ///< most bytes in flight in this round
-  bool sent_before_ = false;  ///< the data of this round left before the bound was lowered
+  double round_left_ = 0;            ///< bytes to be delivered or lost before the round ends
+  double sent_ = 0;                  ///< bytes delivered or lost in this round
+  double lost_ = 0;                  ///< bytes of these that were lost
+  double max_in_flight_ = 0;         ///< most bytes in flight in this round
+  bool predates_reduction_ = false;  ///< the data of this round left before the bound was lowered
 };
 
 }  // namespace sluice::control

@@ -122,14 +122,14 @@ void CrossTrafficEstimator::fields(Self& self, Visit& visit) {
 
 template <typename Self, typename Visit>
 void LossBound::fields(Self& self, Visit& visit) {
-  visit("most", self.most_);
-  visit("reached_after", self.reached_after_);
+  visit("most", self.w_max_);
+  visit("reached_after", self.cubic_k_);
   visit("lowered_at", self.lowered_at_);
   visit("random_loss", self.random_loss_, Between{0, 1});
   visit("excess", self.excess_);
-  visit("pipe", self.pipe_);
-  visit("tried", self.tried_);
-  visit("tried_lost", self.tried_lost_);
+  visit("pipe", self.trial_floor_);
+  visit("tried", self.measured_bytes_);
+  visit("tried_lost", self.measured_lost_);
   visit("base_delay", self.base_delay_);
   visit("rate", self.rate_);
   visit("earlier_rate", self.earlier_rate_);
@@ -137,8 +137,8 @@ void LossBound::fields(Self& self, Visit& visit) {
   visit("round_left", self.round_left_);
   visit("sent", self.sent_);
   visit("lost", self.lost_);
-  visit("peak", self.peak_);
-  visit("sent_before", self.sent_before_);
+  visit("peak", self.max_in_flight_);
+  visit("sent_before", self.predates_reduction_);
 }
 
 template <typename Self, typename Visit>

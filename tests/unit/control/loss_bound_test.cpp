@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr double segment = 1500;
-constexpr double beside = 2 * segment;
+constexpr double beyond_bdp = 2 * segment;
 /// 100 segments are delivered in each round of 100 ms.
 constexpr double pipe = 100 * segment;
 constexpr Duration base_delay = 100ms;
@@ -30,9 +30,9 @@ struct Rounds {
                                   .lost = lost * segment,
                                   .in_flight = sent * segment,
                                   .base_delay = min_delay,
-                                  .beside = beside});
+                                  .beyond_bdp = beyond_bdp});
   }
-  [[nodiscard]] double at(Duration later = 0s) const { return bound.at(now + later, beside); }
+  [[nodiscard]] double at(Duration later = 0s) const { return bound.bound_at(now + later, beyond_bdp); }
 };
 
 TEST(LossBound, IsUnboundedWithoutLosses) {
@@ -103,7 +103,7 @@ struct Sender {
 
   void send(Duration time) {
     for (const Instant end = now + time; now < end;) {
-      const double in_flight = std::min(most, bound.at(now, beside) / segment);
+      const double in_flight = std::min(most, bound.bound_at(now, beyond_bdp) / segment);
       const double rate = std::min(in_flight / 100, 1.0);
       now += from_seconds(0.001 / rate);
       ++sent;
@@ -111,7 +111,7 @@ struct Sender {
       const bool loses = overflows || (random_each > 0 && sent % random_each == 0);
       lost += loses ? 1 : 0;
       const double gone = loses ? segment : 0;
-      bound.on_acknowledged({now, segment - gone, gone, in_flight * segment, base_delay, beside});
+      bound.on_acknowledged({now, segment - gone, gone, in_flight * segment, base_delay, beyond_bdp});
     }
   }
 };
@@ -139,7 +139,7 @@ TEST(LossBound, LossesThatATrialDoesNotStopAreRandom) {
     EXPECT_GT(sender.sent, 97'000) << "of 100 000";
     EXPECT_GT(sender.bound.random_loss(), 0.3 / each);
     EXPECT_LT(sender.bound.random_loss(), 1.7 / each);
-    EXPECT_GE(sender.bound.at(sender.now, beside), pipe);
+    EXPECT_GE(sender.bound.bound_at(sender.now, beyond_bdp), pipe);
   }
 }
 
@@ -154,7 +154,7 @@ TEST(LossBound, RandomLossIsAtMostFivePercent) {
                            .lost = lost,
                            .in_flight = 60 * segment,
                            .base_delay = 100ms,
-                           .beside = beside});
+                           .beyond_bdp = beyond_bdp});
     EXPECT_LE(bound.random_loss(), 0.05);
   }
 }
@@ -172,15 +172,15 @@ TEST(LossBound, LossesOfAThirdLowerItBelowTheFloor) {
                              .lost = lost,
                              .in_flight = 60 * segment,
                              .base_delay = 100ms,
-                             .beside = beside});
+                             .beyond_bdp = beyond_bdp});
     }
   };
   deliver(300, 0);
   deliver(1200, 3);
-  EXPECT_LT(bound.at(now, beside), 60 * segment);
-  EXPECT_GT(bound.at(now, beside), 0);
+  EXPECT_LT(bound.bound_at(now, beyond_bdp), 60 * segment);
+  EXPECT_GT(bound.bound_at(now, beyond_bdp), 0);
   deliver(4000, 0);
-  EXPECT_GT(bound.at(now, beside), 60 * segment) << "raised again once nothing is lost";
+  EXPECT_GT(bound.bound_at(now, beyond_bdp), 60 * segment) << "raised again once nothing is lost";
 }
 
 // The minimum round trip rises where other senders keep the queue full.
