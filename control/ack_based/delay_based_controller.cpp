@@ -108,7 +108,7 @@ void DelayBasedController::on_resumed(Instant now) {
 }
 
 void DelayBasedController::take_over(Bytes in_flight) {
-  slow_start_.grant(in_flight);
+  slow_start_.raise_window(in_flight);
   set_window();
 }
 

@@ -36,7 +36,7 @@ class SlowStart {
   void end() { phase_ = Phase::over; }
 
   /// Raises the window to at least `in_flight`.
-  void grant(Bytes in_flight);
+  void raise_window(Bytes in_flight);
   /// Grows the window by `delivered` bytes.
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the pipe is full: doubling the window in each of three rounds raised the rate by less than a quarter.
@@ -51,9 +51,9 @@ class SlowStart {
   enum class Phase : std::uint8_t { searching, refilling, over };
 
   double window_;
-  Instant round_ends_{};          ///< end of the present round of is_full_pipe()
-  double to_exceed_ = 0;          ///< rate in bytes/s that must be exceeded by a quarter
-  std::uint8_t flat_rounds_ = 0;  ///< rounds in a row that did not exceed it
+  Instant round_ends_{};            ///< end of the present round of is_full_pipe()
+  double full_bw_ = 0;              ///< rate in bytes/s that must be exceeded by a quarter
+  std::uint8_t full_bw_count_ = 0;  ///< rounds in a row that did not exceed it
   Phase phase_ = Phase::searching;
 };
 

@@ -98,8 +98,8 @@ template <typename Self, typename Visit>
 void SlowStart::fields(Self& self, Visit& visit) {
   visit("window", self.window_);
   visit("round_ends", self.round_ends_);
-  visit("to_exceed", self.to_exceed_);
-  visit("flat_rounds", self.flat_rounds_);
+  visit("to_exceed", self.full_bw_);
+  visit("flat_rounds", self.full_bw_count_);
   visit("phase", self.phase_, Phase::over);
 }
 

@@ -34,9 +34,9 @@ TEST(SlowStart, GrowsByTheDeliveredBytes) {
 
 TEST(SlowStart, StartsAtLeastAtTheInheritedWindow) {
   SlowStart start(3000);
-  start.grant(Bytes(9000));
+  start.raise_window(Bytes(9000));
   EXPECT_EQ(start.window(), 9000);
-  start.grant(Bytes(2000));
+  start.raise_window(Bytes(2000));
   EXPECT_EQ(start.window(), 9000);
 }
 
