@@ -17,17 +17,17 @@ constexpr Duration check_again_every = std::chrono::seconds(4);
 constexpr Duration half_window = std::chrono::seconds(5);
 /// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of that. A path that
 /// has become 40 ms longer is known after 40 s. An upload that fills a modem's buffer for a minute hides at most 60 ms.
-constexpr std::int64_t grows_a_part_in = 1000;
+constexpr std::int64_t min_growth_divisor = 1000;
 /// Largest change of the delay from one rate check to the next, while the rate is not confirmed.
-constexpr Duration waits_change = std::chrono::milliseconds(350);
+constexpr Duration max_delay_change = std::chrono::milliseconds(350);
 /// Largest change of the delay between two checks of a confirmed rate. An upload may have filled a modem's buffer.
-constexpr Duration waits_change_again = std::chrono::seconds(1);
+constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
 /// Change of the delay from which on the clock must have been set, because no segment waits that long for an uplink.
-constexpr Duration set_anew = std::chrono::seconds(2);
+constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay that an outage may explain.
-constexpr Duration longest_kept = std::chrono::seconds(10);
+constexpr Duration max_outage_delay = std::chrono::seconds(10);
 /// Time after the first segment that an outage delayed, in which the others arrive.
-constexpr Duration kept_ones_come_for = std::chrono::seconds(1);
+constexpr Duration outage_burst_time = std::chrono::seconds(1);
 
 /// Returns the time from one timestamp to another; negative if `to` is the earlier one.
 Duration elapsed(std::uint32_t from, std::uint32_t to) {
@@ -38,8 +38,8 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 
 void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration waited) {
   *this = TimestampOneWayDelay{};
-  before_ = newest_ = least_ = -waited;
-  assumed_ = waited > Duration::zero();
+  before_ = newest_ = min_delay_ = -waited;
+  is_assumed_ = waited > Duration::zero();
   origin_ = checked_ = min_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
@@ -47,48 +47,48 @@ void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration wait
 Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Duration first, Duration most) {
   if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
-  const Duration off = delay - least_;
-  if (may_have_been_kept(now, off)) return Duration(-1);
-  if (off > set_anew || off < -set_anew) {
+  const Duration off = delay - min_delay_;
+  if (may_be_outage(now, off)) return Duration(-1);
+  if (off > clock_step || off < -clock_step) {
     begin(now, ticks, std::min(first, most));
     delay = Duration::zero();
   }
-  if (assumed_) correct(delay, most);
-  record_least(now, delay);
+  if (is_assumed_) correct(delay, most);
+  record_min(now, delay);
   check_rate(now, ticks);
   if (!in_milliseconds_) return Duration(-1);
-  return delay - least_;
+  return delay - min_delay_;
 }
 
 /// True if the delay is so long that an outage may have kept the segment, or its clock was set. The segments of the
 /// next second decide which. Until then the segment has no result, because the link to the peer has stalled in an
 /// outage, too.
-bool TimestampOneWayDelay::may_have_been_kept(Instant now, Duration late) {
-  if (late <= waits_change_again || late > longest_kept || !in_milliseconds_) {
-    kept_since_ = Instant{};
+bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
+  if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
+    outage_since_ = Instant{};
     return false;
   }
-  if (kept_since_ == Instant{}) kept_since_ = now;
-  return now - kept_since_ < kept_ones_come_for;
+  if (outage_since_ == Instant{}) outage_since_ = now;
+  return now - outage_since_ < outage_burst_time;
 }
 
 void TimestampOneWayDelay::correct(Duration delay, Duration most) {
-  if (delay < least_) {
-    assumed_ = false;
-  } else if (delay - least_ > most) {
-    before_ = newest_ = least_ = delay - most;
+  if (delay < min_delay_) {
+    is_assumed_ = false;
+  } else if (delay - min_delay_ > most) {
+    before_ = newest_ = min_delay_ = delay - most;
   }
 }
 
-void TimestampOneWayDelay::record_least(Instant now, Duration delay) {
+void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   if (now - newest_since_ >= half_window) {
-    assumed_ = false;
+    is_assumed_ = false;
     before_ = newest_;
     newest_ = delay;
     newest_since_ = now;
   }
   newest_ = std::min(newest_, delay);
-  least_ = std::min(least_ + (now - min_at_) / grows_a_part_in, std::min(newest_, before_));
+  min_delay_ = std::min(min_delay_ + (now - min_at_) / min_growth_divisor, std::min(newest_, before_));
   min_at_ = now;
 }
 
@@ -97,9 +97,9 @@ void TimestampOneWayDelay::record_least(Instant now, Duration delay) {
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;
-  const Duration told = elapsed(checked_ticks_, ticks);
-  const Duration change = in_milliseconds_ ? waits_change_again : waits_change;
-  in_milliseconds_ = told > passed * 9 / 10 - change && told < passed * 11 / 10 + change;
+  const Duration ticked = elapsed(checked_ticks_, ticks);
+  const Duration change = in_milliseconds_ ? max_delay_change_confirmed : max_delay_change;
+  in_milliseconds_ = ticked > passed * 9 / 10 - change && ticked < passed * 11 / 10 + change;
   checked_ = now;
   checked_ticks_ = ticks;
   const Duration moved = elapsed(origin_ticks_, ticks);

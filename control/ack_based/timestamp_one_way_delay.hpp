@@ -22,29 +22,29 @@ class TimestampOneWayDelay {
 
  private:
   /// True if an outage may have delayed the segment.
-  [[nodiscard]] bool may_have_been_kept(Instant now, Duration late);
+  [[nodiscard]] bool may_be_outage(Instant now, Duration late);
   /// Starts with a first segment that is assumed to have waited for `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
   /// Corrects an assumed minimum delay by a segment that can have waited for `most` only. An earlier segment ends the
   /// assumption.
   void correct(Duration delay, Duration most);
   /// Updates the minimum delay.
-  void record_least(Instant now, Duration delay);
+  void record_min(Instant now, Duration delay);
   /// Checks whether a tick is 1 ms, at intervals of seconds.
   void check_rate(Instant now, std::uint32_t ticks);
 
   Instant origin_{};        ///< instant of the segment with origin_ticks_; zero: no segment yet
   Instant checked_{};       ///< when the clock's rate was last checked
   Instant newest_since_{};  ///< begin of the present half window
-  Instant min_at_{};        ///< when least_ was updated
-  Instant kept_since_{};    ///< when the first segment came that an outage may have kept; zero: none
+  Instant min_at_{};        ///< when min_delay_ was updated
+  Instant outage_since_{};  ///< when the first segment came that an outage may have kept; zero: none
   Duration before_{};       ///< minimum delay of the previous half window, from an arbitrary origin
   Duration newest_{};       ///< minimum delay of the present half window
-  Duration least_{};        ///< minimum delay in force, which grows slowly
+  Duration min_delay_{};    ///< minimum delay in force, which grows slowly
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< timestamp at the last rate check
   bool in_milliseconds_ = false;     ///< a tick is 1 ms by the last rate check
-  bool assumed_ = false;             ///< the minimum delay is assumed, because no segment was earlier yet
+  bool is_assumed_ = false;          ///< the minimum delay is assumed, because no segment was earlier yet
 };
 static_assert(sizeof(TimestampOneWayDelay) <= 80, "one for each connection of a bearer that uses ACK feedback");
 
