@@ -13,9 +13,9 @@ namespace {
 /// Time over which the smallest control loop delay is taken.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs of two marks up to which the data between them has one time.
-constexpr std::int32_t close = 2000;
+constexpr std::int32_t mark_resolution = 2000;
 /// Extra delay within which a sender still counts as limited by the window, because it may be busy.
-constexpr Duration hesitation = std::chrono::milliseconds(5);
+constexpr Duration response_slack = std::chrono::milliseconds(5);
 /// Time since the last prompt use of a window after which a late use shows that something else limits the sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
@@ -46,10 +46,10 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   }
   sent_ = end;
   mark({low_bits(end), at});
-  if (!waiting_ || end <= answers_) return;
+  if (!waiting_ || end <= awaited_edge_) return;
   waiting_ = false;
-  judge(now, now - told_);
-  control_loop_delay_.add(now, now - told_);
+  update_window_limited(now, now - window_sent_at_);
+  control_loop_delay_.add(now, now - window_sent_at_);
 }
 
 /// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
@@ -60,7 +60,8 @@ void EndToEndFlowEstimator::mark(const Mark& newest) {
     const Mark& oldest = marks_[0];
     const Mark& before = marks_[used_ - 2U];
     const bool near_in_bytes = distance(before.end, newest.end) <= distance(oldest.end, newest.end) / parts;
-    const bool near_in_time = distance(before.at, newest.at) <= std::max(close, distance(oldest.at, newest.at) / parts);
+    const bool near_in_time =
+        distance(before.at, newest.at) <= std::max(mark_resolution, distance(oldest.at, newest.at) / parts);
     if (near_in_bytes && near_in_time) {
       marks_[used_ - 1U] = newest;
       return;
@@ -78,21 +79,21 @@ void EndToEndFlowEstimator::thin_out() {
   used_ = kept;
 }
 
-void EndToEndFlowEstimator::on_repetition() {
+void EndToEndFlowEstimator::on_retransmission() {
   retransmitted_ = sent_;
 }
 
 EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_ack(Instant now, Bytes ack) {
   Acked acked_now;
-  if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
+  if (waiting_ && now - window_sent_at_ > response_timeout()) update_window_limited(now, now - window_sent_at_);
   // Data that passed on another path, or before this flow was observed, does not count as in flight.
   const Bytes newly = std::min(ack, sent_) - acked_;
   if (newly <= Bytes{}) return acked_now;
-  acked_now.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
+  acked_now.round_trip = take_rtt(low_bits(now), low_bits(acked_ + newly));
   acked_ += newly;
   if (acked_ <= retransmitted_) acked_now.round_trip = Duration::zero();
-  const Bytes known = std::min(newly, beyond_);
-  beyond_ -= known;
+  const Bytes known = std::min(newly, out_of_order_);
+  out_of_order_ -= known;
   acked_now.delivered = newly - known;
   return acked_now;
 }
@@ -100,13 +101,13 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_ack(Instant now, Bytes ac
 EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) {
   // The missing segment itself has not arrived.
   const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
-  beyond_ += delivered;
+  out_of_order_ += delivered;
   return {delivered, Duration::zero()};
 }
 
 /// Returns the RTT of the acknowledged position, an upper bound because the minimum is used later. Removes the marks
 /// before it.
-Duration EndToEndFlowEstimator::take_trip(std::uint32_t now, std::uint32_t ack) {
+Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
   if (next == used_ || next == 0) return Duration::zero();
@@ -114,12 +115,12 @@ Duration EndToEndFlowEstimator::take_trip(std::uint32_t now, std::uint32_t ack) 
   const Mark after = marks_[next];
   const bool exact = after.end == ack;
   const std::uint32_t passed = exact ? after.at : before.at;
-  const std::int32_t trip = std::max(distance(passed, now), std::int32_t{1});
-  const bool known = exact || distance(before.at, after.at) <= std::max(close, trip / 8);
+  const std::int32_t rtt = std::max(distance(passed, now), std::int32_t{1});
+  const bool known = exact || distance(before.at, after.at) <= std::max(mark_resolution, rtt / 8);
   std::copy(marks_.begin() + static_cast<std::ptrdiff_t>(next), marks_.begin() + used_, marks_.begin() + 1);
   marks_[0] = {ack, passed};
   used_ = static_cast<std::uint8_t>(used_ - next + 1);
-  return known ? std::chrono::microseconds(trip) : Duration::zero();
+  return known ? std::chrono::microseconds(rtt) : Duration::zero();
 }
 
 void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
@@ -127,24 +128,25 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   const Bytes whole_segments = segment * ((edge - sent_).count() / segment.count());
   if (edge_ >= Bytes{} && !waiting_ && sent_ + whole_segments > edge_) {
     waiting_ = true;
-    answers_ = edge_;
-    told_ = now;
+    awaited_edge_ = edge_;
+    window_sent_at_ = now;
   }
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender: a window was used after `took`, or has not been used for this long.
-void EndToEndFlowEstimator::judge(Instant now, Duration took) {
-  if (took <= prompt()) {
+/// Updates whether the window limits the sender: a window was used after `response_time`, or has not been used for this
+/// long.
+void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
+  if (response_time <= response_timeout()) {
     window_limited_ = true;
-    prompt_at_ = now;
-  } else if (now - prompt_at_ > limited_for) {
+    window_limited_at_ = now;
+  } else if (now - window_limited_at_ > limited_for) {
     window_limited_ = false;
   }
 }
 
-Duration EndToEndFlowEstimator::prompt() const {
-  return control_loop_delay() + control_loop_delay() / 2 + hesitation;
+Duration EndToEndFlowEstimator::response_timeout() const {
+  return control_loop_delay() + control_loop_delay() / 2 + response_slack;
 }
 
 }  // namespace sluice::control

@@ -29,7 +29,7 @@ class EndToEndFlowEstimator {
   /// Records data up to `end` that passes for the first time.
   void on_data(Instant now, Bytes end);
   /// Records a retransmission: the bytes now in flight give no RTT (Karn).
-  void on_repetition();
+  void on_retransmission();
 
   /// Sample from one ACK.
   struct Acked {
@@ -45,7 +45,7 @@ class EndToEndFlowEstimator {
   void on_window(Instant now, Bytes edge, Bytes segment);
 
   /// Returns the bytes that passed and have not been received, as far as ACKs show.
-  [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - beyond_; }
+  [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
   /// Returns the smallest delay from a window that passes to the first data that needs it; zero while unknown.
@@ -57,7 +57,7 @@ class EndToEndFlowEstimator {
   /// Records a silence after which the sender has nothing to send, or cannot send.
   void on_silence() { window_limited_ = false; }
   /// Returns the delay within which a sender that waits for a window uses it.
-  [[nodiscard]] Duration prompt() const;
+  [[nodiscard]] Duration response_timeout() const;
 
  private:
   static constexpr std::size_t capacity = 32;
@@ -72,22 +72,22 @@ class EndToEndFlowEstimator {
   /// Removes every other mark.
   void thin_out();
   /// Returns the RTT of position `ack` and removes the marks before it; zero if unknown.
-  [[nodiscard]] Duration take_trip(std::uint32_t now, std::uint32_t ack);
-  /// Updates whether the window limits the sender, which took `took` to use a window.
-  void judge(Instant now, Duration took);
+  [[nodiscard]] Duration take_rtt(std::uint32_t now, std::uint32_t ack);
+  /// Updates whether the window limits the sender, which took `response_time` to use a window.
+  void update_window_limited(Instant now, Duration response_time);
 
   Bytes sent_;
   Bytes acked_;
-  Bytes beyond_;         ///< bytes received out of order
-  Bytes retransmitted_;  ///< end of the data that gives no RTT (Karn)
-  Bytes edge_{-1};       ///< furthest right edge that the sender received; negative: none yet
-  Bytes answers_;        ///< data beyond this position uses the window sent at `told_`
-  Instant told_{};       ///< instant of that window, while `waiting_`
-  Instant prompt_at_{};  ///< last time at which the sender used a window at once
+  Bytes out_of_order_;           ///< bytes received out of order
+  Bytes retransmitted_;          ///< end of the data that gives no RTT (Karn)
+  Bytes edge_{-1};               ///< furthest right edge that the sender received; negative: none yet
+  Bytes awaited_edge_;           ///< data beyond this position uses the window sent at `window_sent_at_`
+  Instant window_sent_at_{};     ///< instant of that window, while `waiting_`
+  Instant window_limited_at_{};  ///< last time at which the sender used a window at once
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
   std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
   std::uint8_t used_ = 0;               ///< number of marks
-  bool waiting_ = false;                ///< the sender has not used the window sent at `told_` yet
+  bool waiting_ = false;                ///< the sender has not used the window sent at `window_sent_at_` yet
   bool window_limited_ = false;
 };
 static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");

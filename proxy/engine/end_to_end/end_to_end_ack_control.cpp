@@ -64,7 +64,7 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
                                  Instant now) {
   Watched& watched = flows_[flow.ack_control];
   if (end <= watched.estimator.sent()) {
-    watched.estimator.on_repetition();
+    watched.estimator.on_retransmission();
     return;
   }
   const std::uint16_t payload = data.segment.payload_len;
@@ -132,7 +132,7 @@ void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant
 Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
   const Watched& watched = flows_[flow.ack_control];
   if (watched.counted > Bytes{}) return watched.last_rx + silence;
-  return watched.waits ? watched.last_rx + watched.estimator.prompt() : never;
+  return watched.waits ? watched.last_rx + watched.estimator.response_timeout() : never;
 }
 
 void EndToEndAckControl::set_aside(const EndToEndFlow& flow, Bearer& bearer) {

@@ -99,7 +99,7 @@ TEST_F(EndToEndEstimatorTest, NoRttIsMeasuredBetweenDistantMarks) {
 
 TEST_F(EndToEndEstimatorTest, ARetransmissionGivesNoRtt) {
   data(Instant(1s), 2);
-  flow.on_repetition();
+  flow.on_retransmission();
   EXPECT_EQ(flow.on_ack(Instant(2s), segment * 2).round_trip, Duration::zero()) << "Karn";
   data(Instant(3s));
   EXPECT_EQ(flow.on_ack(Instant(3s) + radio, segment * 3).round_trip, radio);
