@@ -12,13 +12,13 @@ constexpr std::uint32_t enough_reports = 3;
 std::optional<Duration> PathChangeDetector::on_report(Instant now, Duration unexplained, Duration long_enough) {
   if (reports_++ == 0) {
     since_ = now;
-    least_ = unexplained;
+    min_unexplained_ = unexplained;
   }
   // The minimum, with slow growth, because the mean round trip may still have been rising at the first reports.
-  least_ = std::min(unexplained, least_ + (unexplained - least_) / 8);
+  min_unexplained_ = std::min(unexplained, min_unexplained_ + (unexplained - min_unexplained_) / 8);
   if (reports_ < enough_reports || now - since_ < long_enough) return std::nullopt;
   reports_ = 0;
-  return least_;
+  return min_unexplained_;
 }
 
 }  // namespace sluice::control

@@ -23,8 +23,8 @@ class PathChangeDetector {
 
  private:
   Instant since_{};
-  Duration least_{};           ///< approximate minimum of the unexplained delays
-  std::uint32_t reports_ = 0;  ///< reports in a row
+  Duration min_unexplained_{};  ///< approximate minimum of the unexplained delays
+  std::uint32_t reports_ = 0;   ///< reports in a row
 };
 
 }  // namespace sluice::control

@@ -155,7 +155,7 @@ void StandingDelayDetector::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void PathChangeDetector::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
-  visit("least", self.least_);
+  visit("least", self.min_unexplained_);
   visit("reports", self.reports_);
 }
 
