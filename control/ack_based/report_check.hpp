@@ -28,22 +28,22 @@ class ReportCheck {
   [[nodiscard]] bool trusted() const { return trusted_; }
   /// True if the last period that could be judged contradicts the reports. A controller must not depend on them alone
   /// then, so that further ACKs arrive by which they can be judged.
-  [[nodiscard]] bool doubtful() const { return wrong_ > 0; }
+  [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:
   /// Ends a period with `transmitted` bytes in all, and updates whether the reports are trusted.
-  void judge(std::uint64_t transmitted);
+  void end_period(std::uint64_t transmitted);
   /// Returns whether the reports contradict the ACKs, or nothing if too few bytes were acknowledged.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};
   std::uint64_t transmitted_before_ = 0;  ///< transmitted bytes when the period began
   std::uint64_t acknowledged_ = 0;        ///< bytes acknowledged in this period
-  Duration longest_trip_{};               ///< longest RTT since the last report
+  Duration max_rtt_{};                    ///< longest RTT since the last report
   std::uint32_t reports_ = 0;             ///< reports of this period with an RTT to compare
-  std::uint32_t impossible_ = 0;          ///< reports of this period that contradict the ACKs
-  std::uint8_t wrong_ = 0;                ///< contradicted periods in a row
-  std::uint8_t right_ = 0;                ///< agreeing periods in a row while not trusted
+  std::uint32_t implausible_ = 0;         ///< reports of this period that contradict the ACKs
+  std::uint8_t contradicted_ = 0;         ///< contradicted periods in a row
+  std::uint8_t agreeing_ = 0;             ///< agreeing periods in a row while not trusted
   bool began_ = false;
   bool trusted_ = true;
 };

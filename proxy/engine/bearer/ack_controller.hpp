@@ -70,7 +70,7 @@ class AckController {
   /// Restarts the plausibility check, because another Node-B reports from now on.
   void change_reporter() { check_.restart(); }
   /// True if recent ACKs have contradicted the reports.
-  [[nodiscard]] bool doubts_reports() const { return check_.doubtful(); }
+  [[nodiscard]] bool suspects_reports() const { return check_.is_suspected(); }
   /// Returns bytes in flight less the window; negative while there is budget left.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }

@@ -169,7 +169,7 @@ void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
   const Duration by_reports = 2 * settings_->smvs.parameters.one_way_delay + reports().last().period;
-  rate_control_.compare(*settings_, by_reports, controller.law().feedback_delay(), controller.doubts_reports());
+  rate_control_.compare(*settings_, by_reports, controller.law().feedback_delay(), controller.suspects_reports());
 }
 
 /// Runs one SMVS step and grants this bearer's share of the result.
