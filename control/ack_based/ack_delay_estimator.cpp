@@ -22,7 +22,7 @@ constexpr Duration ack_delay_valid_for = seconds(1);
 
 Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   if (ack_sample.ack_delay < Duration::zero()) {
-    unknown_for_ += std::min(since, longest_listening);
+    unknown_for_ += std::min(since, max_observed_gap);
     if (unknown_for_ > ack_delay_valid_for) max_ack_delay_ = Duration::zero();
     if (ack_sample.now - newest_at_ > ack_delay_valid_for) newest_ = Duration::zero();
     // A new connection has no clock estimate yet. If the ACKs of others are delayed its own are, too, so its round trip

@@ -21,10 +21,10 @@ struct AckSample {
   Bytes cross_traffic{};        ///< bytes sent to the UE since the last sample outside of the window, such as UDP
   Duration control_loop_delay{};  ///< delay from a change of the window to the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  double reference_part = 1;      ///< factor of the reference, 0 … 1; below 1 while a short flow waits
+  double reference_factor = 1;    ///< factor of the reference, 0 … 1; below 1 while a short flow waits
 };
 
 /// Longest time between two ACKs that counts as observed, because a longer one may be an outage.
-inline constexpr Duration longest_listening = std::chrono::milliseconds(100);
+inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

@@ -114,16 +114,16 @@ void DelayBasedController::take_over(Bytes in_flight) {
 
 /// Returns the part of the time since the last ACK that counts as observation of the base delay. A long silence does
 /// not count in full.
-Duration DelayBasedController::listened_until(Instant now) const {
+Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
-  return ack_gap <= longest_listening ? ack_gap : std::min(ack_gap, std::max(base_delay() + wait(), longest_listening));
+  return ack_gap <= max_observed_gap ? ack_gap : std::min(ack_gap, std::max(base_delay() + wait(), max_observed_gap));
 }
 
 void DelayBasedController::on_acknowledged(const AckSample& raw) {
   AckSample ack_sample = raw;
   ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
-  const Duration listened = listened_until(ack_sample.now);
+  const Duration observed = observed_since_ack(ack_sample.now);
   cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic,
                           has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
@@ -133,11 +133,11 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   idle_ = ack_sample.in_flight <= Bytes{};
   left_ = ack_sample.in_flight;
   flows_ = std::max(ack_sample.flows, 1U);
-  reference_part_ = ack_sample.reference_part;
+  reference_factor_ = ack_sample.reference_factor;
   control_loop_delay_ += control_loop_delay_ > Duration::zero()
                              ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
                              : ack_sample.control_loop_delay;
-  record_round_trip(ack_sample, listened);
+  record_round_trip(ack_sample, observed);
   const Instant came = ack_sample.now - ack_delay_.newest();
   // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small difference
   // counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
@@ -166,7 +166,7 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
 
 /// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long while less is in
 /// flight.
-void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration listened) {
+void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
@@ -178,7 +178,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
-  min_rtt_.add_sample(ack_sample.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  min_rtt_.add_sample(ack_sample.round_trip, observed, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || ack_sample.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
     return standing_delay_.restart();
   standing_delay_.adapt(ack_sample.round_trip, min_rtt_.candidate() + margin, ack_sample.delivered);
@@ -215,12 +215,12 @@ Duration DelayBasedController::feedback_delay() const {
 /// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
 /// is needed then.
 bool DelayBasedController::is_reported(Instant now) const {
-  return reported_at_ != Instant{} && now - reported_at_ <= longest_listening;
+  return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
 
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
-  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), longest_listening);
+  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), max_observed_gap);
   if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() ||
       cross_traffic_.controlled_rate() <= 0)
     return;
@@ -388,7 +388,7 @@ double DelayBasedController::beside_the_bound() const {
 /// Returns the window of a known link in bytes, before its bounds (class comment).
 double DelayBasedController::model() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
-  const double part = (1 - saved) * reference_part_;
+  const double part = (1 - saved) * reference_factor_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
   return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.min_window());

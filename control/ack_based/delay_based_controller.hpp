@@ -46,7 +46,8 @@ struct DelayBasedParameters {
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
 /// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay).
-/// - part: AckSample::reference_part. It is halved if the window grows between late ACKs (see below). It is multiplied
+/// - part: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
+/// multiplied
 ///   by 0.75 if the window grows in the idle gaps of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
 ///   is one segment. End to end it is the ACK stretch less one segment if that is more, because a connection cannot
@@ -165,7 +166,7 @@ class DelayBasedController {
     Duration until;
   };
 
-  void record_round_trip(const AckSample& ack_sample, Duration listened);
+  void record_round_trip(const AckSample& ack_sample, Duration observed);
   void start_up(const AckSample& ack_sample);
   void end_start_up();
   void see_to_base_delay(const AckSample& ack_sample);
@@ -191,7 +192,7 @@ class DelayBasedController {
   [[nodiscard]] Instant grows_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] Instant probe_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] double drained() const;
-  [[nodiscard]] Duration listened_until(Instant now) const;
+  [[nodiscard]] Duration observed_since_ack(Instant now) const;
   void set_window();
 
   DelayBasedParameters parameters_;
@@ -209,7 +210,7 @@ class DelayBasedController {
   Instant last_ack_{};             ///< time of the newest ACK
   Instant delivered_at_{};         ///< time of the newest delivery: the ACK less its delay at the uplink
   Instant reported_at_{};          ///< time of the last Node-B report; zero: none
-  double reference_part_ = 1;      ///< AckSample::reference_part of the newest ACK sample
+  double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
   std::uint32_t flows_ = 1;        ///< connections that share the window
   bool bursty_link_ = false;       ///< the link pauses for longer than 1.5 times the reference
   bool loss_limited_ = false;      ///< the window is limited by the bound of losses

@@ -67,13 +67,13 @@ void MinRttEstimator::record(Duration round_trip) {
   value_ = known() ? std::min(value_, round_trip) : round_trip;
 }
 
-void MinRttEstimator::add_sample(Duration round_trip, Duration listened, Duration margin, Duration most) {
-  stale_for_ = round_trip <= near_limit() + margin ? Duration::zero() : stale_for_ + listened;
+void MinRttEstimator::add_sample(Duration round_trip, Duration observed, Duration margin, Duration most) {
+  stale_for_ = round_trip <= near_limit() + margin ? Duration::zero() : stale_for_ + observed;
   if (round_trip <= most) {
     above_target_for_ = Duration::zero();
   } else {
     min_above_target_ = above_target_for_ <= Duration::zero() ? round_trip : std::min(min_above_target_, round_trip);
-    above_target_for_ += std::max(listened, Duration(1));
+    above_target_for_ += std::max(observed, Duration(1));
   }
 }
 

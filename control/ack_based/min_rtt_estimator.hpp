@@ -40,9 +40,9 @@ class MinRttEstimator {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip that may be too long. `listened`: observed time since the last ACK, which counts as stale if the
+  /// Adds a round trip that may be too long. `observed`: observed time since the last ACK, which counts as stale if the
   /// round trip is long. `margin` is added to the limit of is_near(), and `most` is the longest intended round trip.
-  void add_sample(Duration round_trip, Duration listened, Duration margin, Duration most);
+  void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long every round trip has been longer than intended.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
   /// Accepts a longer base delay and ends a drain. The owner restarts slow start, and calls clamp() at its end.

@@ -162,7 +162,7 @@ void each_field(Self& ack_sample, Visit& visit) {
   visit("others", ack_sample.cross_traffic);
   visit("further", ack_sample.control_loop_delay);
   visit("lost", ack_sample.lost);
-  visit("reference_part", ack_sample.reference_part, Between{0, 1});
+  visit("reference_part", ack_sample.reference_factor, Between{0, 1});
 }
 
 template <Either<SmvsObservation> Self, typename Visit>
@@ -173,7 +173,7 @@ void each_field(Self& seen, Visit& visit) {
   visit("served", seen.served);
   visit("in_flight", seen.in_flight);
   visit("round_trip", seen.round_trip);
-  visit("reference_part", seen.reference_part, Between{0, 1});
+  visit("reference_part", seen.reference_factor, Between{0, 1});
 }
 
 template <Either<QueueView> Self, typename Visit>

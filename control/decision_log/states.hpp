@@ -178,7 +178,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("last_heard", self.last_ack_);
   visit("delivered_at", self.delivered_at_);
   visit("flows", self.flows_);
-  visit("reference_part", self.reference_part_, Between{0, 1});
+  visit("reference_part", self.reference_factor_, Between{0, 1});
   visit("rests", self.bursty_link_);
   visit("loss_limited", self.loss_limited_);
   visit("heard", self.has_ack_);

@@ -122,7 +122,7 @@ double Smvs::law(const SmvsObservation& observation) {
   const double horizon_s = parameters_.prediction == Prediction::measured
                                ? to_seconds(observation.round_trip.value_or(2 * parameters_.one_way_delay))
                                : 2 * static_cast<double>(delay_steps_) * step_s;
-  state_.reference = smvs_reference(parameters_, mean, observation.reference_part);
+  state_.reference = smvs_reference(parameters_, mean, observation.reference_factor);
   const double arriving = static_cast<double>(observation.queue.count()) + in_flight(observation);
   state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
   const WindowedRange::Range eta = eta_.range(observation.now).value_or(WindowedRange::Range{});

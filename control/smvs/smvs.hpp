@@ -76,7 +76,7 @@ struct SmvsObservation {
   Bytes in_flight;  ///< bytes injected by the proxy or granted to it that have not arrived; for Prediction::measured
   /// Measured 2·τp; default: twice SmvsParameters::one_way_delay. For Prediction::measured.
   std::optional<Duration> round_trip = std::nullopt;
-  double reference_part = 1;  ///< share of q0 to use; below 1 while a short flow waits behind the queue, 0 … 1
+  double reference_factor = 1;  ///< share of q0 to use; below 1 while a short flow waits behind the queue, 0 … 1
 };
 
 /// State of the controller for logs, plots and metrics. Amounts in bytes, those of η per step Ts.

@@ -47,13 +47,13 @@ void AllowanceLaw::leave_trace() const {
   if (const auto* const there = std::get_if<NodeBController>(&controller_)) (*trace_)->left(there);
 }
 
-Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period, double reference_part) {
-  return std::visit([&](auto& controller) { return granted(controller, report, in_flight, period, reference_part); },
+Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period, double reference_factor) {
+  return std::visit([&](auto& controller) { return granted(controller, report, in_flight, period, reference_factor); },
                     controller_);
 }
 
 Bytes AllowanceLaw::granted(NodeBController& controller, const ReportArrival& report, Bytes /*in_flight*/,
-                            Duration period, double /*reference_part*/) {
+                            Duration period, double /*reference_factor*/) {
   if (report.bearer.allowance) applied_sequence_ = report.sequence;
   const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
   const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
@@ -71,7 +71,7 @@ void AllowanceLaw::fit(ProxyController& controller, Duration period) {
 }
 
 Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight, Duration period,
-                            double reference_part) {
+                            double reference_factor) {
   if (controller.fits != nullptr && period != controller.period) fit(controller, period);
   // The observation carries the sender's time, because network jitter must not look like a change of rate.
   control::SmvsObservation observation;
@@ -80,7 +80,7 @@ Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& re
   observation.arrived = report.bearer.arrived;
   observation.served = report.bearer.transmitted;
   observation.in_flight = in_flight;
-  observation.reference_part = reference_part;
+  observation.reference_factor = reference_factor;
   return ask<SmvsCalls::Step>(controller.law, observation);
 }
 

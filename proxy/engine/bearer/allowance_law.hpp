@@ -31,9 +31,9 @@ class AllowanceLaw {
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
   /// Returns how many IP bytes may be sent until the next report, due after `period`. `in_flight`: IP bytes between the
-  /// proxy and the radio queue. `reference_part`: factor for the queue reference, used if the law runs here.
+  /// proxy and the radio queue. `reference_factor`: factor for the queue reference, used if the law runs here.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
-                                double reference_part = 1);
+                                double reference_factor = 1);
   /// Runs one step that covers the time up to `until` of the sender's clock, in which the UE was omitted as unchanged.
   void on_omitted(const ReportArrival& last, Duration until);
   /// Restarts after a handover to another Node-B; the rate estimate stays.
@@ -72,10 +72,10 @@ class AllowanceLaw {
 
   /// Takes the allowance that the report contains.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
-                              Duration period, double reference_part);
+                              Duration period, double reference_factor);
   /// Runs one SMVS step on the report's measurements.
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
-                              Duration period, double reference_part);
+                              Duration period, double reference_factor);
   /// Removes the law from the trace, because it is about to be destroyed or replaced.
   void leave_trace() const;
   /// Calls the law and records the call in the trace, if there is one.

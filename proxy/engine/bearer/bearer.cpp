@@ -177,9 +177,9 @@ void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes 
   ReportState& own = *report_state_;
   if (settings_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
   own.sent_at_report = sent_.total();
-  own.reference_part = settings_->smvs.law == ControllerLocation::nodeb ? 1 : reference_part(now);
+  own.reference_factor = settings_->smvs.law == ControllerLocation::nodeb ? 1 : reference_factor(now);
   const Bytes granted =
-      own.law.on_report(report, bytes_in_flight, own.reports.last().period, own.reference_part) - in_advance;
+      own.law.on_report(report, bytes_in_flight, own.reports.last().period, own.reference_factor) - in_advance;
   own.radio_load = report.bearer.queue + bytes_in_flight;
   own.grant.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
 }

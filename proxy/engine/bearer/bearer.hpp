@@ -129,7 +129,7 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
-  /// reference_part() may lower the controller's queue reference.
+  /// reference_factor() may lower the controller's queue reference.
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
@@ -139,7 +139,7 @@ class Bearer : public CircularListHook<Bearer> {
   void end_short_flow(Instant now);
   /// Returns the factor for the controller's queue reference: smvs.short_flow_reference while a short flow is active
   /// beside a download, else 1.
-  [[nodiscard]] double reference_part(Instant now) const {
+  [[nodiscard]] double reference_factor(Instant now) const {
     if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
     return settings_->smvs.short_flow_reference;

@@ -50,7 +50,7 @@ struct ReportState {
   std::uint64_t sent_at_report = 0;            ///< IP bytes sent to the UE up to the last report
   bool trusted = true;                         ///< the last report was not contradicted by ACKs
   Bytes radio_load{};                          ///< bytes in the radio queue and in flight to it, as of the last report
-  double reference_part = 1;                   ///< factor of the queue reference at the last report
+  double reference_factor = 1;                 ///< factor of the queue reference at the last report
   control::StepLengthCheck step_length_check;  ///< detects a report period that is too long for the buffer
   control::SamplingRateCheck
       sampling_rate_check;  ///< detects a report period that is too long for the link's variation

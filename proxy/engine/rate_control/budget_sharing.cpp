@@ -66,7 +66,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   ack_sample.in_flight = bearer.ack_controller().flight();
   ack_sample.flows = std::max(competitors, 1U);
   ack_sample.window_limited = competitors > 0;
-  ack_sample.reference_part = bearer.reference_part(now);
+  ack_sample.reference_factor = bearer.reference_factor(now);
   return ack_sample;
 }
 

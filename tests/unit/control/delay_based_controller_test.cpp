@@ -74,7 +74,7 @@ TEST(DelayBasedController, AShortFlowLowersTheShareOfTheReference) {
                          .round_trip = took,
                          .in_flight = Bytes(30'000),
                          .window_limited = true};
-    ack_sample.reference_part = part;
+    ack_sample.reference_factor = part;
     law.on_acknowledged(ack_sample);
   };
   for (int i = 1; i <= 2000; ++i) ack(i, i < 10 ? 20ms : 36ms, 1);

@@ -83,7 +83,7 @@ TEST(Smvs, AShortFlowLowersTheShareOfTheReference) {
     seen.queue = 4000_B;
     seen.arrived += 1000;
     seen.served = seen.arrived - 4000 + 1000;
-    seen.reference_part = part;
+    seen.reference_factor = part;
     return smvs.step(seen);
   };
   seen.arrived = 4000;

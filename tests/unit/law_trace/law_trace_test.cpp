@@ -60,7 +60,7 @@ struct Driver<DelayBasedController> {
     ack_sample.ack_delay = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
     ack_sample.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
     ack_sample.control_loop_delay = dice.once_in(2) ? 40ms : 0ms;
-    ack_sample.reference_part = ack_sample.delivered.count() % 3 == 0 ? 0.5 : 1;
+    ack_sample.reference_factor = ack_sample.delivered.count() % 3 == 0 ? 0.5 : 1;
     traced<Laws::OnAcknowledged>(trace, law, identify, ack_sample);
   }
 };
@@ -88,7 +88,7 @@ struct SmvsDriver {
     seen.queue = Bytes(arrived - served);
     seen.in_flight = Bytes(dice.between(0, 30'000));
     if (dice.once_in(2)) seen.round_trip = milliseconds(dice.between(0, 200));
-    seen.reference_part = dice.once_in(3) ? 0.5 : 1;
+    seen.reference_factor = dice.once_in(3) ? 0.5 : 1;
     traced<Laws::Step>(trace, law, identify, seen);
   }
 };
