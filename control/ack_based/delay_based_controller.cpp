@@ -17,22 +17,22 @@ constexpr std::int64_t min_segments = 2;
 
 /// Share of the link's rate that the UE's recent mean must reach for a report to be compared. A lower mean includes an
 /// outage.
-constexpr double steady_share = 0.7;
+constexpr double min_rate_share = 0.7;
 /// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
 /// rates that they are compared with may still be those of an earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Limits of may_have_waited(). A base delay above `long_way` may contain an outage. A link is slow if its first window
-/// takes longer than `slow_start` on the air.
-constexpr Duration long_way = milliseconds(200);
-constexpr Duration slow_start = milliseconds(100);
-/// Upper limits of margin(): for two segments on the air, and for a clump of ACKs. The second is short, because a
-/// window that is too small comes back as one clump.
-constexpr Duration longest_margin = milliseconds(150);
-constexpr Duration longest_aggregation = milliseconds(10);
+/// Limits of may_have_waited(). A base delay above `suspicious_base_delay` may contain an outage. A link is slow if its
+/// first window takes longer than `slow_first_window` on the air.
+constexpr Duration suspicious_base_delay = milliseconds(200);
+constexpr Duration slow_first_window = milliseconds(100);
+/// Upper limits of rtt_tolerance(): for two segments on the air, and for a clump of ACKs. The second is short, because
+/// a window that is too small comes back as one clump.
+constexpr Duration max_rtt_tolerance = milliseconds(150);
+constexpr Duration max_aggregation = milliseconds(10);
 /// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
 /// value was chosen on recorded links with a scheduled uplink, as a compromise between use and delay.
-constexpr double late_gain = 1.35;
+constexpr double ack_delay_gain = 1.35;
 /// Shares of the reference that the growth of the window between ACKs replaces: with a late uplink, and on a bursty
 /// link.
 constexpr double reference_for_gap = 0.5;
@@ -44,7 +44,7 @@ constexpr double aggregation_unexplained = 1.5;
 constexpr double prompt_ack_stretch = 1.25;
 /// Usual difference between the clock estimates of a UE's connections, because each knows its minimum delay from other
 /// segments.
-constexpr Duration clocks_differ = milliseconds(30);
+constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns the time for `queue` bytes at `rate` in bytes/s; zero at rate zero. At most 10⁶ s, because a report may
 /// contain any queue.
@@ -56,7 +56,7 @@ Duration time_for(Bytes queue, double rate) {
 /// True if the packets of slow start may have waited for an outage or for each other. Later packets would not correct
 /// such a base delay, because the window keeps a queue of that length.
 bool may_have_waited(Duration base, Duration first_window) {
-  return first_window > slow_start && (base > long_way || base < first_window);
+  return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void DelayBasedController::on_resumed(Instant now) {
   set_window();
 }
 
-void DelayBasedController::take_over(Bytes in_flight) {
+void DelayBasedController::adopt_in_flight(Bytes in_flight) {
   slow_start_.raise_window(in_flight);
   set_window();
 }
@@ -117,7 +117,8 @@ void DelayBasedController::take_over(Bytes in_flight) {
 Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
-  return ack_gap <= max_observed_gap ? ack_gap : std::min(ack_gap, std::max(base_delay() + wait(), max_observed_gap));
+  return ack_gap <= max_observed_gap ? ack_gap
+                                     : std::min(ack_gap, std::max(base_delay() + reference_delay(), max_observed_gap));
 }
 
 void DelayBasedController::on_acknowledged(const AckSample& raw) {
@@ -131,7 +132,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   has_ack_ = true;
   all_lost_ = false;
   idle_ = ack_sample.in_flight <= Bytes{};
-  left_ = ack_sample.in_flight;
+  in_flight_ = ack_sample.in_flight;
   flows_ = std::max(ack_sample.flows, 1U);
   reference_factor_ = ack_sample.reference_factor;
   control_loop_delay_ += control_loop_delay_ > Duration::zero()
@@ -141,15 +142,15 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   const Instant came = ack_sample.now - ack_delay_.newest();
   // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small difference
   // counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
-  if (came + clocks_differ >= delivered_at_) {
+  if (came + clock_tolerance >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
   }
   if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
-  if (starting()) start_up(ack_sample);
+  if (in_slow_start()) advance_slow_start(ack_sample);
   if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
-  see_to_losses(ack_sample);
-  see_to_base_delay(ack_sample);
+  update_loss_bound(ack_sample);
+  update_base_delay(ack_sample);
   refill(ack_sample);
   update_bursty_link();
   set_window();
@@ -161,7 +162,7 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
-  return waited > parameters_.reference && waited > wait();
+  return waited > parameters_.reference && waited > reference_delay();
 }
 
 /// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long while less is in
@@ -171,17 +172,17 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
   const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
-  // The common case is decided first, because the margin takes divisions.
+  // The common case is decided first, because the tolerance takes divisions.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
     standing_delay_.forget();
     return min_rtt_.mark_fresh();
   }
-  const Duration margin = this->margin();
-  const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
-  min_rtt_.add_sample(ack_sample.round_trip, observed, margin, is_wanted ? Duration::max() : most);
-  if (is_wanted || ack_sample.round_trip <= most || draining() || starting() || cross_traffic_.has_competition())
+  const Duration tolerance = rtt_tolerance();
+  const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + reference_delay())) + tolerance;
+  min_rtt_.add_sample(ack_sample.round_trip, observed, tolerance, is_wanted ? Duration::max() : most);
+  if (is_wanted || ack_sample.round_trip <= most || draining() || in_slow_start() || cross_traffic_.has_competition())
     return standing_delay_.restart();
-  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.candidate() + margin, ack_sample.delivered);
+  standing_delay_.adapt(ack_sample.round_trip, min_rtt_.candidate() + tolerance, ack_sample.delivered);
   const StandingDelayDetector::Sample sample{.now = ack_sample.now,
                                              .round_trip = ack_sample.round_trip,
                                              .in_flight = ack_sample.in_flight + ack_sample.delivered,
@@ -191,10 +192,10 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
 }
 
 /// Returns by how much packets or ACKs that come together may lengthen a round trip.
-Duration DelayBasedController::margin() const {
+Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
-  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), longest_margin);
-  return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), longest_aggregation));
+  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), max_rtt_tolerance);
+  return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), max_aggregation));
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
@@ -208,7 +209,7 @@ Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
 
 Duration DelayBasedController::feedback_delay() const {
   if (!min_rtt_.known() || !delivery_.has_sample()) return Duration::zero();
-  const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), longest_aggregation);
+  const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), max_aggregation);
   return base_delay() + std::max(aggregation, ack_delay_.mean());
 }
 
@@ -220,17 +221,17 @@ bool DelayBasedController::is_reported(Instant now) const {
 
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
-  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + wait(), max_observed_gap);
-  if (!min_rtt_.known() || starting() || silent || draining() || slow_start_.refilling() ||
+  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + reference_delay(), max_observed_gap);
+  if (!min_rtt_.known() || in_slow_start() || silent || draining() || slow_start_.refilling() ||
       cross_traffic_.controlled_rate() <= 0)
     return;
   const Duration waited = from_seconds(cross_traffic_.srtt()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage reports are not compared, because round trips are long and reports describe another instant.
-  const bool steady = cross_traffic_.controlled_rate() >= steady_share * delivery_.rate().bytes_per_second() ||
+  const bool steady = cross_traffic_.controlled_rate() >= min_rate_share * delivery_.rate().bytes_per_second() ||
                       cross_traffic_.has_competition();
   if (!steady) return path_change_.forget();
-  if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
+  if (unexplained <= std::max(rtt_tolerance() + reference_delay() / 2, waited / 2)) {
     path_change_.forget();
     return min_rtt_.confirm(now);
   }
@@ -242,25 +243,24 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 
 /// Continues slow start until a packet has waited longer than intended, or the rate stops growing. The second condition
 /// is needed because a short buffer drops what does not fit, so that no packet waits that long.
-void DelayBasedController::start_up(const AckSample& ack_sample) {
+void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
-  const double took = to_seconds(ack_sample.round_trip);
-  // A cheap condition first: it follows from the second one, because wait() ≥ reference.
+  const double rtt = to_seconds(ack_sample.round_trip);
+  // A cheap condition first: it follows from the second one, because reference_delay() ≥ reference.
   const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;
-  if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
+  if (may_be_long && rtt > parameters_.gain * to_seconds(base_delay() + reference_delay())) {
     // When this segment was sent, half as much was in flight as now. Those bytes were delivered in its round trip.
-    delivery_.seed(ack_sample.now,
-                   Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / took));
-    end_start_up();
+    delivery_.seed(ack_sample.now, Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / rtt));
+    exit_slow_start();
   } else if (slow_start_.is_full_pipe(ack_sample.now, delivery_.rate(), from_seconds(cross_traffic_.srtt()),
                                       ack_sample.window_limited)) {
-    end_start_up();
+    exit_slow_start();
   }
 }
 
 /// Ends slow start. The base delay that it has found counts as unvalidated if its packets may have waited.
-void DelayBasedController::end_start_up() {
+void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
     min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
@@ -278,7 +278,7 @@ void DelayBasedController::end_start_up() {
 /// - The minimum is two segments, because the ACK of a single one may be delayed. End to end it applies to each
 ///   connection, because none has less.
 /// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
-double DelayBasedController::drained() const {
+double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
   if (min_rtt_.is_unvalidated()) return least;
@@ -299,18 +299,18 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
 
 /// Measures the base delay again by a drain if it is stale. Replaces it at once if every round trip has exceeded it for
 /// 20 s. Cancels drains under cross traffic.
-void DelayBasedController::see_to_base_delay(const AckSample& ack_sample) {
-  if (!starting()) {
+void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
+  if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
   if (cross_traffic_.has_competition()) {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
-  const bool may_drain = !starting() && ack_sample.window_limited && delivery_.has_sample();
+  const bool may_drain = !in_slow_start() && ack_sample.window_limited && delivery_.has_sample();
   if (draining()) {
     if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
-    if (min_rtt_.on_drained(probe_of(ack_sample), drained(), margin())) end_drain(ack_sample.now);
+    if (min_rtt_.on_drained(probe_of(ack_sample), drain_window(), rtt_tolerance())) end_drain(ack_sample.now);
   } else if (may_drain && min_rtt_.is_stale(ack_sample.now) &&
              (min_rtt_.is_unvalidated() || !is_reported(ack_sample.now))) {
     begin_drain(ack_sample);
@@ -327,10 +327,10 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
 
 /// Ends a drain: begins the refill of the path, and acts on what the drain has found.
 void DelayBasedController::end_drain(Instant now) {
-  slow_start_.refill(drained());
+  slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
-  const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  switch (min_rtt_.finish_probe(now, std::max(margin(), on_air))) {
+  const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), max_rtt_tolerance);
+  switch (min_rtt_.finish_probe(now, std::max(rtt_tolerance(), on_air))) {
     case MinRttEstimator::DrainResult::confirmed:
       standing_delay_.forget();
       break;
@@ -350,53 +350,53 @@ void DelayBasedController::end_drain(Instant now) {
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
-  if (slow_start_.window() >= model()) slow_start_.end();
+  if (slow_start_.window() >= model_window()) slow_start_.end();
 }
 
 /// Accepts a longer base delay, and restarts slow start from the model's window. The recent rate was limited by a
 /// window that was too small.
 void DelayBasedController::raise_min_rtt(Duration base) {
-  slow_start_.search(model());
+  slow_start_.search(model_window());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
 /// Returns the reference as a time. It grows with the delay of the loop, because changes of the rate become known
 /// later and more bytes must wait meanwhile.
-Duration DelayBasedController::wait() const {
+Duration DelayBasedController::reference_delay() const {
   return std::max(parameters_.reference,
                   from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
 }
 
 /// Updates the bound of losses. A loss that lowers it ends slow start, because the buffer is full.
-void DelayBasedController::see_to_losses(const AckSample& ack_sample) {
+void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   const LossBound::Sample sample{.now = ack_sample.now,
                                  .delivered = static_cast<double>(ack_sample.delivered.count()),
                                  .lost = static_cast<double>(ack_sample.lost.count()),
                                  .in_flight = static_cast<double>(ack_sample.in_flight.count()),
                                  .base_delay = base_delay(),
-                                 .beyond_bdp = min_rtt_.known() ? beside_the_bound() : 0};
-  if (losses_.on_acknowledged(sample) && starting()) end_start_up();
+                                 .beyond_bdp = min_rtt_.known() ? beyond_bdp_under_loss() : 0};
+  if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
 /// Returns the bytes that must be in flight beyond rate times base delay while losses bound the window. ACK delay
 /// counts for at most half of rate times base delay. Behind a queue that others fill, it does not describe the uplink.
-double DelayBasedController::beside_the_bound() const {
-  return beside_the_way(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+double DelayBasedController::beyond_bdp_under_loss() const {
+  return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
 /// Returns the window of a known link in bytes, before its bounds (class comment).
-double DelayBasedController::model() const {
+double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double part = (1 - saved) * reference_factor_;
-  const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
+  const double wanted = to_seconds(base_delay()) + part * to_seconds(reference_delay());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
-  return std::max(window + beside_the_way(LossBound::unbounded), standing_delay_.min_window());
+  return std::max(window + beyond_bdp(LossBound::unbounded), standing_delay_.min_window());
 }
 
 /// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs
 /// of further connections, and late or aggregated ACKs. The term of the ACK delay is at most `ack_delay_bound` bytes.
-double DelayBasedController::beside_the_way(double ack_delay_bound) const {
+double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
@@ -415,7 +415,7 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
   const Duration latest = ack_delay_.max();
   if (latest > Duration::zero()) {
     const Duration newest = std::min(ack_delay_.newest(), latest);
-    const double late_for = std::max(late_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
+    const double late_for = std::max(ack_delay_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
     waiting = std::max(waiting, std::min(rate * late_for, ack_delay_bound));
   }
   return segments + delayed + waiting;
@@ -424,13 +424,13 @@ double DelayBasedController::beside_the_way(double ack_delay_bound) const {
 /// Computes the window: the model, then its bounds in the order of the class comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
-  double window = starting() ? std::max(slow_start_.window(), model()) : model();
-  const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beside_the_bound()) : LossBound::unbounded;
+  double window = in_slow_start() ? std::max(slow_start_.window(), model_window()) : model_window();
+  const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);
   // Cross traffic causes losses, too. Without this minimum it would take the share that each loss removes here.
   if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
-  if (draining()) window = std::min(window, drained());
+  if (draining()) window = std::min(window, drain_window());
   if (slow_start_.refilling()) window = std::min(window, slow_start_.window());
   constexpr double most = 1e12;
   window_ = Bytes(all_lost_ ? least : std::clamp(window, least, most));
@@ -444,9 +444,9 @@ Bytes DelayBasedController::reference() const {
   return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
 }
 
-Bytes DelayBasedController::ahead(Duration way) const {
+Bytes DelayBasedController::upstream_bytes(Duration control_loop_delay) const {
   if (draining() && min_rtt_.is_unvalidated()) return Bytes{};
-  return delivery_.rate().in(draining() ? way / 2 : way);
+  return delivery_.rate().in(draining() ? control_loop_delay / 2 : control_loop_delay);
 }
 
 }  // namespace sluice::control

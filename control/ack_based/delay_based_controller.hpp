@@ -112,7 +112,7 @@ class DelayBasedController {
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
   /// Raises the slow-start window to at least `in_flight`, because a connection that is taken over may already have
   /// these bytes in flight.
-  void take_over(Bytes in_flight);
+  void adopt_in_flight(Bytes in_flight);
 
   /// Returns the bytes that may be in flight as of the newest call; at least two segments.
   [[nodiscard]] Bytes window() const { return window_; }
@@ -144,11 +144,12 @@ class DelayBasedController {
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// Returns the part of the window that is intended to wait in the radio queue: what exceeds rate times base delay.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be between server and proxy so that the window is used: the rate times `way`, the
-  /// delay from a window to its data. Half of that in a drain; none if the drain follows slow start.
-  [[nodiscard]] Bytes ahead(Duration way) const;
+  /// Returns the bytes that must be between server and proxy so that the window is used: the rate times
+  /// `control_loop_delay`, the delay from a window to its data. Half of that in a drain; none if the drain follows slow
+  /// start.
+  [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
-  [[nodiscard]] bool starting() const { return slow_start_.searching(); }
+  [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
   /// True while the window is small so that the radio queue empties and the base delay can be measured.
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
   /// Returns the number of drains so far.
@@ -167,9 +168,9 @@ class DelayBasedController {
   };
 
   void record_round_trip(const AckSample& ack_sample, Duration observed);
-  void start_up(const AckSample& ack_sample);
-  void end_start_up();
-  void see_to_base_delay(const AckSample& ack_sample);
+  void advance_slow_start(const AckSample& ack_sample);
+  void exit_slow_start();
+  void update_base_delay(const AckSample& ack_sample);
   [[nodiscard]] MinRttEstimator::Probe probe_of(const AckSample& ack_sample) const;
   void begin_drain(const AckSample& ack_sample);
   void end_drain(Instant now);
@@ -177,12 +178,12 @@ class DelayBasedController {
   [[nodiscard]] bool is_link_limited(const AckSample& ack_sample) const;
   void raise_min_rtt(Duration base);
   [[nodiscard]] bool is_reported(Instant now) const;
-  [[nodiscard]] Duration margin() const;
-  [[nodiscard]] Duration wait() const;
-  void see_to_losses(const AckSample& ack_sample);
-  [[nodiscard]] double model() const;
-  [[nodiscard]] double beside_the_way(double ack_delay_bound) const;
-  [[nodiscard]] double beside_the_bound() const;
+  [[nodiscard]] Duration rtt_tolerance() const;
+  [[nodiscard]] Duration reference_delay() const;
+  void update_loss_bound(const AckSample& ack_sample);
+  [[nodiscard]] double model_window() const;
+  [[nodiscard]] double beyond_bdp(double ack_delay_bound) const;
+  [[nodiscard]] double beyond_bdp_under_loss() const;
   [[nodiscard]] bool extrapolates() const;
   void update_bursty_link();
   [[nodiscard]] bool extrapolates_in_gap() const;
@@ -191,7 +192,7 @@ class DelayBasedController {
   [[nodiscard]] Duration probe_timeout() const;
   [[nodiscard]] Instant grows_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] Instant probe_at(Instant now, Bytes in_flight) const;
-  [[nodiscard]] double drained() const;
+  [[nodiscard]] double drain_window() const;
   [[nodiscard]] Duration observed_since_ack(Instant now) const;
   void set_window();
 
@@ -205,7 +206,7 @@ class DelayBasedController {
   StandingDelayDetector standing_delay_;  ///< detects a longer path by round trips while less is in flight
   LossBound losses_;
   Bytes window_;
-  Bytes left_;                     ///< bytes in flight after the newest ACK
+  Bytes in_flight_;                ///< bytes in flight after the newest ACK
   Duration control_loop_delay_{};  ///< mean of AckSample::control_loop_delay
   Instant last_ack_{};             ///< time of the newest ACK
   Instant delivered_at_{};         ///< time of the newest delivery: the ACK less its delay at the uplink

@@ -37,14 +37,14 @@ bool DelayBasedController::extrapolates() const {
 /// Updates whether the window grows in idle gaps: they are longer than 1.5 times the reference, so a queue of that
 /// length runs empty in them. Never for end-to-end connections, because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
-  bursty_link_ =
-      delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() && delivery_.idle_gap() * 2 > wait() * 3;
+  bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
+                 delivery_.idle_gap() * 2 > reference_delay() * 3;
 }
 
 /// True if the window grows between ACKs now: not in slow start, in a drain, under the bound of losses, after an
 /// outage, or with nothing in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
-  return (extrapolates() || bursty_link_) && !loss_limited_ && !starting() && !draining() && !all_lost_ && !idle_;
+  return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }
 
 /// Returns when the window grows after an ACK. With a late uplink growth begins at once and ends when the next ACK
@@ -70,15 +70,15 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 /// two round trips with the reference, the time of these bytes at the mean rate, and the greatest ACK delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
-  const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(min_probe_timeout, 2 * (base_delay() + wait()) + ack_delay_.max() + carried);
+  const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, in_flight_)), longest_carried);
+  return std::max(min_probe_timeout, 2 * (base_delay() + reference_delay()) + ack_delay_.max() + carried);
 }
 
 Bytes DelayBasedController::window(Instant now) const {
   const Duration ack_gap = now - last_ack_;
   const Bytes window = window_ + extrapolated(ack_gap);
   if (ack_gap < min_probe_timeout || ack_gap < probe_timeout()) return window;
-  return std::max(window, left_) + parameters_.segment;
+  return std::max(window, in_flight_) + parameters_.segment;
 }
 
 Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) const {
@@ -96,7 +96,8 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
 /// Returns when a probe may be sent; `never` if one is in flight already, which `in_flight` beyond the window shows.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
-  if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), left_)) return never;
+  if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), in_flight_))
+    return never;
   const Instant asks = last_ack_ + after;
   return asks > now ? asks : now + probe_interval;
 }

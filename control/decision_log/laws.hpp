@@ -29,7 +29,7 @@ struct TracedLaw<DelayBasedController> {
     visit("rate", law.rate());
     visit("base_delay", law.base_delay());
     visit("late", law.ack_delay());
-    visit("starting", law.starting());
+    visit("starting", law.in_slow_start());
     visit("draining", law.draining());
   }
 
@@ -61,7 +61,7 @@ struct TracedLaw<DelayBasedController> {
     static constexpr std::string_view name = "take_over";
     static constexpr std::array<std::string_view, 1> names{"under_way"};
     using Arguments = std::tuple<Bytes>;
-    static void apply(DelayBasedController& law, Bytes in_flight) { law.take_over(in_flight); }
+    static void apply(DelayBasedController& law, Bytes in_flight) { law.adopt_in_flight(in_flight); }
   };
   using Calls = std::tuple<OnAcknowledged, OnReport, OnResumed, Seed, TakeOver>;
 };

@@ -173,7 +173,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("losses", self.losses_);
   visit("reported_at", self.reported_at_);
   visit("window", self.window_);
-  visit("left", self.left_);
+  visit("left", self.in_flight_);
   visit("further", self.control_loop_delay_);
   visit("last_heard", self.last_ack_);
   visit("delivered_at", self.delivered_at_);

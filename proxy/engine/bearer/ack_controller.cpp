@@ -29,7 +29,7 @@ void AckController::seed(Instant now, Rate rate) {
   ask<AcksCalls::Seed>(now, rate);
 }
 
-void AckController::take_over(Bytes in_flight) {
+void AckController::adopt_in_flight(Bytes in_flight) {
   ask<AcksCalls::TakeOver>(in_flight);
 }
 

@@ -66,7 +66,7 @@ class AckController {
   void seed(Instant now, Rate rate);
   /// Raises the window during slow start to at least `in_flight`, the bytes that a new connection may already have in
   /// flight.
-  void take_over(Bytes in_flight);
+  void adopt_in_flight(Bytes in_flight);
   /// Restarts the plausibility check, because another Node-B reports from now on.
   void change_reporter() { check_.restart(); }
   /// True if recent ACKs have contradicted the reports.

@@ -41,7 +41,7 @@ Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_va
 void EndToEndAckControl::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.ack_control = flows_.emplace(now, flow);
   const DataWay& way = flow.towards(Side::radio);
-  if (way.acked > Bytes{}) bearer.ack_controller().take_over(way.sent - way.acked);
+  if (way.acked > Bytes{}) bearer.ack_controller().adopt_in_flight(way.sent - way.acked);
 }
 
 void EndToEndAckControl::forget(EndToEndFlow& flow, Bearer& bearer) {
@@ -120,7 +120,7 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   Competitors competitors = competitors_for(bearer);
   competitors.all += watched.waits ? 0U : 1U;
   competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
-  const Bytes whole = law.window() + law.ahead(watched.estimator.control_loop_delay());
+  const Bytes whole = law.window() + law.upstream_bytes(watched.estimator.control_loop_delay());
   return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 

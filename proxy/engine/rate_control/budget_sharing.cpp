@@ -109,7 +109,7 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const control::DelayBasedController& law = controller.law();
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.min_rtt();
-  if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
+  if (law.base_delay() <= Duration::zero() || law.in_slow_start()) return Bytes::max();
   const Duration common = std::max(law.srtt() - law.base_delay(), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
   if (took - least <= 2 * (common + law.max_ack_delay()) + queued_elsewhere) return Bytes::max();

@@ -25,7 +25,7 @@ TEST(DelayBasedController, BeginsWithTheInitialWindowAndDoubles) {
   law.on_acknowledged(
       {.now = at(20ms), .delivered = Bytes(14600), .round_trip = 20ms, .in_flight = Bytes(0), .window_limited = true});
   EXPECT_EQ(law.window(), Bytes(29200));
-  EXPECT_TRUE(law.starting());
+  EXPECT_TRUE(law.in_slow_start());
   EXPECT_EQ(law.base_delay(), 20ms);
 }
 
@@ -55,7 +55,7 @@ TEST(DelayBasedController, EqualsRateTimesDelayPlusReference) {
                        .round_trip = 40ms,
                        .in_flight = Bytes(45'000),
                        .window_limited = true});
-  EXPECT_FALSE(law.starting());
+  EXPECT_FALSE(law.in_slow_start());
   EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
   EXPECT_NEAR(static_cast<double>(law.queued(Bytes(45'000)).count()), 20'000, 300);
@@ -384,8 +384,8 @@ TEST(DelayBasedController, ALongerControlLoopHasALargerReference) {
 }
 
 TEST(DelayBasedController, AheadEqualsWhatTheLinkCarriesMeanwhile) {
-  EXPECT_NEAR(static_cast<double>(settled(60ms).ahead(60ms).count()), 75'000, 900);
-  EXPECT_EQ(settled(60ms).ahead(0ms), Bytes{});
+  EXPECT_NEAR(static_cast<double>(settled(60ms).upstream_bytes(60ms).count()), 75'000, 900);
+  EXPECT_EQ(settled(60ms).upstream_bytes(0ms), Bytes{});
 }
 
 // Behind a used-up window nothing is in flight until the ACK arrives, so this gap is no pause of the source.
@@ -413,9 +413,9 @@ TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
 
 TEST(DelayBasedController, AnInheritedWindowIsNotReducedDuringStartUp) {
   DelayBasedController law;
-  law.take_over(Bytes(80'000));
+  law.adopt_in_flight(Bytes(80'000));
   EXPECT_EQ(law.window(), Bytes(80'000));
-  law.take_over(Bytes(8'000));
+  law.adopt_in_flight(Bytes(8'000));
   EXPECT_EQ(law.window(), Bytes(80'000));
 }
 
@@ -463,7 +463,7 @@ TEST(DelayBasedController, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
   law.on_resumed(at(0s));
   Duration now = 2s;
   Bytes in_flight;
-  for (int i = 0; law.starting(); ++i, now += 60ms) {
+  for (int i = 0; law.in_slow_start(); ++i, now += 60ms) {
     ASSERT_LT(i, 1000);
     in_flight = law.window();
     law.on_acknowledged({.now = at(now),
@@ -496,7 +496,7 @@ TEST(DelayBasedController, TheFirstRttAfterAnOutageIsNotTheBaseDelay) {
 bool drains_after_start_up(DelayBasedController& law, Duration first, Duration pair) {
   law.on_resumed(at(0s));
   Duration now = first;
-  for (int i = 0; law.starting(); ++i, now += pair) {
+  for (int i = 0; law.in_slow_start(); ++i, now += pair) {
     if (i >= 1000) throw std::logic_error("the start-up does not end");
     law.on_acknowledged({.now = at(now),
                          .delivered = Bytes(3000),
