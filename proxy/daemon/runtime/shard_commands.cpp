@@ -70,10 +70,10 @@ Answer ShardCommands::summary() const {
     draining = draining || shard.draining;
     sum.total += shard.staying.total;
     sum.broken_by_a_stop += shard.staying.broken_by_a_stop;
-    for (std::size_t i = 0; i < obstacle_count; ++i) sum.by_blocker.at(i) += shard.staying.by_blocker.at(i);
+    for (std::size_t i = 0; i < blocker_count; ++i) sum.by_blocker.at(i) += shard.staying.by_blocker.at(i);
   }
   Json answer = {{"draining", draining}, {"still_split", sum.total}};
-  for (std::size_t i = 1; i < obstacle_count; ++i) {
+  for (std::size_t i = 1; i < blocker_count; ++i) {
     answer["kept_by"][to_string(static_cast<HandbackBlocker>(i))] = sum.by_blocker.at(i);
   }
   answer["broken_by_a_stop"] = sum.broken_by_a_stop;

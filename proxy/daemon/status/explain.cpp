@@ -38,12 +38,12 @@ void add_metrics(const StatusSource& status_source, std::vector<Explanation>& ou
 void add_reasons(std::vector<Explanation>& out) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 0
 #define X(name, text) +1
-                       SLUICE_PROXY_RELEASE_REASONS(X) SLUICE_PROXY_RESET_REASONS(X) SLUICE_PROXY_OBSTACLES(X)
+                       SLUICE_PROXY_RELEASE_REASONS(X) SLUICE_PROXY_RESET_REASONS(X) SLUICE_PROXY_BLOCKERS(X)
 #undef X
                        >
       reasons{{
 #define X(name, text) {#name, text},
-          SLUICE_PROXY_RELEASE_REASONS(X) SLUICE_PROXY_RESET_REASONS(X) SLUICE_PROXY_OBSTACLES(X)
+          SLUICE_PROXY_RELEASE_REASONS(X) SLUICE_PROXY_RESET_REASONS(X) SLUICE_PROXY_BLOCKERS(X)
 #undef X
       }};
   for (const auto& [name, text] : reasons) out.push_back({std::string(name), "reason", std::string(text)});

@@ -76,7 +76,7 @@ struct Observed {
 /// Number of connections that are split or being handed back, by what delays their handback. HandbackBlocker::none
 /// counts those whose handback is not requested, or begins with their next packet.
 struct StayingFlows {
-  std::array<std::uint32_t, obstacle_count> by_blocker{};
+  std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
   std::uint32_t broken_by_a_stop = 0;  ///< connections that would lose data: handback::breaks_without_us()
 };

@@ -77,7 +77,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
 }
 
 /// Reasons why a connection cannot be released yet: name and text from one line.
-#define SLUICE_PROXY_OBSTACLES(X)                                                                       \
+#define SLUICE_PROXY_BLOCKERS(X)                                                                        \
   X(delivering, "bytes acknowledged to one host are still on their way to the other one")               \
   X(reordering, "segments are held that came out of order")                                             \
   X(closing, "both hosts have closed, or one has reset; the end is still on its way through")           \
@@ -88,11 +88,11 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
 enum class HandbackBlocker : std::uint8_t {
   none,
 #define X(name, text) name,
-  SLUICE_PROXY_OBSTACLES(X)
+  SLUICE_PROXY_BLOCKERS(X)
 #undef X
 };
 #define X(name, text) +1
-inline constexpr std::size_t obstacle_count = 1 SLUICE_PROXY_OBSTACLES(X);  ///< `none` included
+inline constexpr std::size_t blocker_count = 1 SLUICE_PROXY_BLOCKERS(X);  ///< `none` included
 #undef X
 
 /// Returns the name, such as "window"; empty for none.
@@ -103,7 +103,7 @@ inline constexpr std::size_t obstacle_count = 1 SLUICE_PROXY_OBSTACLES(X);  ///<
 #define X(name, text)         \
   case HandbackBlocker::name: \
     return #name;
-      SLUICE_PROXY_OBSTACLES(X)
+      SLUICE_PROXY_BLOCKERS(X)
 #undef X
   }
   return "?";
