@@ -80,7 +80,7 @@ Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
 inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
   const Bytes most = advertise_to(flow, in, limit);
   Leg& leg = flow.leg(in);
-  leg.at_limit = most == limit && !buffer_quota_.goes_by_need(flow, in);
+  leg.at_limit = most == limit && !buffer_quota_.follows_demand(flow, in);
   leg.space_added = false;
   ack_limit_.open_window(flow, in, most - held);
 }
@@ -112,7 +112,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
   const Bytes wanted = !told     ? buffer_quota_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
-                                 : held + controlled_room(flow, bearer, loop->balance);
+                                 : held + balance_window(flow, bearer, loop->balance);
   const Bytes most = limit - held;
   const Bytes room = std::min(most, wanted - held);
   ack_limit_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
@@ -148,8 +148,8 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
 }
 
 /// Returns the window for the server by the balance of the second loop.
-Bytes ReceiveWindowControl::controlled_room(const Flow& flow, const Bearer& bearer,
-                                            control::ReceiveWindowLoop& loop) const {
+Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
+                                           control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);

@@ -103,7 +103,7 @@ class ReceiveWindowControl {
   /// Returns the server's window by the sliding-mode law.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
   /// Returns the server's window by the balance of the second loop.
-  [[nodiscard]] Bytes controlled_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
+  [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
   /// Runs one step of the balance and records it in the trace.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,

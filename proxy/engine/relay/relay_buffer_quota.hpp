@@ -30,7 +30,7 @@ class RelayBufferQuota {
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
   /// follows the demand.
-  [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
+  [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
   /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called

@@ -11,7 +11,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Lets the next `count` flows send in round-robin order. `short_flow`: only short flows send, each within its part.
-void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
+void emit_round_robin(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
     Flow& flow = context.shard.registry.flow(id);
@@ -84,8 +84,8 @@ void transmit::distribute_budget(SplitContext& context, Bearer& bearer, Instant 
   const bool overlooked = controller.flight() <= Bytes{} && controller.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, max_flows_at_once);
   if (controller.short_flows_waiting() > 0)
-    hand_to(context, bearer, std::max(count, std::min(bearer.flow_count, max_looked_at)), true, now);
-  hand_to(context, bearer, count, false, now);
+    emit_round_robin(context, bearer, std::max(count, std::min(bearer.flow_count, max_looked_at)), true, now);
+  emit_round_robin(context, bearer, count, false, now);
   context.shard.registry.timers().schedule(bearer, controller.budget_available_at(now));
 }
 
