@@ -65,7 +65,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   if (following && seq + note.payload_len != first(following)) following = Cursor();
   if (!join(run, following, packet, limits.joined)) {
     // The dropped runs freed memory for this packet, which covers all their bytes.
-    if (!freed && !has_room(note.payload_len, !run && !following, limits)) return false;
+    if (!freed && !has_space(note.payload_len, !run && !following, limits)) return false;
     chain(run, following, std::move(packet));
   }
   if (run && following) unite(run, following, limits.joined);
@@ -75,7 +75,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
 
 /// True if another packet of `length` bytes may be stored. `of_its_own` means that it starts a run. The number of short
 /// runs is limited, because each costs a whole buffer for few bytes.
-bool Reassembly::has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const {
+bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& limits) const {
   if (of_its_own && length < thin && thin_ >= max_thin) return false;
   return count_ < std::min(limits.packets, capacity);
 }

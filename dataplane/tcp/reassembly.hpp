@@ -61,7 +61,7 @@ class Reassembly {
   [[nodiscard]] const SackGenerator& sack_generator() const { return sack_generator_; }
 
  private:
-  [[nodiscard]] bool has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const;
+  [[nodiscard]] bool has_space(std::uint32_t length, bool of_its_own, const Limits& limits) const;
   bool join(packet::Cursor run, packet::Cursor following, const packet::Packet& packet, std::uint32_t joined);
   void chain(packet::Cursor run, packet::Cursor following, packet::Packet packet);
   void unite(packet::Cursor run, packet::Cursor following, std::uint32_t joined);

@@ -133,12 +133,12 @@ class UeQueue {
   template <typename Dropped = NoMatter>
   bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     QueuedPacket waiting = arrive(std::move(packet), length, now);
-    while (!has_room(length) && qdisc_->may_evict(waiting)) {
+    while (!has_space(length) && qdisc_->may_evict(waiting)) {
       const QueuedPacket gone = qdisc_->evict();
       drop(gone, now);
       dropped(gone.packet, size_of(gone));
     }
-    if (has_room(length)) {
+    if (has_space(length)) {
       admit(std::move(waiting), now);
       return true;
     }
@@ -268,7 +268,7 @@ class UeQueue {
     if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   }
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< buffer in use, in the limit's unit
-  [[nodiscard]] bool has_room(Bytes length) const {
+  [[nodiscard]] bool has_space(Bytes length) const {
     return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
   }
   /// Ensures that a packet is in transit by starting the next one if needed. Returns false if there is nothing to send.

@@ -25,7 +25,7 @@ void check(const WlanShare& s) {
 }
 
 /// True if all windows together fit into the access point's buffer.
-bool has_room(const WlanShare& s) {
+bool windows_fit(const WlanShare& s) {
   return s.buffer_packets >= (1 + s.downloads) * s.window_packets;
 }
 
@@ -33,7 +33,7 @@ bool has_room(const WlanShare& s) {
 
 double wlan_ratio(const WlanShare& s) {
   check(s);
-  if (has_room(s)) return 1;
+  if (windows_fit(s)) return 1;
   const double shared = std::min(s.buffer_packets, s.window_packets);
   const double own = 0.75 * (s.buffer_packets - shared) / s.downloads;
   const auto implied = [&](double ratio) {
@@ -52,14 +52,14 @@ double wlan_ratio(const WlanShare& s) {
 
 double wlan_naive_ratio(const WlanShare& s) {
   check(s);
-  if (has_room(s)) return 1;
+  if (windows_fit(s)) return 1;
   if (s.buffer_packets <= s.window_packets) return std::numeric_limits<double>::infinity();
   return s.window_packets * s.downloads / (0.75 * (s.buffer_packets - s.window_packets));
 }
 
 double wlan_full_window_orders(const WlanShare& s) {
   check(s);
-  if (has_room(s)) return std::numeric_limits<double>::infinity();
+  if (windows_fit(s)) return std::numeric_limits<double>::infinity();
   const double shared = std::min(s.buffer_packets, s.window_packets);
   const double loss = queue_loss(s.acks_per_packet + s.downloads / wlan_ratio(s), shared);
   const auto begins_anew = [&](double window) { return std::pow(loss, window * s.acks_per_packet); };

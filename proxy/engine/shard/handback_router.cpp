@@ -111,7 +111,7 @@ void HandbackRouter::pass_until_split(RxPacket& rx, EndToEndId id) {
   const bool shown = end_to_end_.leaves_unfinished(id, rx.in);
   const bool sound =
       rx.result == packet::ParseResult::tcp && !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown);
-  if (sound && handshakes_.accepts_new() && shard_.registry.has_room() &&
+  if (sound && handshakes_.accepts_new() && shard_.registry.has_space() &&
       end_to_end_.may_be_split(id, rx.in, rx.segment())) {
     const PolicyIndex policy = end_to_end_.policy_of(id);
     const TrackedConnection connection = end_to_end_.give_up(id, rx.now);

@@ -239,7 +239,7 @@ void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
 /// Allocates a flow for a handshake; no_id if a table is full of connections.
 FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
-    if (!shard_.registry.has_room()) flows_.make_room(now);
+    if (!shard_.registry.has_space()) flows_.make_room(now);
     return shard_.registry.open(first.key, first.tag, policy, now);
   };
   const EvictionQueue::Entry begun =

@@ -22,7 +22,7 @@ void emit_round_robin(SplitContext& context, Bearer& bearer, std::uint32_t count
       const std::uint64_t before = bearer.sent().total();
       transmit::emit(context, flow, bearer, Side::radio, turn,
                      short_flow ? transmit::Budget::own : transmit::Budget::all, now);
-      if (bearer.sent().total() != before && context.pending.has_room())
+      if (bearer.sent().total() != before && context.pending.has_space())
         context.pending.schedule(flow, id, StreamEvents::to_radio);
     }
     id = next;
