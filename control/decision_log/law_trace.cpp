@@ -62,7 +62,7 @@ bool LawTrace::end_line() {
   line_.end_line();
   if (put_line()) return true;
   lost_.store(lost() + 1, std::memory_order_relaxed);
-  ++lost_untold_;
+  ++lost_unreported_;
   for (Followed& each : followed_) {
     if (each.state == Followed::State::told) each.state = Followed::State::untold;
   }
@@ -83,18 +83,18 @@ bool LawTrace::end_state(Followed& followed) {
 
 bool LawTrace::put_line() {
   if (!line_.fits()) return false;
-  if (lost_untold_ > 0) {
+  if (lost_unreported_ > 0) {
     std::array<char, 128> room;
     LineWriter line(room);
     line.open('{');
     FieldWriter fields(line);
     fields("at", now_);
     fields("event", std::string_view("lost"));
-    fields("lines", lost_untold_);
+    fields("lines", lost_unreported_);
     line.close('}');
     line.end_line();
     if (!sink_.put(line.text())) return false;
-    lost_untold_ = 0;
+    lost_unreported_ = 0;
   }
   return sink_.put(line_.text());
 }

@@ -183,7 +183,7 @@ class LawTrace {
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
-  std::uint64_t lost_untold_ = 0;  ///< lost lines that the trace does not state yet
+  std::uint64_t lost_unreported_ = 0;  ///< lost lines that the trace does not state yet
   std::array<Followed, max_laws> followed_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;

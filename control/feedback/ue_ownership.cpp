@@ -21,7 +21,7 @@ bool UeOwnership::take(std::uint64_t sender, std::uint64_t epoch, const BearerSt
     ++counters_.refused;
     return false;
   }
-  let_lapse(*ue, now);
+  expire_holder(*ue, now);
   const bool sent = record(*ue, {sender, epoch, status.injected, now});
   if (!ue->holder && (sent || status.active_flows > 0 || status.backlog > Bytes(0))) {
     ue->holder = sender;
@@ -50,7 +50,7 @@ bool UeOwnership::record(Ue& ue, const Word& reported) {
 }
 
 /// Removes the holder of the UE if its claim has expired.
-void UeOwnership::let_lapse(Ue& ue, Instant now) {
+void UeOwnership::expire_holder(Ue& ue, Instant now) {
   if (!ue.holder || now - ue.last_rx < lease_time) return;
   ue.holder.reset();
   ++counters_.lapsed;
@@ -59,7 +59,7 @@ void UeOwnership::let_lapse(Ue& ue, Instant now) {
 std::optional<std::uint64_t> UeOwnership::holder(const IpAddress& ue, Instant now) {
   const auto known = ues_.find(ue);
   if (known == ues_.end()) return std::nullopt;
-  let_lapse(known->second, now);
+  expire_holder(known->second, now);
   return known->second.holder;
 }
 
@@ -75,7 +75,7 @@ void UeOwnership::forget_silent(Instant now) {
   if (now - walked_ < between_walks) return;
   walked_ = now;
   for (auto entry = ues_.begin(); entry != ues_.end();) {
-    let_lapse(entry->second, now);
+    expire_holder(entry->second, now);
     const auto& words = entry->second.words;
     const bool silent =
         std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.last_rx >= lease_time; });

@@ -74,7 +74,7 @@ class UeOwnership {
   void forget_silent(Instant now);
   /// Records a status; returns true if the proxy has sent to the UE since its last status of it.
   [[nodiscard]] static bool record(Ue& ue, const Word& reported);
-  void let_lapse(Ue& ue, Instant now);
+  void expire_holder(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
 
   std::size_t max_ues_;
