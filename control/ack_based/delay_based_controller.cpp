@@ -388,8 +388,8 @@ double DelayBasedController::beyond_bdp_under_loss() const {
 /// Returns the window of a known link in bytes, before its bounds (class comment).
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
-  const double part = (1 - saved) * reference_factor_;
-  const double wanted = to_seconds(base_delay()) + part * to_seconds(reference_delay());
+  const double factor = (1 - saved) * reference_factor_;
+  const double wanted = to_seconds(base_delay()) + factor * to_seconds(reference_delay());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
   return std::max(window + beyond_bdp(LossBound::unbounded), standing_delay_.min_window());
 }

@@ -41,14 +41,13 @@ struct DelayBasedParameters {
 /// Limits the bytes in flight to one UE so that its radio queue holds the reference. Its input is the UE's ACKs;
 /// reports of a Node-B are optional (law: acks). The window of a known link, called the model, is:
 ///
-///     gain · rate · (base delay + part · reference) + two segments + (n − 1) · d + a
+///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
 /// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay).
-/// - part: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
-/// multiplied
-///   by 0.75 if the window grows in the idle gaps of a bursty link.
+/// - factor: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
+///   multiplied by 0.75 if the window grows in the idle gaps of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
 ///   is one segment. End to end it is the ACK stretch less one segment if that is more, because a connection cannot
 ///   use another one's window there.
