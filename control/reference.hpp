@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Queue length as an operator states it: radio frames (the papers' unit), bytes, or time at the current mean service
-/// rate. Time works from EV-DO to LTE without retuning. Never negative.
+/// Queue length that a controller aims at, in the operator's unit: radio frames (the papers' unit), bytes, or time at
+/// the current mean service rate. A time suits links from EV-DO to LTE without retuning. Never negative.
 class Reference {
  public:
   enum class Unit : std::uint8_t { frames, bytes, time };
@@ -30,7 +30,7 @@ class Reference {
   [[nodiscard]] static std::optional<Reference> parse(std::string_view text);
 
   [[nodiscard]] constexpr Unit unit() const { return unit_; }
-  /// Returns the value in frames, bytes or seconds, by the unit.
+  /// Returns the number of frames, bytes or seconds, depending on the unit.
   [[nodiscard]] constexpr double value() const { return value_; }
   /// Returns the length in bytes. `frame` is the size of a radio frame; `mean` is the service rate that converts time.
   [[nodiscard]] constexpr double in_bytes(Bytes frame, Rate mean) const {
@@ -44,7 +44,7 @@ class Reference {
     }
     return 0;
   }
-  /// Returns a text that parse() reads back.
+  /// Returns the reference as a text that parse() reads back.
   [[nodiscard]] std::string to_string() const;
 
   constexpr bool operator==(const Reference&) const = default;

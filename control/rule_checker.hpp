@@ -11,7 +11,7 @@
 
 namespace sluice::control {
 
-/// Explanation of a broken rule, formatted only on demand, because controllers are created for connections as they
+/// Explanation of a broken rule, formatted only when needed, because controllers are created for connections as they
 /// open.
 template <typename... Parts>
 class Explanation {
@@ -27,17 +27,17 @@ class Explanation {
   std::tuple<Parts...> parts_;
 };
 
-/// Returns the parts as one explanation; numbers are formatted as short as %g does.
+/// Returns the parts joined to one explanation; numbers are formatted as %g does.
 template <typename... Parts>
 [[nodiscard]] auto print(const Parts&... parts) {
   return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
-/// Collects broken rules; every validate() uses it. Controllers are created in the packet path, which is one
-/// compilation unit, so validate() is never inlined; its texts stay out of it.
+/// Collects the rules that parameters break, for the validate() functions. These are never inlined, because controllers
+/// are created in the packet path, one compilation unit, from which their texts stay out.
 class RuleChecker {
  public:
-  /// Records a violation if `holds` is false. `parameter` is the member that the rule is mainly about.
+  /// Records a violation of `rule` if `holds` is false. `parameter` is the member that the rule is mainly about.
   template <typename Parameter, typename Text>
   void require(const Parameter& parameter, bool holds, Violation::Severity severity, const char* rule,
                const Text& explanation) {

@@ -12,8 +12,8 @@
 #include "control/window_laws/law_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 
-/// Fields of a trace: parameters of the control laws, their inputs and their results, in one list per type. A parameter
-/// has the name that it has in the configuration.
+/// Lists the fields that a decision log records, one list per type: parameters of the controllers, their inputs and
+/// their results. A parameter has the name that it has in the configuration.
 namespace sluice::control {
 
 template <typename Self, typename T>
@@ -38,7 +38,8 @@ struct EnumWords<FlowControllerKind> {
 
 // --- parameters
 
-/// Substitute for config::Section for parameters that describe their own keys.
+/// Substitute for config::Section: with it, parameters that describe their own configuration keys list their fields for
+/// a decision log.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;
@@ -58,7 +59,8 @@ struct DescribedFields {
   }
 };
 
-/// Visits the fields of parameters that have a describe(Section&, Parameters&), so that no second list is needed here.
+/// Visits the fields of parameters that have a describe(Section&, Parameters&), so that their fields need no second
+/// list for the decision log.
 template <typename T, typename Visit>
 requires requires(DescribedFields<Visit>& s, std::remove_const_t<T>& p) {
   describe(s, p);
@@ -132,7 +134,8 @@ void each_field(Self& p, Visit& visit) {
   visit("largest", p.largest);
 }
 
-/// Visits only the parameters of GWA itself; the policy belongs to the law and the buffer to the queue's state.
+/// Visits only the decay λ and the interval Δ. The policy is fixed by the controller's type, and the buffer size comes
+/// from the queue's state.
 template <Either<GwaParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("decay", p.decay);

@@ -55,8 +55,9 @@ void LawTrace::add_owner(const LawOwner& owner) {
   fields("server_port", owner.server_port);
 }
 
-/// Ends the current line and passes it to the sink. A reader cannot know which law a lost line belongs to. The state of
-/// every law is then recorded again before its next call. Returns true if the line was accepted.
+/// Ends the current line and passes it to the sink; returns true if the sink accepted it. If a line is lost, a reader
+/// cannot know which controller it belongs to. Therefore the state of every controller is recorded again before its
+/// next call.
 bool LawTrace::end_line() {
   line_.close('}');
   line_.end_line();

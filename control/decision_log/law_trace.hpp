@@ -13,7 +13,7 @@
 
 namespace sluice::control {
 
-/// Receiver of the lines of a trace. Thread: that of the laws.
+/// Receiver of the lines of a decision log, called in the thread of the controllers that are recorded.
 class LineSink {
  public:
   virtual ~LineSink() = default;
@@ -21,15 +21,17 @@ class LineSink {
   [[nodiscard]] virtual bool put(std::string_view line) = 0;
 };
 
-/// Owner of a law: all connections of a UE, or one connection.
+/// Addresses that a recorded controller belongs to: all connections of a UE, or one connection.
 struct LawOwner {
   IpAddress ue;
-  std::uint16_t ue_port = 0;  ///< 0: the law of the UE
+
+  /// UE's port of the connection; 0 if the controller belongs to the UE, not to one connection
+  std::uint16_t ue_port = 0;
   IpAddress server{};
   std::uint16_t server_port = 0;
 };
 
-/// Owner of a law and the parameters from which it was constructed.
+/// Owner of a recorded controller, and the parameters from which the controller was constructed.
 template <typename Origin>
 struct LawIdentity {
   LawOwner owner;
@@ -38,7 +40,7 @@ struct LawIdentity {
 template <typename Origin>
 LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
 
-/// Writes the arguments of a call as LawTrace records and Replay repeats them.
+/// Writes the arguments of a controller's call to a line of JSON, in the form that Replay reads.
 template <typename Call, typename... Arguments>
 void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.name("in");
@@ -49,7 +51,8 @@ void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.close('}');
 }
 
-/// Writes the outcome of a call: its result, if it has one, and the values that the law shows afterwards.
+/// Writes the outcome of a controller's call: the call's result, if it has one, and the values that the controller
+/// exposes afterwards.
 template <typename Law, typename WriteResult>
 void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
   line.name("out");
@@ -60,7 +63,7 @@ void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_re
   line.close('}');
 }
 
-/// Makes the call and writes its outcome. Returns the result of the call.
+/// Calls the controller, writes the outcome to the line, and returns the result of the call.
 template <typename Call, typename Law, typename... Arguments>
 auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
@@ -73,35 +76,36 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   }
 }
 
-/// Records every call of a control law as a line of JSON: its arguments and its outcome. Before the first call of a
-/// law, and again after lines were lost, its whole state is recorded. Replay can then continue from there with the same
-/// results. Follows the laws of one UE, or of these only those of one connection. Allocates nothing. Thread: that of
-/// the laws.
+/// Records every call of a controller as a line of JSON: its arguments and its outcome. Before the first recorded call
+/// of a controller, and again after lines were lost, its whole state is recorded. Replay can then continue from that
+/// state with the same results. Records the controllers of one UE, or of one connection of that UE. Allocates nothing.
+/// Thread: that of the controllers.
 class LawTrace {
  public:
-  /// Largest number of laws that are followed at once; calls of further laws are not recorded.
+  /// Largest number of controllers that are recorded at once; calls of further controllers are not recorded.
   static constexpr std::size_t max_laws = 64;
-  /// Longest line in bytes. If the state of a law does not fit, only that fact is recorded.
+  /// Longest line in bytes. If the state of a controller does not fit, the line only states that it is too long.
   static constexpr std::size_t longest_line = 16'384;
 
-  /// Selection of the laws that are followed.
+  /// Selects the controllers that are recorded: those of one UE, or of one of its connections.
   struct Wanted {
     IpAddress ue;
-    std::optional<std::uint16_t> ue_port;  ///< only connections of this UE port
+    std::optional<std::uint16_t> ue_port;  ///< records only connections with this port at the UE, if set
   };
-  /// Numbers that identify laws: from `first` on, `step` ≥ 1 apart.
+  /// Numbers given to the recorded controllers: the first one is `first`, each further one is `step` ≥ 1 greater.
   struct Numbers {
     std::uint32_t first = 1;
     std::uint32_t step = 1;
   };
-  /// Starts a trace; `sink` must outlive it.
+  /// Starts a decision log that writes to `sink`, which must outlive it.
   LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers = {1, 1});
 
   [[nodiscard]] const Wanted& wanted() const { return wanted_; }
-  /// Sets the time of the following lines.
+  /// Sets the time that the following lines state.
   void set_time(Instant now) { now_ = now; }
 
-  /// Makes the call and records it. `identify` returns a LawIdentity<TracedLaw<Law>::Origin>.
+  /// Calls the controller and records the call if the controller is selected. `identify` returns a
+  /// LawIdentity<TracedLaw<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
     Followed* followed = followed_by(&law);
@@ -109,10 +113,10 @@ class LawTrace {
     if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
     return record_call<Call>(law, *followed, arguments...);
   }
-  /// Ends the recording of a law that is about to be destroyed or replaced at the same address.
+  /// Ends the recording of a controller that is about to be destroyed, or replaced at its address by another one.
   void left(const void* law);
 
-  /// Returns the number of lines without space. Thread: any.
+  /// Returns the number of lines that were lost because the sink had no space for them. Thread: any.
   [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -145,7 +149,7 @@ class LawTrace {
   /// Ends a line with a law's state. Returns true if the calls of this law can be recorded from now on.
   [[nodiscard]] bool end_state(Followed& followed);
 
-  /// Starts to follow a law; returns null if it is not selected or no entry is free.
+  /// Starts to record a controller; returns null if it is not selected or max_laws are recorded already.
   template <typename Law, typename Identify>
   [[nodiscard]] Followed* begin(const Law& law, const Identify& identify) {
     const auto identity = identify();
@@ -183,13 +187,13 @@ class LawTrace {
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
-  std::uint64_t lost_unreported_ = 0;  ///< lost lines that the trace does not state yet
+  std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that no later line has reported yet
   std::array<Followed, max_laws> followed_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;
 };
 
-/// Makes a call of a law and records it unless `trace` is null.
+/// Calls a controller and, unless `trace` is null, records the call. Returns the result of the call.
 template <typename Call, typename Law, typename Identify, typename... Arguments>
 auto traced(LawTrace* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
   if (trace == nullptr) [[likely]]

@@ -7,12 +7,13 @@
 #include "control/decision_log/states.hpp"
 #include "control/smvs/node_b_allowance.hpp"
 
-/// Calls of each control law, as a trace records and a replay repeats them; both use this table. A call has a name, the
-/// names and types of its arguments, and the name of its result if it has one.
+/// Lists the calls of each controller that a decision log records and a replay repeats. A call has a name, the names
+/// and types of its arguments, and the name of its result if it has one.
 namespace sluice::control {
 
-/// Description of a law for traces. Origin holds the parameters from which a law is constructed, and make() constructs
-/// it. word() returns its name in a trace. outcome() visits the values it shows after a call. Calls lists its calls.
+/// Describes a controller for the decision log. Origin holds the parameters from which it is constructed, and make()
+/// constructs it. word() returns its name in the log. outcome() visits the values it exposes after a call. Calls lists
+/// its calls.
 template <typename Law>
 struct TracedLaw;
 
@@ -182,7 +183,7 @@ struct TracedLaw<FlowController> {
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
-  /// Visits nothing, because the result of a call contains all that such a law decides.
+  /// Visits nothing, because the result of a per-flow controller's call contains all that it decides.
   template <typename Visit>
   static void outcome(const FlowController&, Visit& /*visit*/) {}
 
@@ -234,7 +235,7 @@ struct TracedLaw<FlowController> {
   using Calls = std::tuple<OnData, OnQueue, OnAck, OnReleased, Window, Seed>;
 };
 
-/// All laws that can be traced.
+/// List of all controllers whose calls can be recorded.
 using TracedLaws = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
 
 }  // namespace sluice::control

@@ -12,7 +12,7 @@
 namespace sluice::control {
 namespace {
 
-/// Buffer for a number; the shortest form of a double has at most 24 characters.
+/// Buffer for the digits of one number; the shortest exact form of a double has at most 24 characters.
 using Digits = std::array<char, 32>;
 
 template <typename Number>

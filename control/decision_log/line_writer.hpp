@@ -7,8 +7,8 @@
 
 namespace sluice::control {
 
-/// Writes one JSON object as a line into an existing buffer. Text that does not fit is omitted, and fits() returns
-/// false. Numbers read back as the same value. Thread: the owner's.
+/// Writes one JSON object as a line into a buffer of the caller. Text that does not fit is omitted, and fits() then
+/// returns false. Numbers are written so that they read back as the same value. Thread: one.
 class LineWriter {
  public:
   explicit LineWriter(std::span<char> room) : room_(room) {}
@@ -21,7 +21,7 @@ class LineWriter {
   [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] std::string_view text() const { return {room_.data(), used_}; }
 
-  /// Write the brackets of an object, `{` and `}`, or of a list, `[` and `]`.
+  /// Writes the opening bracket of an object `{` or of a list `[`; close() writes the closing one.
   void open(char bracket);
   void close(char bracket);
   void name(std::string_view text);
@@ -45,7 +45,7 @@ class LineWriter {
   std::span<char> room_;
   std::size_t used_ = 0;
   bool fits_ = true;
-  bool separate_ = false;  ///< a comma precedes the next value
+  bool separate_ = false;  ///< true if a comma must precede the next value
 };
 
 }  // namespace sluice::control

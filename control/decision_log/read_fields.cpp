@@ -12,11 +12,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Limit of amounts of bytes; large because positions in a stream grow as long as the stream lasts.
+/// Limit of byte amounts in a decision log; large because stream positions grow as long as a connection lasts.
 constexpr std::int64_t max_bytes = std::int64_t{1} << 50U;
 constexpr Duration longest = std::chrono::seconds(1'000'000);
 
-/// Returns an amount such as "20ms"; nothing if the value is no string. Throws ReplayError for another unit.
+/// Parses an amount such as "20ms"; returns nothing if the JSON value is no string. Throws ReplayError if the unit is
+/// not `unit`.
 std::optional<Reference> amount_in(const Json& json, Reference::Unit unit, const FieldPlace& place,
                                    std::string_view expected) {
   if (!json.is_string()) return std::nullopt;

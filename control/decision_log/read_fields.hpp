@@ -19,46 +19,49 @@
 
 namespace sluice::control {
 
-/// Error in a line of a trace: the place in the line and what was expected there.
+/// Error in a line of a decision log; the text states the place in the line and what was expected there.
 struct ReplayError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Place of a value in a line: its name and the object that contains it.
+/// Place of a value in a line of a decision log: the name of its field and of the object that contains it.
 struct FieldPlace {
   const FieldPlace* parent = nullptr;
   std::string_view name;
 
   [[nodiscard]] std::string path() const;
-  /// Throws ReplayError with this place and what was expected here.
+  /// Throws ReplayError, whose text states this place and what was expected here.
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
-/// Read a value within limits that keep a law's arithmetic defined. Throw ReplayError for any other value.
+/// Reads a number from JSON. Throws ReplayError if it is outside its limits, which keep a controller's arithmetic
+/// defined.
 [[nodiscard]] std::int64_t read_whole(const nlohmann::json& json, std::int64_t least, std::int64_t most,
                                       const FieldPlace& place);
 [[nodiscard]] std::uint64_t read_count(const nlohmann::json& json, std::uint64_t most, const FieldPlace& place);
 [[nodiscard]] double read_real(const nlohmann::json& json, double least, double most, const FieldPlace& place);
-/// Read an amount as a number, or as text with a unit such as "64 KiB" or "20ms". Throw ReplayError.
+/// Reads an amount of bytes or a duration, given as a number or as text with a unit such as "64 KiB" or "20ms". Throws
+/// ReplayError for any other value.
 [[nodiscard]] Bytes read_bytes(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Duration read_duration(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Reference read_reference(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] std::size_t read_word(const nlohmann::json& json, std::span<const std::string_view> words,
                                     const FieldPlace& place);
 
-/// Limit of instants in nanoseconds from the origin; sums and differences of two stay defined.
+/// Limit of times in a decision log, in nanoseconds; the sum and the difference of two such times do not overflow.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-/// Limit of bytes and of bytes per second, beyond any link and its queue. The product with the longest duration stays
-/// defined.
+/// Limit of bytes and of bytes per second, beyond any link and its queue. Such a rate multiplied by the longest
+/// duration does not overflow.
 inline constexpr double largest = 1e12;
 
 template <typename T>
 void read_value(const nlohmann::json& json, T& value, const FieldPlace& place);
 
-/// Visitor that reads fields from a JSON object, which must have each of them and no other.
+/// Reads the fields of an object from JSON, which must contain each of them and no other.
 class FieldReader {
  public:
-  /// Starts reading `object`. Both arguments must outlive the reader. Throws ReplayError if it is no object.
+  /// Starts reading the JSON `object` at `place`. Both must outlive the reader. Throws ReplayError if it is no JSON
+  /// object.
   FieldReader(const nlohmann::json& object, const FieldPlace& place);
 
   template <typename T>
@@ -73,7 +76,7 @@ class FieldReader {
   void operator()(std::string_view name, double& value, const Between& range) {
     value = read_real(member(name), range.least, range.most, FieldPlace{&place_, name});
   }
-  /// Throws ReplayError if the object has fields that were not read. Called after the last field.
+  /// Throws ReplayError if the JSON object has fields that were not read. Called after the last field.
   void refuse_others() const;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Limit of laws at once; a trace follows fewer.
+/// Largest number of controllers in one replay; a decision log records fewer at once.
 constexpr std::size_t max_laws = 4096;
 constexpr std::uint64_t format = 1;
 
@@ -35,7 +35,7 @@ std::string text_of(const Json& line, std::string_view name) {
   return value.get<std::string>();
 }
 
-/// Checks the parameters that the constructors of laws do not check themselves.
+/// Checks the parameters that the constructor of a per-flow controller does not check; throws if they are invalid.
 void check(const FlowControllerOrigin& origin) {
   if (origin.segment < Bytes(1) || origin.segment > Bytes(65'535))
     FieldPlace{&top, "made_of.segment"}.refuse("1 to 65535 bytes");
@@ -52,7 +52,7 @@ void check(const DelayBasedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// Returns a law in its recorded state.
+/// Constructs a controller in the state that a line of the decision log contains.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state) {
   typename TracedLaw<Law>::Origin origin;
@@ -63,7 +63,7 @@ Law law_of(const Json& made_of, const Json& state) {
   return law;
 }
 
-/// Repeats a call; returns the outcome as LawTrace writes it.
+/// Repeats a recorded call on the controller; returns its outcome in the form that LawTrace writes.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
   std::array<char, LawTrace::longest_line> room{};
@@ -84,7 +84,7 @@ Json outcome_of(Law& law, const Json& in) {
   return Json::parse(line.text()).at("out");
 }
 
-/// Repeats the call with this name; returns nothing if the law has no such call.
+/// Repeats the call that a line names; returns nothing if the controller has no such call.
 template <typename Law, typename... Calls>
 std::optional<Json> outcome_of_any(Law& law, std::string_view event, const Json& in,
                                    std::type_identity<std::tuple<Calls...>> /*calls*/) {

@@ -15,46 +15,47 @@
 
 namespace sluice::control {
 
-/// Result of a replay.
+/// Counts of a replay: how many recorded calls were repeated, and with which outcome.
 struct ReplayTotals {
-  std::uint64_t decisions = 0;  ///< calls that were repeated
+  std::uint64_t decisions = 0;  ///< number of calls that were repeated
   std::uint64_t laws = 0;
-  std::uint64_t differing = 0;  ///< repeated calls with another outcome than recorded
-  std::uint64_t unknown = 0;    ///< calls that were not repeated, because the state of the law is unknown
-  std::uint64_t lost = 0;       ///< lines missing in the trace
-  bool complete = false;        ///< the trace has its final line
+  std::uint64_t differing = 0;  ///< number of repeated calls whose outcome differs from the recorded one
+  std::uint64_t unknown = 0;    ///< number of calls that were not repeated, because the controller's state is unknown
+  std::uint64_t lost = 0;       ///< number of lines that the decision log states as lost
+  bool complete = false;        ///< true if the decision log has its final line
 };
 
-/// Reconstructs the laws of a trace from their recorded states, repeats every call and compares the outcomes. With
-/// changed parameters it shows what the laws would have decided on the recorded inputs. The inputs stay as recorded,
-/// because the reaction of hosts and radio to other decisions is unknown. Reads no clock. Thread: the owner's.
+/// Replays a decision log: constructs its controllers from their recorded states, repeats every call and compares the
+/// outcomes. With changed parameters it shows what the controllers would have decided on the recorded inputs. The
+/// inputs stay as recorded, because the reaction of hosts and radio to other decisions is unknown. Reads no clock.
+/// Thread: one.
 class Replay {
  public:
-  /// Parameter to change from its recorded value in every law that has it: "gain" = "1.5", "clamp.gain" = "600",
-  /// "reference" = "30ms".
+  /// Parameter that is changed in every controller that has it, as name and value: "gain" = "1.5", "clamp.gain" =
+  /// "600", "reference" = "30ms".
   struct Change {
     std::string name;
     std::string value;
     bool used = false;
   };
-  /// Call with another outcome than recorded; both outcomes as JSON.
+  /// Describes a repeated call whose outcome differs from the recorded one; both outcomes are JSON.
   struct Difference {
-    std::uint64_t line;  ///< number of the line, from 1
+    std::uint64_t line;  ///< number of the line in the decision log, from 1
     const nlohmann::json& recorded;
-    const nlohmann::json& out;  ///< outcome of the replay
+    const nlohmann::json& out;  ///< outcome of the repeated call
   };
   using OnDifference = std::function<void(const Difference&)>;
 
-  /// Longest line in bytes that is accepted.
+  /// Length in bytes of the longest line that is accepted.
   static constexpr std::size_t longest_line = 65'536;
 
   explicit Replay(OnDifference differs, std::vector<Change> changes = {});
 
-  /// Processes the next line, without its line end. Throws ReplayError with the line number, the place in the line, and
-  /// what was expected.
+  /// Processes the next line of the decision log, without its line end. Throws ReplayError with the line number, the
+  /// place in the line, and what was expected.
   void take(std::string_view line);
   [[nodiscard]] const ReplayTotals& totals() const { return totals_; }
-  /// Returns the changes that no law of the trace has used so far.
+  /// Returns the parameter changes that no controller of the log has used so far.
   [[nodiscard]] std::vector<std::string> unused_changes() const;
 
  private:
@@ -70,7 +71,7 @@ class Replay {
   OnDifference differs_;
   std::vector<Change> changes_;
   std::map<std::uint32_t, Law> laws_;
-  std::set<std::uint32_t> seen_;  ///< numbers of all laws so far, including those that ended
+  std::set<std::uint32_t> seen_;  ///< numbers of all controllers in the log so far, including those that ended
   ReplayTotals totals_;
   std::uint64_t lines_ = 0;
 };

@@ -7,7 +7,8 @@
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/flow_controller.hpp"
 
-/// State of each law: every member that changes after construction. tests/lint reports a member that is missing here.
+/// Lists the state members of each controller: every member that changes after construction. tests/lint reports a
+/// member that is missing here.
 namespace sluice::control {
 
 // --- parts of laws

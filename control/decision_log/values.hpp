@@ -10,11 +10,11 @@
 
 namespace sluice::control {
 
-/// Names of an enumeration's values in a trace, in their order.
+/// Lists the names of an enumeration's values in a decision log, in the order of the values.
 template <typename Enum>
 struct EnumWords;
 
-/// Amount that may be Bytes::max(), which means no limit.
+/// Reference to an amount of bytes that may be Bytes::max(), which means no limit.
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// Instant that may be `never`.
+/// Reference to a time that may be `never`.
 template <typename When>
 struct OrNever {
   When& when;
@@ -35,15 +35,15 @@ inline constexpr bool is_wrapped = false;
 template <typename T, template <typename> typename Wrapper>
 inline constexpr bool is_wrapped<Wrapper<T>, Wrapper> = true;
 
-/// Smallest and largest value that a number may have.
+/// Smallest and largest valid value of a number that is read from a decision log.
 struct Between {
   double least;
   double most;
 };
 
-/// One list of fields serves for writing and for reading: each_field(object, visit) calls visit(name, value) for each
-/// field. It calls visit(name, value, most) or visit(name, value, Between) if only some numbers are valid. Classes
-/// whose state is recorded have the list as a static member, `fields`.
+/// True if the class has a static member `fields`, which lists its members for writing and for reading. fields(object,
+/// visit) calls visit(name, value) for each member. It calls visit(name, value, most) or visit(name, value, Between) if
+/// only some numbers are valid.
 template <typename T, typename Visit>
 concept HasFields = requires(T& object, Visit& visit) {
   std::remove_const_t<T>::fields(object, visit);

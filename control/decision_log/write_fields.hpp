@@ -16,7 +16,7 @@ namespace sluice::control {
 template <typename T>
 void write_value(LineWriter& line, const T& value);
 
-/// Visitor that writes fields as JSON: amounts in bytes, times in nanoseconds, rates in bytes per second.
+/// Writes the fields of an object as JSON: amounts in bytes, times in nanoseconds, rates in bytes per second.
 class FieldWriter {
  public:
   explicit FieldWriter(LineWriter& line) : line_(line) {}

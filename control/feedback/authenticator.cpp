@@ -65,7 +65,7 @@ struct Authenticator::Entry {
 
   std::uint32_t id = 0;
   std::optional<GmacSessions> gmac;
-  MacContext context;  ///< keyed state of HMAC; every use starts by resetting it
+  MacContext context;  ///< MAC context keyed with the secret; every use starts by resetting it
 
   [[nodiscard]] std::optional<Tag> hmac(std::span<const std::uint8_t> data) {
     std::array<std::uint8_t, whole_tag> whole{};

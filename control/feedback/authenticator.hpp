@@ -12,25 +12,27 @@
 
 namespace sluice::control::feedback {
 
-/// Algorithm of the tag. It is a property of the key: a datagram that names the key is checked with this algorithm
-/// only, so an attacker cannot force a weaker one.
+/// Algorithm of the authentication tag. The algorithm is a property of the key. A datagram that names a key is checked
+/// with the key's algorithm only, so an attacker cannot force a weaker one.
 enum class TagAlgorithm : std::uint8_t {
-  hmac_sha_256,  ///< HMAC-SHA-256 truncated to 128 bits
-  aes_256_gmac   ///< AES-256-GMAC with a key per session; needs a session id
+  hmac_sha_256,  ///< tag by HMAC-SHA-256, truncated to 128 bits
+  aes_256_gmac   ///< tag by AES-256-GMAC with a key per session; the header must contain a session id
 };
 
 /// Shared secret, named by a number for key rotation: configure the new key on both sides, switch the senders, then
 /// remove the old key.
 struct Key {
   std::uint32_t id = 0;
-  std::vector<std::uint8_t> secret;  ///< at least 16 bytes, 32 recommended
+  std::vector<std::uint8_t> secret;  ///< bytes of the shared secret: at least 16, 32 recommended
   TagAlgorithm algorithm = TagAlgorithm::hmac_sha_256;
 
-  /// Parses hexadecimal digits (an even number, at least 32). Returns nothing if they are malformed or too few.
+  /// Parses a secret from hexadecimal digits (an even number, at least 32). Returns nothing if they are malformed or
+  /// too few.
   [[nodiscard]] static std::optional<Key> from_hex(std::uint32_t id, std::string_view digits);
 };
 
-/// Computes and verifies tags with a set of keys. The MAC state of each key is prepared once. Thread: one.
+/// Computes and verifies the authentication tags of datagrams with a set of keys. The MAC state of each key is prepared
+/// once. Thread: one.
 class Authenticator {
  public:
   /// Prepares the keys. Throws std::invalid_argument if there is no key, an id repeats, or a secret is used with two
@@ -42,10 +44,10 @@ class Authenticator {
   Authenticator& operator=(Authenticator&&) noexcept;
 
   [[nodiscard]] bool knows(std::uint32_t key_id) const;
-  /// Returns the tag of a datagram without its tag; nothing if the key is unknown or must not sign it
-  /// (GmacSessions::sign).
+  /// Returns the tag of `data`, a datagram without its tag. Returns nothing if the key is unknown or must not sign this
+  /// datagram (see GmacSessions::sign()).
   [[nodiscard]] std::optional<Tag> sign(std::uint32_t key_id, std::span<const std::uint8_t> data);
-  /// True if the tag is correct; compares in constant time. False if the key is unknown.
+  /// True if `tag` is the tag of `data` under this key; compares in constant time. False if the key is unknown.
   [[nodiscard]] bool verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
                             std::span<const std::uint8_t, tag_size> tag);
 

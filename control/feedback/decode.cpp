@@ -21,7 +21,7 @@ constexpr auto largest_signed = static_cast<std::uint64_t>(std::numeric_limits<s
 /// Longest period that a sender may announce.
 constexpr auto longest_period = static_cast<std::uint64_t>(Duration(std::chrono::minutes(1)).count());
 
-/// Reads the value of one field and keeps a failure.
+/// Reads the value of one field of a record, and stores the first failure.
 class FieldReader {
  public:
   explicit FieldReader(Octets value) : value_(value) {}
@@ -47,7 +47,7 @@ class FieldReader {
   void into(RadioState& state) {
     state = static_cast<RadioState>(bounded(whole<std::uint8_t>(), static_cast<std::uint64_t>(RadioState::released)));
   }
-  /// Reads a time that must not be 0.
+  /// Reads the refresh interval, which must not be 0.
   void into_refresh(Duration& refresh) {
     const std::uint64_t number = bounded(whole<std::uint64_t>(), longest_period);
     if (number == 0 && failure_ == Failure::none) failure_ = Failure::value_out_of_range;
@@ -64,14 +64,14 @@ class FieldReader {
   }
 
  private:
-  /// Returns the value if its size is that of Number; otherwise records a failure.
+  /// Returns the field's value as a number; records a failure if the field has another size.
   template <typename Number>
   Number whole() {
     if (value_.size() == sizeof(Number)) return read_number<Number>(value_);
     failure_ = Failure::malformed_field;
     return 0;
   }
-  /// Returns the number if it is at most `most`; otherwise records a failure.
+  /// Returns `number` if it is at most `most`; otherwise records a failure.
   std::uint64_t bounded(std::uint64_t number, std::uint64_t most) {
     if (number <= most) return number;
     failure_ = Failure::value_out_of_range;
@@ -142,7 +142,7 @@ Failure read_status(Octets fields, const Header& header, RecordHandler* handler)
   return failure;
 }
 
-/// Contents of an omission record.
+/// Contents of the record which states that a message leaves out unchanged UEs.
 struct Omission {
   Duration refresh{};
 };

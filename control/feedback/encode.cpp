@@ -16,7 +16,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// Converts to the unsigned number on the wire; negative values become 0.
+/// Returns the unsigned number that represents `amount` in a datagram; negative amounts become 0.
 std::uint64_t on_wire(Bytes amount) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(amount.count(), 0));
 }
@@ -35,8 +35,8 @@ std::uint64_t on_wire(Rate rate) {
 /// Buffer size of a record in bytes. The largest one, a report with every field and an IPv6 address, has 161 bytes.
 constexpr std::size_t room_for_record = 192;
 
-/// Builds one record: its header, then its fields, omitting fields with value zero. The buffer holds every record; only
-/// the finished record is compared with the space in the datagram.
+/// Builds one record in a buffer of its own: the record header, then the fields whose value is not zero. The buffer is
+/// large enough for every record; only the finished record is compared with the space in the datagram.
 class RecordWriter {
  public:
   explicit RecordWriter(RecordKind kind) {
@@ -53,13 +53,13 @@ class RecordWriter {
     head(field, v4 ? 4 : 16);
     out_.put(v4 ? octets.last(4) : octets);
   }
-  /// Writes a number unless it is zero.
+  /// Writes a field with a number unless the number is zero.
   template <typename Field, typename Number>
   void number(Field field, Number value) {
     if (value == 0) return;
     always(field, value);
   }
-  /// Writes a number even if it is zero.
+  /// Writes a field with a number even if the number is zero.
   template <typename Field, typename Number>
   void always(Field field, Number value) {
     head(field, sizeof(Number));
@@ -72,7 +72,7 @@ class RecordWriter {
     out_.put(second);
   }
 
-  /// Returns the record after writing its length.
+  /// Writes the record's length into its header and returns the bytes of the record.
   [[nodiscard]] std::span<const std::uint8_t> finish() {
     constexpr std::size_t header = 2 * sizeof(std::uint16_t);
     WireWriter length(std::span<std::uint8_t>(octets_).subspan(sizeof(std::uint16_t)));
@@ -92,7 +92,7 @@ class RecordWriter {
   WireWriter out_{octets_};
 };
 
-/// Computes the size of the record that a RecordWriter would build.
+/// Computes the size of a record without building it, field by field as RecordWriter would.
 class RecordMeasure {
  public:
   template <typename Field>
@@ -156,7 +156,7 @@ std::size_t size_of(const Record& record) {
   return measure.size();
 }
 
-/// Returns how many records, from the first on, fit one datagram.
+/// Returns how many of the records, from the first one on, fit one datagram.
 template <typename Record>
 std::size_t fitting_of(std::span<const Record> records, std::size_t max_datagram) {
   std::size_t room = max_datagram - header_size - tag_size;

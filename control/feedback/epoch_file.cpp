@@ -41,7 +41,7 @@ class Opened {
   int descriptor_;
 };
 
-/// Returns the epoch of the last run; nothing if there is no file.
+/// Reads the epoch of the last run; returns nothing if the file does not exist.
 std::optional<std::uint64_t> read_epoch(const std::string& file) {
   const Opened opened(file, O_RDONLY);
   if (opened.get() < 0 && errno == ENOENT) return std::nullopt;
@@ -58,7 +58,8 @@ std::optional<std::uint64_t> read_epoch(const std::string& file) {
   return epoch;
 }
 
-/// Writes a new file and renames it to the old one, so that a crash leaves one of the two.
+/// Writes the epoch to a new file and renames it to `file`, because a crash then leaves either the old or the new
+/// epoch.
 void write_epoch(const std::string& file, std::uint64_t epoch) {
   const std::string fresh = file + ".new";
   const std::string text = std::to_string(epoch) + "\n";

@@ -7,7 +7,8 @@
 
 namespace sluice::control::feedback {
 
-/// Reasons for refusing a datagram: X(name, text). Reasons up to bad_tag precede authentication, the others follow it.
+/// Table of the reasons for which a datagram is refused: X(name, text). Rows from `none` to `bad_tag` apply before the
+/// tag is verified; the rows after `bad_tag` only apply to authenticated datagrams.
 #define SLUICE_FEEDBACK_FAILURES(X)                                                                     \
   X(none, "accepted")                                                                                   \
   X(too_short, "shorter than a header and a tag")                                                       \
@@ -40,7 +41,7 @@ inline constexpr std::size_t failure_count = 0
 #undef X
     ;
 
-/// Returns the name as written in the table, for metrics.
+/// Returns the name of a reason as written in the table, for metrics.
 [[nodiscard]] constexpr std::string_view name_of(Failure failure) {
   switch (failure) {
 #define X(name, text) \
@@ -52,7 +53,7 @@ inline constexpr std::size_t failure_count = 0
   return "unknown";
 }
 
-/// Returns a sentence for a log.
+/// Returns a sentence that describes a reason for the log.
 [[nodiscard]] constexpr std::string_view text_of(Failure failure) {
   switch (failure) {
 #define X(name, text) \
@@ -64,7 +65,7 @@ inline constexpr std::size_t failure_count = 0
   return "unknown";
 }
 
-/// One counter per Failure; the first counts accepted datagrams.
+/// Number of datagrams by Failure: index 0 counts accepted datagrams, every other index those refused for that reason.
 using FailureCounters = std::array<std::uint64_t, failure_count>;
 
 }  // namespace sluice::control::feedback

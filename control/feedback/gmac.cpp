@@ -41,7 +41,7 @@ struct FreeKdfContext {
 
 using CipherKey = std::array<std::uint8_t, 32>;
 
-/// Purpose of the derived key: the start of HKDF's info.
+/// First bytes of the `info` input of HKDF; they state the purpose of the derived key (RFC 5869 section 3.2).
 constexpr std::string_view purpose = "sluice feedback 1 AES-256-GMAC";
 
 // Offsets of the header fields from which the key and the nonce are derived (decode.cpp reads the same).
@@ -58,7 +58,7 @@ const EVP_CIPHER* aes_256_gcm() {
   return cipher.get();
 }
 
-/// Returns a key derived by HKDF-SHA-256; nothing if the library fails.
+/// Returns the session key derived by HKDF-SHA-256; nothing if the library fails.
 std::optional<CipherKey> hkdf(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt,
                               std::span<const std::uint8_t> info) {
   const std::unique_ptr<EVP_KDF, FreeKdf> kdf(EVP_KDF_fetch(nullptr, OSSL_KDF_NAME_HKDF, nullptr));
@@ -80,10 +80,10 @@ std::optional<CipherKey> hkdf(std::span<const std::uint8_t> secret, std::span<co
 
 }  // namespace
 
-/// AES-256-GMAC with the key of one session.
+/// Computes AES-256-GMAC tags with the key of one session.
 class GmacSessions::Cipher {
  public:
-  /// Returns a cipher with this key; null if the library fails.
+  /// Returns a cipher for this session key; null if the library fails.
   static std::unique_ptr<Cipher> with(const CipherKey& key) {
     auto cipher = std::unique_ptr<Cipher>(new Cipher);
     if (cipher->context_ == nullptr || aes_256_gcm() == nullptr ||
@@ -114,7 +114,8 @@ class GmacSessions::Cipher {
   std::unique_ptr<EVP_CIPHER_CTX, FreeCipherContext> context_{EVP_CIPHER_CTX_new()};
 };
 
-/// Returns part of the session id as hash. Session ids are random, and only those of holders of the secret are cached.
+/// Returns some bytes of the session id as hash. That is safe, because session ids are random and only those from
+/// holders of the secret are cached.
 std::size_t GmacSessions::HashOfIdentity::operator()(const Identity& identity) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, identity.data() + identity.size() - sizeof hash, sizeof hash);
@@ -129,7 +130,8 @@ GmacSessions::~GmacSessions() {
   OPENSSL_cleanse(secret_.data(), secret_.size());
 }
 
-/// Returns the identity from the header; nothing if the datagram is shorter than it states or has no session id.
+/// Returns the header fields that select a session key. Returns nothing if the datagram is shorter than it states or
+/// has no session id.
 std::optional<GmacSessions::Identity> GmacSessions::identity_of(std::span<const std::uint8_t> datagram) {
   constexpr std::size_t least = session_at + sizeof(SessionId);
   if (datagram.size() < least || read_number<std::uint16_t>(datagram.subspan(length_at)) < least) return std::nullopt;

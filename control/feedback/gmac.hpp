@@ -17,10 +17,10 @@ struct Key;
 inline constexpr std::size_t tag_size = 16;
 using Tag = std::array<std::uint8_t, tag_size>;
 
-/// 128 random bits that a sender draws when its session begins and never reuses.
+/// Session id: 128 random bits that a sender draws when its session begins and never reuses.
 using SessionId = std::array<std::uint8_t, 16>;
 
-/// AES-256-GMAC tags (NIST SP 800-38D) of whole datagrams, under one shared secret.
+/// Computes and verifies AES-256-GMAC tags (NIST SP 800-38D) of whole datagrams, with one shared secret.
 ///
 /// Two datagrams with the same key and nonce would reveal the key, so the secret itself never signs. Each session has
 /// its own key, derived by HKDF-SHA-256 (RFC 5869). The inputs are the secret, the session id, and the type, key id,
@@ -41,11 +41,11 @@ class GmacSessions {
   GmacSessions(const GmacSessions&) = delete;
   GmacSessions& operator=(const GmacSessions&) = delete;
 
-  /// Returns the tag of a datagram whose header has a session id; nothing without one. Also returns nothing if the
-  /// sequence number is not greater than the last one signed in any session, or without memory.
+  /// Returns the tag of a datagram that this side sends. Returns nothing if its header has no session id, or if memory
+  /// is exhausted. Also returns nothing if its sequence number is not greater than the last one signed in any session.
   [[nodiscard]] std::optional<Tag> sign(std::span<const std::uint8_t> datagram);
-  /// True if the tag is correct; compares in constant time. A forged datagram costs the derivation of one key, which is
-  /// not cached.
+  /// True if `tag` is the datagram's tag; compares in constant time. A forged datagram costs the derivation of one key,
+  /// which is not cached.
   [[nodiscard]] bool verify(std::span<const std::uint8_t> datagram, std::span<const std::uint8_t, tag_size> tag);
   /// Returns the number of sessions whose keys are cached.
   [[nodiscard]] std::size_t kept() const { return sessions_.size(); }
@@ -60,6 +60,7 @@ class GmacSessions {
   struct Session {
     std::unique_ptr<Cipher> cipher;
     std::uint64_t at = 0;  ///< value of use_count_ at the session's last valid datagram; the smallest is evicted
+                           ///< value is evicted
   };
 
   [[nodiscard]] static std::optional<Identity> identity_of(std::span<const std::uint8_t> datagram);
@@ -69,9 +70,9 @@ class GmacSessions {
   std::vector<std::uint8_t> secret_;
   std::unordered_map<Identity, Session, HashOfIdentity> sessions_;
   std::uint64_t use_count_ = 0;
-  std::optional<Identity> own_;  ///< identity of the last datagram signed
+  std::optional<Identity> own_;  ///< header fields (Identity) of the last datagram that this side signed
   std::unique_ptr<Cipher> own_cipher_;
-  std::uint64_t signed_ = 0;  ///< last sequence number signed
+  std::uint64_t signed_ = 0;  ///< sequence number of the last datagram that this side signed
 };
 
 }  // namespace sluice::control::feedback

@@ -24,51 +24,55 @@ class ReplayWindow {
  private:
   static constexpr std::size_t words = size / 64;
   std::uint64_t newest_ = 0;
-  std::array<std::uint64_t, words> seen_{};  ///< received numbers, at bit (sequence mod size)
+  std::array<std::uint64_t, words> seen_{};  ///< bit (sequence number mod size) is set if that number was received
 };
 
-/// Time when a datagram was received.
+/// Time of a datagram's reception on two clocks.
 struct ReceivedAt {
-  Instant now{};                    ///< this side's monotonic clock
-  std::uint64_t wall_clock_ns = 0;  ///< since 1970; a valid epoch is at most slightly ahead of it
+  Instant now{};  ///< time on the receiver's monotonic clock
+
+  /// nanoseconds since 1970 on the receiver's wall clock; a valid epoch is at most slightly ahead of it
+  std::uint64_t wall_clock_ns = 0;
 };
 
-/// Replay state of all senders, each with its newest epoch. Only authenticated datagrams may reach it.
+/// Detects replayed datagrams: keeps the newest epoch of every sender and the sequence numbers received in it. Only
+/// authenticated datagrams may be passed to it.
 ///
 /// No datagram is accepted twice, so a recording is useless to an attacker. A holder of the key may claim any epoch and
 /// any number of senders, but cannot exclude a legitimate sender:
 ///
-/// First, a sender's newest epoch replaces the one before, whose datagrams are refused from then on. An epoch of 2^64 −
-/// 1 would thus be the last. Epochs are the clock at start, or the last one plus one, so a legitimate epoch is not far
-/// ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It replaces no other epoch and is
-/// accepted only while the sender is silent in any other. If the local clock is wrong and all epochs are ahead, they
-/// are compared with each other as usual. An epoch that is no longer ahead keeps its received numbers.
+/// First rule: a sender's newest epoch replaces the epoch before it, whose datagrams are refused from then on. An epoch
+/// of 2^64 − 1 would thus be the last. Epochs are the clock at start, or the last epoch plus one, so a legitimate epoch
+/// is not far ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It replaces no other
+/// epoch and is accepted only while the sender is silent in any other. If the local clock is wrong and all epochs are
+/// ahead, they are compared with each other as usual. An epoch that is no longer ahead keeps its received numbers.
 ///
-/// Second, if there are more senders than `max_senders`, the one that was silent longest is discarded if that was
-/// longer than `forgettable`. From then on an unknown sender must have a greater epoch than any that was discarded.
-/// Recordings of the discarded senders do not have one.
+/// Second rule: if there are more senders than `max_senders`, the sender with the longest silence is discarded,
+/// provided that it has been silent for `forgettable`. From then on an unknown sender must have a greater epoch than
+/// any discarded sender had. Recorded datagrams of the discarded senders do not have one.
 class ReplayGuard {
  public:
   /// Largest lead of an epoch over the local clock that counts as normal. Clocks of machines differ, and local time may
   /// be taken for universal time.
   static constexpr Duration lead = std::chrono::hours(24);
-  /// A sender received within this time is active.
+  /// A sender is active if a datagram was received from it within this time.
   static constexpr Duration speaking = std::chrono::seconds(2);
-  /// A sender silent for this time may be discarded.
+  /// Minimum time without a datagram after which a sender may be discarded.
   static constexpr Duration forgettable = std::chrono::minutes(1);
 
   explicit ReplayGuard(std::size_t max_senders) : max_senders_(max_senders) {}
 
   /// Returns Failure::none if this datagram is new, else stale_epoch, epoch_ahead, replayed, too_many_senders or
-  /// malformed_header (epoch or sequence zero). A new sender may cost a walk over all known ones.
+  /// malformed_header (epoch or sequence zero). A datagram of a new sender may cost a walk over all known senders.
   [[nodiscard]] Failure take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at);
-  /// Returns the epoch that made a sender's epoch stale: a newer one of the sender, or the greatest one of the
-  /// discarded senders.
+  /// Returns the epoch because of which `epoch` of this sender is stale: a newer one of the sender, or the greatest one
+  /// of the discarded senders.
   [[nodiscard]] std::uint64_t newer_epoch(std::uint64_t sender, std::uint64_t epoch) const;
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 
  private:
-  /// Newest epoch of a sender, either among those ahead of the local clock or among the others.
+  /// Newest epoch of a sender, with the sequence numbers received in it. A sender has two: the newest epoch ahead of
+  /// the local clock, and the newest of all others.
   struct Newest {
     std::uint64_t epoch = 0;
     ReplayWindow window;
@@ -83,12 +87,14 @@ class ReplayGuard {
   using Senders = std::unordered_map<std::uint64_t, Sender>;
 
   [[nodiscard]] Failure take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const;
-  /// Discards the sender that was silent longest; returns false if all were received recently.
+  /// Discards the sender with the longest silence. Returns false if all senders were received within `forgettable`.
   bool make_room(Instant now);
 
   std::size_t max_senders_;
   Senders senders_;
-  std::uint64_t forgotten_usual_ = 0;  ///< greatest normal epoch of senders that were discarded
+
+  /// greatest epoch of the discarded senders, without epochs ahead of the local clock
+  std::uint64_t forgotten_usual_ = 0;
   std::uint64_t forgotten_ahead_ = 0;
 };
 

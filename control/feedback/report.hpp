@@ -15,35 +15,37 @@ namespace sluice::control::feedback {
 
 enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
 
-/// State of CLAMP's price agent (TMC 2008 section 3).
+/// State of CLAMP's access-router agent, which prices the queue (TMC 2008 section 3).
 struct ClampPrice {
-  Bytes mean_queue;  ///< q̄, the mean queue
-  Duration price{};  ///< p, the price; in seconds in the paper
+  Bytes mean_queue;  ///< q̄: mean queue length in bytes
+  Duration price{};  ///< p: price of the queue as a time; in seconds in the paper
 };
 
 /// Radio queue of one UE as the Node-B reports it. All counters are cumulative since the sender's epoch began.
 struct BearerReport {
   IpAddress ue;
   RadioState state = RadioState::normal;
-  Bytes queue;  ///< bytes waiting now; whole frames if the cell queues frames
+  Bytes queue;  ///< bytes waiting in the queue now; whole frames if the cell queues frames
   std::uint32_t queue_frames = 0;
   Bytes buffer;                   ///< capacity of the queue in bytes; 0 = unlimited
-  std::uint64_t arrived = 0;      ///< IP bytes that reached the queue, including dropped ones
+  std::uint64_t arrived = 0;      ///< IP bytes that arrived for the queue, dropped ones included
   std::uint64_t transmitted = 0;  ///< bytes that left the queue over the air
-  std::uint64_t delivered = 0;    ///< bytes that reached the UE
+  std::uint64_t delivered = 0;    ///< bytes that the UE has received
   std::uint64_t dropped = 0;
-  Rate service_rate;       ///< rate over the last period
-  Rate mean_service_rate;  ///< running mean of the sender
+  Rate service_rate;       ///< service rate over the last report period
+  Rate mean_service_rate;  ///< running mean of the service rate, computed by the sender
   std::uint32_t active_flows = 0;
   std::uint32_t active_users = 0;
   std::optional<ClampPrice> clamp;
-  std::optional<Bytes> gwa_window;  ///< window of GWA, φ in the paper
-  std::optional<Bytes> allowance;   ///< bytes granted for the next period, if the Node-B runs the law
+  std::optional<Bytes> gwa_window;  ///< φ in the paper: window that GWA offers to each flow, if the Node-B computes it
+
+  /// bytes that the proxy may send in the next period, if the controller runs at the Node-B
+  std::optional<Bytes> allowance;
 };
 
-/// True if two reports of a UE are equal in everything that belongs to the UE, so the second may be left out.
-/// active_users belongs to the cell and is not compared. The allowance is not compared while the queue is empty. The
-/// earlier allowance then remains valid until it is spent, which `arrived` shows.
+/// True if two reports of a UE agree in everything that belongs to the UE, so the second may be left out. active_users
+/// belongs to the cell and is not compared. The allowance is not compared while the queue is empty. The earlier
+/// allowance then remains valid until it is spent, which `arrived` shows.
 [[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
   const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };
   const auto counters = [](const BearerReport& r) {
@@ -72,7 +74,7 @@ inline void bound(BearerReport& report) {
   if (report.allowance) report.allowance = std::min(*report.allowance, max_plausible);
 }
 
-/// Largest values of a UE's radio link and queue, used to check reports.
+/// Largest values that a UE's radio link and queue can have, used to check reports.
 struct CellRange {
   Rate rate = Rate::bits_per_second(20e9);  ///< peak rate of a 5G cell (3GPP TR 38.913 section 7.1)
   Bytes queue{std::int64_t{1} << 30};
@@ -85,8 +87,8 @@ struct CellRange {
   return Bytes(static_cast<std::int64_t>(std::min<std::uint64_t>(waits, INT64_MAX)));
 }
 
-/// True if the values that a controller uses are possible in such a cell. The buffer and the GWA window may have any
-/// value, because an unlimited queue has a large one.
+/// True if the values of a report that a controller uses are possible in such a cell. The buffer and the GWA window may
+/// have any value, because an unlimited queue has a large one.
 [[nodiscard]] inline bool plausible(const BearerReport& report, const CellRange& cell) {
   const auto fits = [&cell](Bytes amount) { return amount <= cell.queue; };
   return report.service_rate <= cell.rate && report.mean_service_rate <= cell.rate && fits(report.queue) &&
@@ -94,16 +96,16 @@ struct CellRange {
          (!report.clamp || fits(report.clamp->mean_queue));
 }
 
-/// State of one bearer at the proxy, sent to the Node-B.
+/// State of one UE's bearer at the proxy, as the proxy sends it to the Node-B.
 struct BearerStatus {
   IpAddress ue;
   std::uint64_t injected = 0;          ///< IP bytes sent towards the radio, cumulative in the proxy's epoch
   std::uint64_t applied_sequence = 0;  ///< sequence number of the newest report whose allowance was applied; 0 = none
   Bytes backlog;                       ///< bytes that the proxy holds for this bearer and has not sent
-  Bytes allowance_left;                ///< unused part of that allowance when the status is sent
+  Bytes allowance_left;                ///< bytes of the applied allowance that were unused when the status was sent
   std::uint32_t active_flows = 0;
-  /// Sender id of the Node-B whose reports are answered, to whose sequence numbers applied_sequence belongs. Absent if
-  /// the proxy has received no report, or does not state it.
+  /// Sender id of the Node-B whose sequence numbers applied_sequence refers to. Absent if the proxy has received no
+  /// report, or does not state it.
   std::optional<std::uint64_t> reporter = std::nullopt;
 };
 

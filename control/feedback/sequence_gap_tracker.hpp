@@ -8,26 +8,26 @@
 namespace sluice::control::feedback {
 
 /// Tracks at the receiver from which sequence number on no datagram of a sender is missing. A UE that a REPORT leaves
-/// out is unchanged since its last report, provided that all datagrams since that one were received. Takes accepted
+/// out is unchanged since its last report, provided that all datagrams since that report were received. Takes accepted
 /// datagrams only, each once. Thread: one.
 class SequenceGapTracker {
  public:
-  /// Records a datagram, possibly a late one.
+  /// Records an accepted datagram, which may have been reordered.
   void take(std::uint64_t epoch, std::uint64_t sequence);
-  /// Records that part of the newest datagram was lost on this side.
+  /// Records that this side lost part of the newest datagram, so that the sequence is complete only after it.
   void lose() { whole_from_ = newest_ + 1; }
-  /// Returns the number from which on all datagrams up to the newest were received; one more than the newest if there
-  /// is none.
+  /// Returns the smallest sequence number from which on all datagrams up to the newest were received. Returns the
+  /// newest number plus one if there is none.
   [[nodiscard]] std::uint64_t since() const;
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 
  private:
-  /// Largest number of missing datagrams that may still arrive late.
+  /// Largest number of missing datagrams that may still be received out of order.
   static constexpr std::size_t max_missing = 32;
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
-  std::uint64_t whole_from_ = 0;  ///< datagrams before this number are unknown, or too many are missing
+  std::uint64_t whole_from_ = 0;  ///< datagrams before this sequence number count as missing for ever
   std::array<std::uint64_t, max_missing> missing_{};  ///< missing numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t smallest_datagram = 256;  // one whole record with header and tag
 
-/// Returns the key that signs; null if it is not configured.
+/// Returns the key that signs this side's datagrams; null if it is not configured.
 const Key* send_key_of(const SessionConfig& config) {
   const auto found =
       std::find_if(config.keys.begin(), config.keys.end(), [&](const Key& key) { return key.id == config.send_key; });
   return found == config.keys.end() ? nullptr : &*found;
 }
 
-/// Returns the configuration; throws std::invalid_argument if it is unusable.
+/// Returns the configuration unchanged; throws std::invalid_argument if it is unusable.
 SessionConfig checked(SessionConfig config) {
   if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
@@ -79,7 +79,7 @@ Header Session::header_of(MessageType type, Duration now, Duration period, bool 
   return {type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
 }
 
-/// Sends records in as many datagrams as needed; returns the sequence number of the last one.
+/// Sends records in as many datagrams as needed; returns the sequence number of the last datagram.
 template <typename Record>
 std::uint64_t Session::send(Header header, std::span<const Record> records, DatagramSink& sink) {
   DatagramWriter writer{std::span(buffer_).first(limit_ - tag_size), extension()};
@@ -101,7 +101,7 @@ std::uint64_t Session::send(Header header, std::span<const Record> records, Data
   return sequence_;
 }
 
-/// Returns the header extension, from which peers derive the key of this session; empty for HMAC.
+/// Returns the header extension: this session's id, from which peers derive its key. Empty if HMAC signs.
 std::span<const std::uint8_t> Session::extension() const {
   if (send_key_of(config_)->algorithm != TagAlgorithm::aes_256_gmac) return {};
   return config_.session_id;
@@ -129,7 +129,7 @@ Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& 
   return failure;
 }
 
-/// Checks size, magic, version, key id and tag; no other field is read before the tag was verified.
+/// Checks size, magic, version, key id and tag of a datagram; no other field is read before the tag was verified.
 Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   if (datagram.size() < header_size + tag_size) return Failure::too_short;
   if (datagram.size() > largest_datagram) return Failure::too_long;
@@ -141,7 +141,7 @@ Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   return authenticator_.verify(key_id, body, datagram.last<tag_size>()) ? Failure::none : Failure::bad_tag;
 }
 
-/// Checks the whole datagram and, if it is valid, passes its records to the handler.
+/// Checks a whole datagram and, if it is valid, passes its records to the handler. Returns the reason if it is refused.
 Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
                        Header& header) {
   if (const Failure failure = authenticate(datagram); failure != Failure::none) return failure;
@@ -167,7 +167,7 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   return Failure::none;
 }
 
-/// Passes the header and the checked records to the handler.
+/// Passes the header and the records that were checked to the handler.
 void Session::hand_over(const Header& header, RecordHandler& handler) const {
   handler.on_message(header);
   for (const BearerReport& report : gathered_.reports) handler.on_report(header, report);

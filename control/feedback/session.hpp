@@ -18,40 +18,43 @@
 namespace sluice::control::feedback {
 
 enum class Role : std::uint8_t {
-  node_b,  ///< sends reports, accepts statuses
-  proxy    ///< sends statuses, accepts reports
+  node_b,  ///< the Node-B's side: sends reports, accepts statuses
+  proxy    ///< the proxy's side: sends statuses, accepts reports
 };
 
 struct SessionConfig {
   Role role = Role::proxy;
-  std::uint64_t sender = 1;    ///< this program's id: stable over restarts, different from every peer's
-  std::uint64_t epoch = 1;     ///< greater than in every earlier run: see next_epoch()
-  std::vector<Key> keys;       ///< all keys that are accepted
-  std::uint32_t send_key = 0;  ///< id of the key that signs
+  std::uint64_t sender = 1;    ///< sender id of this program: stable over restarts, different from every peer's
+  std::uint64_t epoch = 1;     ///< epoch of this run: greater than in every earlier run, see next_epoch()
+  std::vector<Key> keys;       ///< all keys that may authenticate received datagrams
+  std::uint32_t send_key = 0;  ///< id of the key that signs this side's datagrams
+
   /// Random number for this session, from the system's random source. Required if `send_key` is an AES-256-GMAC key,
   /// because two sessions with the same id, sender and epoch would reveal it.
   SessionId session_id{};
   /// Largest UDP payload sent, 256 to largest_datagram bytes; see Session::set_limit().
   std::size_t max_datagram = default_max_datagram;
-  Abilities takes;                 ///< features announced to peers; this side accepts all of them anyway
-  std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more senders
+  Abilities takes;  ///< optional features announced to peers; this side accepts all of them anyway
+
+  /// largest number of peers whose replay state is kept; see ReplayGuard for further ones
+  std::size_t max_senders = 1024;
 };
 
 /// Returns the epoch of a sender that starts now: the wall clock in nanoseconds. If the last run's epoch is known and
 /// the clock has gone back since, returns that epoch plus one.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
-/// Authenticated datagram of an epoch before its sender's newest one. It is a replayed recording, or the sender's clock
-/// went back across a restart. A sender that was discarded after a long silence also counts as stale.
+/// Describes a refused datagram of an epoch before its sender's newest one. It is a replayed recording, or the sender's
+/// clock went back across a restart. A sender that was discarded after a long silence also counts as stale.
 struct StaleSender {
   std::uint64_t sender = 0;
-  std::uint64_t epoch = 0;   ///< epoch of the datagram
+  std::uint64_t epoch = 0;   ///< epoch of the refused datagram
   std::uint64_t newest = 0;  ///< newest epoch of this sender, or of all senders that were discarded
 };
-/// Returns a sentence that describes the event and the remedy.
+/// Returns a sentence that describes the stale epoch and what the operator should do.
 [[nodiscard]] std::string to_string(const StaleSender& stale);
 
-/// Receiver of encoded datagrams: a socket, or a link of the virtual-time network.
+/// Takes encoded datagrams to be sent: a socket, or a link of the virtual-time network.
 class DatagramSink {
  public:
   /// Sends a datagram; the bytes are valid only during the call.
@@ -61,8 +64,8 @@ class DatagramSink {
   ~DatagramSink() = default;
 };
 
-/// One side of the protocol without a transport: encodes, signs, authenticates, rejects replays, decodes. Has no clock
-/// and no socket. Thread: one.
+/// One side of the feedback protocol without a transport: encodes, signs, authenticates, rejects replays, decodes. Has
+/// no clock and no socket. Thread: one.
 class Session {
  public:
   /// Creates a session. Throws std::invalid_argument for an unusable configuration.
@@ -76,33 +79,33 @@ class Session {
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
-  /// Checks a datagram that was received `at`. If all of it is valid, passes its header and then every record to the
-  /// handler. Returns the reason if it was refused.
+  /// Checks a datagram that was received at the time `at`. If all of it is valid, passes its header and then every
+  /// record to the handler. Returns the reason if it was refused.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
-  /// Receives as the other overload does, and copies the header of an accepted datagram to `header`.
+  /// Checks a datagram as the other overload does, and copies the header of an accepted datagram to `header`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
-  /// Sets the largest datagram sent from now on, limited by the configuration. The initial limit is at most
+  /// Sets the maximum length of datagrams sent from now on, limited by the configuration. The initial limit is at most
   /// default_max_datagram, because only some peers accept larger ones.
   void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
   [[nodiscard]] std::size_t limit() const { return limit_; }
-  /// Returns the largest datagram that all current peers accept, limited by the configuration.
+  /// Returns the maximum datagram length that all current peers accept, limited by the configuration.
   [[nodiscard]] std::size_t limit_of_peers(Instant now) const {
     return peers_take(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
   }
-  /// Returns the space for records in a datagram of `octets` bytes.
+  /// Returns the bytes left for records in a datagram of `octets` bytes.
   [[nodiscard]] std::size_t record_room(std::size_t octets) const {
     return octets - header_size - extension().size() - tag_size;
   }
-  /// Returns the features that all senders received in the last two seconds have announced; none if there was no
-  /// sender.
+  /// Returns the optional features announced by all senders that were received in the last two seconds; none if there
+  /// was no sender.
   [[nodiscard]] Abilities peers_take(Instant now) const;
 
-  /// Skips `datagrams` sequence numbers, as if those datagrams were lost. Used if numbers were assigned to reports that
-  /// could not be sent.
+  /// Skips `datagrams` sequence numbers, which to receivers looks like lost datagrams. Used if numbers were assigned to
+  /// reports that could not be sent.
   void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
-  /// Returns the sequence number of the next datagram. Reports carry theirs, so that an allowance can be distinguished
-  /// from the one before.
+  /// Returns the sequence number of the next datagram. Receivers use it to distinguish an allowance from the one before
+  /// it.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
   [[nodiscard]] const FailureCounters& counters() const { return counters_; }
   /// Returns the last datagram that was refused with stale_epoch.
@@ -112,7 +115,7 @@ class Session {
  private:
   [[nodiscard]] std::span<const std::uint8_t> extension() const;
 
-  /// Records of the datagram being checked, all of the kind that belongs to its message type.
+  /// Records of the datagram that is being checked, all of the kind that its message type may contain.
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;
     std::vector<BearerStatus> statuses;
@@ -124,7 +127,7 @@ class Session {
     void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
   };
 
-  /// Last times when messages with and without a feature flag were received.
+  /// Last times when a message that announces one optional feature, and one that does not, was received.
   struct Claimed {
     std::optional<Instant> by;
     std::optional<Instant> not_by;

@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::udp;
 
-/// Pause after an error of waiting for the socket, so that a persistent error causes no busy loop.
+/// Pause after a failed wait for the socket, so that a persistent error causes no busy loop.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
 /// Returns the peer's endpoint in the form that a socket of this address family can send to.
@@ -74,7 +74,7 @@ void UdpEndpoint::stop() {
   pause_.cancel();
 }
 
-/// Waits until the socket is readable, then receives.
+/// Waits asynchronously until the socket is readable, then receives.
 void UdpEndpoint::wait() {
   socket_.async_wait(udp::socket::wait_read,
                      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
@@ -89,7 +89,7 @@ void UdpEndpoint::wait() {
                      });
 }
 
-/// Pauses after an error before it waits again.
+/// Pauses after an error, then waits for the socket again.
 void UdpEndpoint::rest() {
   pause_.expires_after(pause_after_error);
   pause_.async_wait([this, alive = std::weak_ptr(alive_)](const boost::system::error_code&) {
@@ -97,8 +97,8 @@ void UdpEndpoint::rest() {
   });
 }
 
-/// Receives datagrams up to the limit per wake-up. If more are queued, the next wait returns at once, after other
-/// handlers.
+/// Receives datagrams up to the limit per wake-up. If more are queued, the next wait ends at once, after other handlers
+/// have run.
 void UdpEndpoint::drain() {
   for (std::size_t i = 0; i < config_.datagrams_per_wakeup && running_; ++i) {
     if (!receive_one()) return;
@@ -127,13 +127,14 @@ bool UdpEndpoint::receive_one() {
   return true;
 }
 
-/// True if the address is a destination, configured or learned.
+/// True if messages are sent to this address, because it is a configured or learned destination.
 bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
   return learned_.contains(place) ||
          std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
 }
 
-/// Records the address of a sender. A sender received from an address that is no destination keeps its earlier address.
+/// Records the address from which a sender was received, if the address is a destination. Otherwise the sender keeps
+/// its earlier address.
 void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) {
   if (!is_sent_to(from)) return;
   if (places_.size() >= max_places && !places_.contains(sender)) {
@@ -143,7 +144,8 @@ void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) 
   places_[sender] = from;
 }
 
-/// Learns the address of an authenticated sender if its key permits that, or refreshes it.
+/// Adds the address of an authenticated sender to the learned destinations if its key permits that. Refreshes one
+/// already learned.
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
   if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
     return;
@@ -161,7 +163,7 @@ void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant no
   }
 }
 
-/// True if senders with this key may be answered at this address.
+/// True if a sender that uses this key may be answered at the address `from`.
 bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const {
   const IpAddress address = address_of(from);
   return std::any_of(config_.learn.begin(), config_.learn.end(), [&](const LearnFrom& learn) {
@@ -170,7 +172,7 @@ bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const 
   });
 }
 
-/// Removes learned destinations without a recent datagram.
+/// Removes learned destinations from which no datagram was received recently.
 void UdpEndpoint::forget_silent(Instant now) {
   std::erase_if(learned_, [now](const auto& place) { return now - place.second >= learned_for; });
 }

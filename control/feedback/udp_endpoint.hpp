@@ -18,18 +18,20 @@
 
 namespace sluice::control::feedback {
 
-/// Addresses from which senders that use a key may be answered.
+/// States for one key at which addresses its senders may be answered.
 struct LearnFrom {
-  std::uint32_t key = 0;            ///< key id
-  std::vector<IpPrefix> addresses;  ///< permitted addresses; empty permits none
+  std::uint32_t key = 0;            ///< id of the key that the sender uses
+  std::vector<IpPrefix> addresses;  ///< addresses that may be answered; empty permits none
 };
 
 struct UdpEndpointConfig {
   boost::asio::ip::udp::endpoint local;               ///< address and port to bind; port 0 = any
-  std::vector<boost::asio::ip::udp::endpoint> peers;  ///< destinations that are always used
-  std::vector<LearnFrom> learn;                       ///< permits destinations learned from authenticated senders
-  std::size_t most_learned = 64;                      ///< largest number of learned destinations
-  std::size_t datagrams_per_wakeup = 64;  ///< datagrams per wake-up before other handlers of the context run, ≥ 1
+  std::vector<boost::asio::ip::udp::endpoint> peers;  ///< configured destinations, to which every message is sent
+  std::vector<LearnFrom> learn;   ///< keys and addresses from which further destinations are learned
+  std::size_t most_learned = 64;  ///< largest number of learned destinations
+
+  /// datagrams received per wake-up before other handlers of the io_context run, ≥ 1
+  std::size_t datagrams_per_wakeup = 64;
   /// Returns the time of each datagram received.
   std::function<ReceivedAt()> clock;
 };
@@ -39,21 +41,23 @@ struct UdpCounters {
   std::uint64_t datagrams_received = 0;
   std::uint64_t datagrams_sent = 0;
   std::uint64_t receive_errors = 0;
-  std::uint64_t send_errors = 0;       ///< for example the peer is down, or the socket's buffer is full
-  std::uint64_t not_answered = 0;      ///< accepted datagrams from where their key gets no answer
-  std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams from destinations beyond most_learned
-  int last_error = 0;                  ///< errno of the newest error
+
+  /// failed send calls, for example because the peer is down or the socket's buffer is full
+  std::uint64_t send_errors = 0;
+  std::uint64_t not_answered = 0;  ///< accepted datagrams from an address that their key's LearnFrom does not permit
+  std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams whose address was not learned, because most_learned are
+  int last_error = 0;                  ///< errno of the newest failed call
 };
 
 /// One side of the protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the given
 /// io_context; every method is called there.
 ///
-/// A learned destination is used while datagrams arrive from it, and `learned_for` longer. Each message goes to it
-/// once, however many senders use that address. What a holder of the key can cause to be sent, and where, is thus
-/// bounded.
+/// A learned destination is used while datagrams arrive from it, and for `learned_for` after the last one. Each message
+/// goes to it once, however many senders use that address. This bounds what a holder of a key can cause to be sent, and
+/// where.
 class UdpEndpoint final : private DatagramSink {
  public:
-  /// Largest number of senders whose address is known; messages for others go to all destinations.
+  /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.
   static constexpr std::size_t max_places = 1024;
   /// Time for which a learned destination is used after its last datagram.
   static constexpr Duration learned_for = ReplayGuard::speaking;
@@ -72,16 +76,17 @@ class UdpEndpoint final : private DatagramSink {
   /// Returns the sequence number of the last datagram.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
-  /// Sends reports only to the destination where this sender was last received; to all destinations if there is none.
+  /// Sends reports only to the destination from which this sender was last received; to all destinations if none is
+  /// recorded.
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
                                 Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);
 
-  /// Returns the bound address, with the port that was chosen.
+  /// Returns the address and port to which the socket is bound.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const;
-  /// Returns all current destinations, including those that became silent since the last message.
+  /// Returns all current destinations, including those that became silent after the last message.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
-  /// Returns the number of destinations.
+  /// Returns the number of current destinations, configured and learned.
   [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
   /// True if there may ever be more than one destination.
   [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
@@ -105,13 +110,23 @@ class UdpEndpoint final : private DatagramSink {
   RecordHandler& handler_;
   boost::asio::ip::udp::socket socket_;
   boost::asio::steady_timer pause_;
-  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< time of the last datagram from each
-  std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< addresses of senders
-  std::optional<boost::asio::ip::udp::endpoint> only_;              ///< only destination of the current message, if set
-  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one byte more detects oversized datagrams
+
+  /// learned destinations, with the time of the last datagram from each
+  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;
+
+  /// address from which each sender was last received, by sender id
+  std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;
+
+  /// destination of the message being sent, if it goes to one only
+  std::optional<boost::asio::ip::udp::endpoint> only_;
+
+  /// receive buffer; its last byte is used only by datagrams that are too long
+  std::array<std::uint8_t, largest_datagram + 1> buffer_{};
   UdpCounters counters_;
   bool running_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< its expiry makes queued handlers ineffective
+
+  /// queued handlers hold a weak reference and do nothing once this has expired
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace sluice::control::feedback

@@ -1,6 +1,6 @@
 // Claims of UEs by several proxies (PROTOCOL.md, "Several proxies"). The Node-B calls take() for every status it
-// receives, and route() before it sends reports. At most one proxy holds a UE, and a claim without a status for
-// `lease_time` expires.
+// receives, and route() before it sends reports. At most one proxy holds a UE, and a claim expires if its holder sends
+// no status of the UE for `lease_time`.
 
 #include "control/feedback/ue_ownership.hpp"
 
@@ -10,7 +10,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// Shortest time between two walks that remove UEs without recent statuses.
+/// Shortest time between two scans that remove UEs without recent statuses.
 constexpr Duration between_walks = std::chrono::seconds(1);
 
 }  // namespace
@@ -49,7 +49,7 @@ bool UeOwnership::record(Ue& ue, const Word& reported) {
   return reported.injected > 0 && reported.injected != before;
 }
 
-/// Removes the holder of the UE if its claim has expired.
+/// Clears the holder of the UE if its claim has expired.
 void UeOwnership::expire_holder(Ue& ue, Instant now) {
   if (!ue.holder || now - ue.last_rx < lease_time) return;
   ue.holder.reset();
@@ -63,14 +63,14 @@ std::optional<std::uint64_t> UeOwnership::holder(const IpAddress& ue, Instant no
   return known->second.holder;
 }
 
-/// Returns the entry of a UE, a new one if needed; null if there is no space.
+/// Returns the entry of a UE, and creates it if needed; returns null if there is no space.
 UeOwnership::Ue* UeOwnership::find_or_make(const IpAddress& ue, Instant now) {
   if (const auto known = ues_.find(ue); known != ues_.end()) return &known->second;
   if (ues_.size() >= max_ues_) forget_silent(now);
   return ues_.size() < max_ues_ ? &ues_[ue] : nullptr;
 }
 
-/// Removes UEs without a recent status, at most once per second.
+/// Removes UEs of which no proxy sent a status recently. Scans at most once per second.
 void UeOwnership::forget_silent(Instant now) {
   if (now - walked_ < between_walks) return;
   walked_ = now;
@@ -83,7 +83,7 @@ void UeOwnership::forget_silent(Instant now) {
   }
 }
 
-/// Returns the group of reports for this holder; adds one if there is none.
+/// Returns the group of reports for the proxy with sender id `holder`; adds one if there is none.
 RoutedReports& UeOwnership::way_to(std::uint64_t holder) {
   const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
   const auto known =

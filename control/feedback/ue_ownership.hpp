@@ -15,71 +15,76 @@
 
 namespace sluice::control::feedback {
 
-/// Reports with the same destination.
+/// Reports that go to one proxy, or to all.
 struct RoutedReports {
-  std::optional<std::uint64_t> to;  ///< sender id of the proxy that holds these UEs; none: for all proxies
+  /// sender id of the proxy that holds these UEs; none if the reports go to all proxies
+  std::optional<std::uint64_t> to;
   std::vector<BearerReport> reports;
 };
 
-/// Counters of events of UE claims.
+/// Number of times that proxies gained or lost the claim to a UE.
 struct ClaimCounters {
-  std::uint64_t begun = 0;    ///< UEs without a holder that a proxy claimed
-  std::uint64_t moved = 0;    ///< claims taken from a proxy that still held them, because the UE's path changed
-  std::uint64_t lapsed = 0;   ///< claims that expired because the holder sent no status of the UE
-  std::uint64_t refused = 0;  ///< statuses of UEs for which there was no space
+  std::uint64_t begun = 0;  ///< UEs that had no holder when a proxy claimed them
+
+  /// UEs claimed by one proxy while another one still held them, because the UE's path changed
+  std::uint64_t moved = 0;
+  std::uint64_t lapsed = 0;   ///< claims that expired because the holder sent no status of the UE for lease_time
+  std::uint64_t refused = 0;  ///< statuses ignored because their UE had no entry and there was no space for one
 };
 
-/// Tracks at the Node-B which of several proxies holds a UE, from their statuses (PROTOCOL.md, "Several proxies"). A
-/// proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. It takes a UE from another
-/// proxy when it has sent to the UE since its last status, because routers then send the packets there. Any status of
-/// the holder keeps the claim. Reads no clock; instants must not decrease. Thread: one.
+/// Tracks at the Node-B which of several proxies holds each UE, from the proxies' statuses (PROTOCOL.md, "Several
+/// proxies"). A proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. It takes a UE from
+/// another proxy when it has sent to the UE since its last status, because routers then send the packets there. Any
+/// status of the holder keeps the claim. Reads no clock; times passed in must not decrease. Thread: one.
 ///
 /// Statuses are trusted, because they have been authenticated. A holder of the key can claim UEs, just as it could send
 /// reports. Memory is bounded by `max_ues`, and a full table costs at most one walk per second.
 class UeOwnership {
  public:
-  /// Time after which a claim expires without a status of its holder.
+  /// Time after which a claim to a UE expires unless its holder sends a status of that UE.
   static constexpr Duration lease_time = std::chrono::seconds(2);
-  /// Default of the largest number of UEs that are tracked.
+  /// Default of the largest number of UEs that are tracked at once.
   static constexpr std::size_t default_most_ues = 65'536;
 
   explicit UeOwnership(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
 
-  /// Processes an authenticated status and the sender id of its datagram. Returns true if this sender holds the UE now.
+  /// Processes an authenticated status of a UE; `sender` is the sender id of its datagram. Returns true if this sender
+  /// holds the UE now.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
-  /// Returns the sender id of the proxy that holds the UE now.
+  /// Returns the sender id of the proxy that holds the UE now; nothing if none does.
   [[nodiscard]] std::optional<std::uint64_t> holder(const IpAddress& ue, Instant now);
-  /// Returns the reports grouped by destination: first those for all proxies, possibly none, then those of each holder.
-  /// Valid until the next call.
+  /// Returns the reports grouped by destination: first the reports for all proxies, possibly none, then those of each
+  /// holder. Valid until the next call.
   [[nodiscard]] std::span<const RoutedReports> route(std::span<const BearerReport> reports, Instant now);
 
   [[nodiscard]] const ClaimCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t ues() const { return ues_.size(); }
 
  private:
-  /// Last status that a proxy sent about a UE.
+  /// Values of the last status that a proxy sent about a UE.
   struct Word {
-    std::optional<std::uint64_t> sender;  ///< sender id; none before the first status
+    std::optional<std::uint64_t> sender;  ///< sender id of the proxy; none if this entry is unused
     std::uint64_t epoch = 0;
     std::uint64_t injected = 0;
     Instant last_rx{};
   };
   struct Ue {
-    std::array<Word, 4> words;            ///< last statuses of several proxies; the oldest one is replaced
+    std::array<Word, 4> words;  ///< last status from each of up to four proxies; the oldest status is replaced
     std::optional<std::uint64_t> holder;  ///< sender id of the proxy that holds the UE
     Instant last_rx{};                    ///< time of the holder's last status of the UE
   };
 
   Ue* find_or_make(const IpAddress& ue, Instant now);
   void forget_silent(Instant now);
-  /// Records a status; returns true if the proxy has sent to the UE since its last status of it.
+  /// Records a status of a UE. Returns true if its proxy has sent to the UE since that proxy's previous status of the
+  /// UE.
   [[nodiscard]] static bool record(Ue& ue, const Word& reported);
   void expire_holder(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
 
   std::size_t max_ues_;
   std::map<IpAddress, Ue> ues_;
-  Instant walked_{};  ///< time of the last walk that searched for space
+  Instant walked_{};  ///< time of the last scan for UEs that could be removed
   std::vector<RoutedReports> ways_;
   std::size_t ways_used_ = 0;
   ClaimCounters counters_;

@@ -10,7 +10,7 @@
 
 namespace sluice::control::feedback {
 
-/// Converts between the wire's byte order and the processor's.
+/// Converts a number between network byte order (big-endian) and the processor's byte order.
 template <std::unsigned_integral Number>
 [[nodiscard]] constexpr Number big_endian(Number number) {
   if constexpr (std::endian::native == std::endian::big || sizeof(Number) == 1) {

@@ -6,13 +6,12 @@
 
 namespace sluice::control {
 
-/// Largest part of an unused allowance that is kept when the next one arrives; the rest is forfeited.
+/// Size of the longest packet. Up to this many unused bytes of an allowance are kept when the next allowance arrives.
 inline constexpr Bytes longest_packet{1500};
 
-/// Bytes that a bearer may inject until the next report. A grant replaces the unused rest of the previous one, because
-/// allowances do not accumulate.
-/// A rest of up to one packet is kept, because allowances are fractions of packets and one below a packet would be lost
-/// for ever.
+/// Bytes that a bearer may inject until the next report. A new grant replaces the unused bytes of the previous one,
+/// because allowances do not accumulate. Unused bytes of up to one packet are kept. Otherwise allowances below a packet
+/// would be lost for ever.
 class Allowance {
  public:
   /// Makes an empty allowance; `packet` is the largest packet that is sent.

@@ -5,8 +5,8 @@
 
 namespace sluice::control {
 
-/// An amount or a rate in whole IP packets, as the Node-B reports it. Windows count payload; only a Framing converts
-/// one into the other.
+/// Amount or rate that counts whole IP packets, as the Node-B reports it. Windows count payload; only a Framing
+/// converts between the two.
 template <typename Amount>
 class OnWire {
  public:
@@ -20,11 +20,11 @@ class OnWire {
   Amount amount_{};
 };
 
-/// Share of payload in the packets of a stream: a mean over about the last 100 kB, 1 before any were sent. Reads no
-/// clock; thread: its owner's.
+/// Measures which share of a stream's IP bytes is payload: a mean over about the last 100 kB, 1 before any were sent.
+/// Reads no clock; thread: its owner's.
 class Framing {
  public:
-  /// Records a sent packet of which `payload` > 0 bytes are payload.
+  /// Records a packet that was sent, with `payload` > 0 bytes of payload.
   void sent(Bytes payload, OnWire<Bytes> packet) {
     payload_ += payload;
     packets_ += packet.amount();
@@ -32,7 +32,7 @@ class Framing {
     payload_ = payload_ / 2;
     packets_ = packets_ / 2;
   }
-  /// Returns the share of payload, 0 < share ≤ 1.
+  /// Returns the mean share of payload in the packets sent, 0 < share ≤ 1.
   [[nodiscard]] double share() const {
     return packets_ > Bytes{} ? static_cast<double>(payload_.count()) / static_cast<double>(packets_.count()) : 1;
   }

@@ -10,11 +10,11 @@
 namespace sluice::control {
 namespace {
 
-/// Time constant in seconds by which the origin drifts: slow against jitter, fast against the bias that 1 % of loss
-/// causes.
+/// Time constant in seconds of the drift of InFlight's counter offset: slow against jitter, fast against the bias that
+/// 1 % of loss causes.
 constexpr double drift_s = 0.1;
 
-/// Returns the lifetime if none is given.
+/// Returns the default lifetime of bytes in flight: two round trips and 20 ms.
 Duration usual_lifetime(Duration round_trip) {
   return 2 * round_trip + std::chrono::milliseconds(20);
 }
@@ -26,7 +26,7 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// Returns the lifetime plus two slices, because bytes count up to the end of their slice and slices count as a whole.
+/// Returns the lifetime plus two slices of the history, because bytes count until their slice has ended.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);
@@ -53,10 +53,9 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the age of the youngest slice whose number is not above `number`, or that of the oldest one. Ages count back
-/// in time.
-/// Usually nothing was sent since, or something in each slice: both are found without a binary search, which touches a
-/// cache line per step.
+/// Returns how many slices before the newest one the youngest slice with a number ≤ `number` is; the oldest one if
+/// there is none. Usually nothing was sent since then, or something in each slice. Both cases avoid the binary search,
+/// which touches a cache line per step.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;
@@ -75,7 +74,8 @@ std::size_t InFlight::age_at(Duration::rep number) const {
   return age;
 }
 
-/// Returns the bytes injected after `when`, which lies within the lifetime. Within a slice they count as evenly spread.
+/// Returns the bytes injected after `when`, which lies within the lifetime. Bytes of one slice of the history count as
+/// evenly spread over it.
 std::uint64_t InFlight::since(Instant when) const {
   if (when < Instant{}) return total_;  // before the start of the time line
   const Duration::rep number = when.time_since_epoch() / slice_;

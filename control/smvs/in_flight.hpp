@@ -9,25 +9,27 @@
 
 namespace sluice::control {
 
-/// At the proxy: bytes injected towards one UE that have not arrived at the Node-B, SmvsObservation::in_flight.
-/// Everything sent towards the UE counts: retransmissions and forwarded packets too. Reads no clock.
+/// Estimates at the proxy the bytes injected towards one UE that have not arrived at the Node-B
+/// (SmvsObservation::in_flight). Everything sent towards the UE counts: retransmissions and forwarded packets too.
+/// Reads no clock.
 ///
-/// The difference of the two counters is right from one report to the next. It is wrong for ever after the first packet
-/// that is lost or added on the way, and the counters' origins differ.
-/// The bytes injected within the last round trip are right on average, but ignore jitter.
-/// The estimate is therefore the difference, with an origin that drifts to where both agree, within a fraction of a
-/// second. It never exceeds the bytes injected within `lifetime`.
+/// The proxy counts the bytes injected, the Node-B those that arrived. The difference of both counters follows jitter
+/// correctly. It has a constant error after packets were lost or added on the way, and because the counters start at
+/// different values. The bytes injected within the last round trip are right on average, but ignore jitter. The
+/// estimate is therefore the difference plus an offset, which drifts within a fraction of a second to where both agree.
+/// It never exceeds the bytes injected within `lifetime`.
 class InFlight {
  public:
   /// Makes the estimator for a `round_trip` proxy → Node-B → proxy, 2·τp. Bytes that have not arrived after `lifetime`
   /// are lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the time after which the instant of an injection does not matter any more, with the default lifetime.
+  /// Returns the age, with the default lifetime, from which on the time of an injection does not change the estimate.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// Sets the bytes injected before the horizon. Requires a new object.
+  /// Sets the number of bytes injected before the horizon. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if only the total matters at `now`, so that begin_at(total()) on a new object would be equivalent.
+  /// True if all bytes were injected before the horizon at `now`. A new object with begin_at(total()) is then
+  /// equivalent.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.
@@ -35,7 +37,7 @@ class InFlight {
   /// Processes a report received at `now` with the Node-B's cumulative counter `arrived`. Returns the bytes in flight.
   /// A counter that decreases (the Node-B has restarted) restarts the measurement.
   Bytes on_report(Instant now, std::uint64_t arrived);
-  /// Restarts the measurement with the next report, whose counter is another Node-B's after a handover.
+  /// Restarts the measurement with the next report, because after a handover its counter is another Node-B's.
   void restart() { synchronised_ = false; }
   /// Prefetches the members that on_report() reads.
   void prefetch() const {
@@ -50,7 +52,7 @@ class InFlight {
   static constexpr std::size_t slices = 64;
   struct Slice {
     Duration::rep number = 0;
-    std::uint64_t total = 0;  ///< cumulative at the end of the slice
+    std::uint64_t total = 0;  ///< cumulative bytes injected up to the end of the slice
   };
   [[nodiscard]] std::size_t age_at(Duration::rep number) const;
   static constexpr Duration slice_of(Duration lifetime) {
@@ -65,7 +67,7 @@ class InFlight {
   std::array<Slice, slices> ring_{};
   std::size_t newest_ = 0;
   std::uint64_t total_ = 0;
-  double offset_ = 0;  ///< offset of the balance injected = arrived + origin_ + offset_ + in flight
+  double offset_ = 0;  ///< drifting offset in bytes: injected = arrived + origin_ + offset_ + in flight
   std::uint64_t origin_ = 0;
   std::uint64_t arrived_ = 0;
   Instant reported_{};

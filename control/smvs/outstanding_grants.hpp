@@ -10,15 +10,15 @@
 
 namespace sluice::control {
 
-/// At the Node-B: bytes on the way to one UE's queue, SmvsObservation::in_flight if the Node-B runs the controller.
-/// These are allowances not yet confirmed by the proxy, plus the rest of the one that it has. That rest counts up to
-/// the part of a packet that the proxy keeps. More was left because it had nothing to send, and the next allowance
-/// replaces it. Data sent before a status arrives with it on the same path, so losses do not accumulate. Without
-/// statuses only its own grants count. Reads no clock.
+/// Estimates at the Node-B the bytes on the way to one UE's queue, for a controller that runs there
+/// (SmvsObservation::in_flight). These are allowances not yet confirmed by the proxy, plus the unused rest of the
+/// allowance that the proxy has applied. The rest counts up to one packet, because the proxy keeps no more when the
+/// next allowance replaces it. Data sent before a status arrives with it on the same path, so losses do not accumulate.
+/// Without statuses only the grants of the last round trip count. Reads no clock.
 ///
-/// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. That
-/// cannot be known, and several at once may be spent in a burst.
-/// tests/bench/figures/laws.md states the cost of counting less.
+/// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. The
+/// Node-B cannot know that, and several at once may be spent in a burst. tests/bench/figures/laws.md states the cost of
+/// counting less.
 class OutstandingGrants {
  public:
   explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
@@ -27,12 +27,13 @@ class OutstandingGrants {
   /// for any of several datagrams.
   /// At most 64 grants are kept. `now` never decreases.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
-  /// Records an authenticated status of this bearer. `arrived` is the queue's cumulative counter now. Statuses out of
-  /// order are ignored.
+  /// Records an authenticated status of this bearer. `arrived` is the current value of the queue's cumulative counter.
+  /// Reordered statuses are ignored.
   void on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived);
-  /// Returns the bytes on the way to the queue now.
+  /// Returns the bytes on the way to the queue at `now`. `arrived` is the current value of the queue's cumulative
+  /// counter.
   [[nodiscard]] Bytes in_flight(Instant now, std::uint64_t arrived) const;
-  /// Restarts the record, because the Node-B's sequence numbers start again.
+  /// Discards all grants, because the Node-B's sequence numbers start again.
   void restart();
 
  private:

@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-/// Share of the best recent rate for which the reference is computed. The whole rate would hardly use the recorded
-/// links better, and would double the queue.
+/// Share of the best recent drain rate for which q0 is computed. The whole rate would hardly use the recorded links
+/// better, and would double the queue.
 constexpr double best_share = 0.5;
 
 }  // namespace

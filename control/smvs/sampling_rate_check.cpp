@@ -6,8 +6,10 @@
 namespace sluice::control {
 namespace {
 
-constexpr std::uint16_t memory = 256;  ///< steps
-constexpr double min_variation = 0.2;  ///< standard deviation over mean
+constexpr std::uint16_t memory = 256;  ///< number of steps over which mean, variance and covariance are averaged
+
+/// smallest ratio of the rate's standard deviation to its mean that counts as a varying link
+constexpr double min_variation = 0.2;
 // The threshold lies midway between steps of Tb/2 and of Tb; `enough` ends the violation.
 constexpr double too_little = 0.45;
 constexpr double enough = 0.55;

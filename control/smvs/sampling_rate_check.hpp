@@ -7,26 +7,25 @@
 namespace sluice::control {
 
 /// Checks Ts < Tb/2 (SMVS, section 5.2) with the measured service rates, one per step. If a link is sampled at least
-/// twice per period Tb of its rate, successive rates are correlated.
-/// For a rate redrawn every Tb, steps of Tb/2 have a correlation of 0.5 to 0.6. Shorter steps have more, steps of Tb at
-/// most 0.25.
-/// A link whose rates differ by less than a fifth of their mean breaks nothing. Reads no clock.
+/// twice per period Tb of its rate, successive rates are correlated. For a rate redrawn every Tb, steps of Tb/2 have a
+/// correlation of 0.5 to 0.6. Shorter steps have more, steps of Tb at most 0.25. The rule counts as kept if the
+/// standard deviation of the rates is below a fifth of their mean. Reads no clock.
 class SamplingRateCheck {
  public:
-  /// Records the rate of the step that ended. `waits` is true if the queue is not empty. The rate counts as the link's
-  /// only if that was true one step ago too.
-  /// Returns true when the rule starts to be broken, once each time.
+  /// Records the service rate of the step that ended. `waits` is true if the queue is not empty now. The rate is the
+  /// link's only if the queue was not empty one step ago either; other rates are ignored. Returns true when the rule
+  /// starts to be broken, once each time.
   bool look(Rate served, bool waits);
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
-  double mean_ = 0;  ///< bytes/s, as the others
+  double mean_ = 0;  ///< running mean of the service rate in bytes/s
   double variance_ = 0;
-  double covariance_ = 0;  ///< covariance of two successive steps
-  double last_ = 0;        ///< deviation of the last step from the mean
+  double covariance_ = 0;  ///< running covariance of the rates of two successive steps
+  double last_ = 0;        ///< deviation of the last step's rate from the mean, in bytes/s
   std::uint16_t steps_ = 0;
-  bool waited_ = false;   ///< the queue was not empty one step ago
-  bool follows_ = false;  ///< the last step's rate was the link's
+  bool waited_ = false;   ///< true if the queue was not empty one step ago
+  bool follows_ = false;  ///< true if last_ belongs to the previous step, so that the next rate is its successor
   bool broken_ = false;
 };
 

@@ -7,10 +7,10 @@
 
 namespace sluice::control {
 
-/// Controller of the window advertised to the server.
+/// Selects the controller of the window that is advertised to the server.
 enum class SecondLoopLaw : std::uint8_t {
-  balance,      ///< ReceiveWindowLoop: the whole path from the server to the air is one queue
-  sliding_mode  ///< Smvs again, around the relay's buffer of one connection
+  balance,      ///< controller ReceiveWindowLoop: the whole path from the server to the air is one queue
+  sliding_mode  ///< controller Smvs, applied to the relay's buffer of one connection
 };
 
 /// Parameters of the second loop with either controller. The members of the base apply to both.
@@ -21,22 +21,22 @@ struct SecondLoopParameters : ReceiveWindowParameters {
   SmvsParameters sliding;
 };
 
-/// Returns SMVS "following the same way" as in the paper (TMC 2011, section 4.2, last paragraph): eqs. 17 to 36 for the
-/// relay's buffer.
-/// The proxy's sending window stands for b(k) and the server's round trip for 2τp.
-/// Bytes in flight to that queue are those advertised and not arrived, because an edge is never retracted.
+/// Returns the parameters for SMVS "following the same way" as in the paper (TMC 2011, section 4.2, last paragraph):
+/// eqs. 17 to 36 for the relay's buffer. The proxy's sending window stands for b(k) and the server's round trip for
+/// 2τp. Bytes in flight to that queue are those advertised and not arrived, because an edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 
-/// Input of the sliding mode at the end of a step. All amounts are payload of one connection.
+/// Input of the sliding-mode controller of the second loop at the end of a step. All amounts are payload of one
+/// connection.
 struct SecondLoopObservation {
   Instant now;
-  Bytes buffered;              ///< received and not yet sent towards the radio
-  Bytes advertised;            ///< advertised to the server and not received: right edge − rcv_nxt
-  std::uint64_t received = 0;  ///< bytes of the stream so far; a decrease restarts the measurement
+  Bytes buffered;              ///< bytes received and not yet sent towards the radio
+  Bytes advertised;            ///< bytes advertised to the server and not received: right edge − rcv_nxt
+  std::uint64_t received = 0;  ///< bytes received from the server so far; a decrease restarts the measurement
   Duration server_rtt{};       ///< RTT to the server; zero while unknown
 };
 
-/// Converts the input of the second loop into that of Smvs.
+/// Converts the second loop's input to Smvs's input, with the relay's buffer as queue.
 [[nodiscard]] SmvsObservation as_queue(const SecondLoopObservation& seen);
 
 }  // namespace sluice::control

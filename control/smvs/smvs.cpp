@@ -19,13 +19,14 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
 /// Largest allowance in bytes. It exceeds any link and keeps the conversion to an integer defined whatever counters
 /// claim.
 constexpr double largest_allowance = 1e12;
-constexpr double fastest = 1e14;  ///< bytes/s
+constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 
-/// Observations older than the last by more than this are not late: their clock was reset.
+/// Largest step back in time of an observation that is ignored as reordered. An observation older than that comes from
+/// a clock that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue, never below zero. The paper's model is linear; without the bound, the first data after
-/// a pause comes as one burst that exceeds the reference by b̄·2τp.
+/// Returns the predicted queue in bytes, never below zero. The paper's model is linear. Without the bound, the first
+/// data after a pause comes as one burst that exceeds the reference by b̄·2τp.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
@@ -72,7 +73,7 @@ bool Smvs::is_idle(const SmvsObservation& observation) const {
   return observation.arrived == last_->arrived && observation.queue <= Bytes(0);
 }
 
-/// Updates b(k), b̄ and η from the changes since the last observation.
+/// Updates the service rate b(k), its mean b̄ and the bounds of η from the changes since the last observation.
 void Smvs::measure(const SmvsObservation& observation) {
   const bool infer = !observation.served || !last_->served;
   if (observation.arrived < last_->arrived || (!infer && *observation.served < *last_->served)) return;
@@ -99,7 +100,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes that reach the queue before those granted now.
+/// Returns the bytes that will reach the queue before those granted now do.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);
@@ -114,7 +115,7 @@ double Smvs::in_flight(const SmvsObservation& observation) const {
   return sum;
 }
 
-/// Equation 36 in bytes.
+/// Returns the allowance for the next step by eq. 36, in bytes.
 double Smvs::law(const SmvsObservation& observation) {
   const double step_s = to_seconds(parameters_.step);
   const auto frame = static_cast<double>(parameters_.frame.count());

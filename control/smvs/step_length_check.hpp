@@ -10,8 +10,8 @@ namespace sluice::control {
 /// period, the reported queue alternates between empty and full.
 class StepLengthCheck {
  public:
-  /// Returns true when the rule starts to be broken, once each time. `step` is Ts, `buffer` Bmax and `mean` b̄. A
-  /// buffer or rate of 0 is unknown and breaks nothing.
+  /// Checks the rule with the current values: `step` is Ts, `buffer` Bmax and `mean` b̄. Returns true when the rule
+  /// starts to be broken, once each time. A buffer or rate of 0 is unknown and breaks nothing.
   bool look(Duration step, Bytes buffer, Rate mean) {
     const double drained = mean.bytes_per_second() * to_seconds(step);
     const auto full = static_cast<double>(buffer.count());

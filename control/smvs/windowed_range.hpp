@@ -14,7 +14,7 @@ namespace sluice::control {
 /// expires with its slice, so the window is exact to 1/16.
 class WindowedRange {
  public:
-  /// Keeps the extremes of the last `window` > 0.
+  /// Keeps the smallest and largest sample of the last `window` > 0.
   explicit WindowedRange(Duration window) : slice_(std::max<Duration>(window / slices, Duration(1))) {}
 
   struct Range {

@@ -10,8 +10,8 @@ namespace sluice::control {
 /// Selects which withheld ACKs a controller releases, oldest first; an ACK that has just arrived is the newest.
 /// The owner keeps the ACKs in order of arrival and reports each one that left to the controller.
 struct AckRelease {
-  Bytes up_to = Bytes::max();  ///< releases every ACK up to this position
-  std::size_t at_least = 0;    ///< releases at least this number of the oldest ACKs, whatever they acknowledge
+  Bytes up_to = Bytes::max();  ///< releases every withheld ACK up to this position
+  std::size_t at_least = 0;    ///< releases at least this number of the oldest withheld ACKs, whatever they acknowledge
 
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };
@@ -21,7 +21,7 @@ struct AckRelease {
 /// It restarts at 2 once the queue has held data (Chan & Ramjee, INFOCOM 2004, section IV-C).
 class EmptyQueueRelease {
  public:
-  /// Returns how many of the withheld ACKs to release now.
+  /// Returns how many of the withheld ACKs to release now. `queue_empty` is true if the data queue is empty.
   [[nodiscard]] std::size_t next(bool queue_empty) {
     if (!queue_empty) {
       next_ = first;

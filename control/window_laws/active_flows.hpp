@@ -15,7 +15,7 @@ namespace sluice::control {
 /// A flow is anything that owns a Mark, such as an entry of a 5-tuple table. Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
-  /// State of one flow: the slice in which it was last observed. A new flow is in none.
+  /// State of one flow: the slice of the window in which it was last observed. A new flow is in none.
   class Mark {
     friend class ActiveFlows;
     Duration::rep slice_ = none;
@@ -28,11 +28,11 @@ class ActiveFlows {
   /// Records a packet of the flow. Instants before the latest one count as the latest. `weight` ≥ 0 is what the flow
   /// adds to weight() from now on.
   void seen(Instant now, Mark& mark, double weight = 1);
-  /// Removes a flow that has ended.
+  /// Stops counting a flow, because it has ended.
   void left(Mark& mark);
   /// Returns the number of flows observed within the window that ends at `now`.
   [[nodiscard]] std::uint32_t count(Instant now) const;
-  /// Returns the sum of the weights of these flows.
+  /// Returns the sum of the weights of the flows observed within the window that ends at `now`.
   [[nodiscard]] double weight(Instant now) const;
 
  private:
@@ -44,7 +44,7 @@ class ActiveFlows {
     double weight = 0;
   };
 
-  /// Returns the slice with that number, or null if it has expired.
+  /// Returns the slice of the window with that number, or null if it has expired.
   [[nodiscard]] Slice* find(Duration::rep number);
   [[nodiscard]] static std::size_t index(Duration::rep number);
   [[nodiscard]] bool is_within(const Slice& slice, Instant now) const;

@@ -26,33 +26,34 @@ class AdvertisedWindow {
   /// (RFC 7323 section 2.3).
   explicit AdvertisedWindow(std::uint8_t scale);
 
-  /// Returns the window field for an ACK of position `ack` whose own field is `offered` (unscaled). `window` is the
-  /// controller's window in bytes after `ack`; a negative one counts as 0.
+  /// Returns the window field to write into an ACK of position `ack` whose own field is `offered` (unscaled). `window`
+  /// is the controller's window in bytes after `ack`; a negative one counts as 0.
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
 
-  /// Records a right edge that the sender received in ACKs not written here, such as the handshake's or those before
-  /// regulation began.
+  /// Records a right edge that the sender received in ACKs not written here, such as the ACKs of the handshake or those
+  /// before regulation began.
   void advertise(Bytes edge);
 
-  /// Returns the bytes that a window field stands for.
+  /// Returns the bytes that a window field represents at this connection's window scale.
   [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
-  /// Returns the smallest number of bytes that a field can express and that is not below `window`, ≥ 0.
+  /// Returns `window`, ≥ 0, rounded up to a number of bytes that a window field can express.
   [[nodiscard]] Bytes rounded_up(Bytes window) const {
     const std::int64_t part_of_unit = (std::int64_t{1} << scale_) - 1;
     return Bytes((window.count() + part_of_unit) & ~part_of_unit);
   }
-  /// Returns the furthest right edge that was advertised. Later fields may be below it by less than one unit.
+  /// Returns the furthest right edge that was advertised to the sender. Later fields may be below it by less than one
+  /// unit of the window scale.
   [[nodiscard]] Bytes edge() const { return edge_; }
 
  private:
   std::uint8_t scale_;
   bool any_ = false;         ///< true once a window field has been written into an ACK
-  bool advertised_ = false;  ///< true once there is an edge
-  Bytes ack_;                ///< values of the last ACK: acknowledged position, offered field and written field
+  bool advertised_ = false;  ///< true once a right edge has been advertised
+  Bytes ack_;                ///< position that the last ACK acknowledged
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
-  Bytes edge_;  ///< furthest right edge that the sender received
-  Bytes kept_;  ///< furthest right edge of the controller; less than a unit behind `edge_`
+  Bytes edge_;  ///< furthest right edge that was advertised to the sender
+  Bytes kept_;  ///< furthest right edge of the controller's window; less than a unit of the window scale behind `edge_`
 };
 
 }  // namespace sluice::control

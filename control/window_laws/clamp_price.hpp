@@ -13,11 +13,13 @@ namespace sluice::control {
 
 /// Parameters of CLAMP's access-router agent.
 struct ClampPriceParameters {
-  Reference target = Reference::bytes(Bytes(5500));  ///< a: queue above which the price is positive
-  double slope = 1;                             ///< b, 0 < b < π/2; the queue settles at (k·τ + a)/b for k flows
-  double forgetting = 2;                        ///< 1/s, > 0: the past has weight e^{−2·I} after I seconds
-  Bytes frame{40};                              ///< frame size of a target in frames, > 0
-  Duration largest = std::chrono::seconds(10);  ///< largest price, > 0; in an outage it would be infinite
+  Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
+  double slope = 1;       ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows
+  double forgetting = 2;  ///< decay of the queue's mean in 1/s, > 0: the past has weight e^{−2·I} after I seconds
+  Bytes frame{40};        ///< size of a radio frame, for a target in frames, > 0
+
+  /// largest price, > 0; it bounds the price in an outage, when the rate is zero
+  Duration largest = std::chrono::seconds(10);
 };
 
 /// Checks ranges and Theorem 1 (stable iff b < π/2).
@@ -33,17 +35,16 @@ class ClampPriceAgent {
   /// Makes an agent with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit ClampPriceAgent(const ClampPriceParameters& parameters = {});
 
-  /// Records a packet that entered the queue, which holds `queue` bytes with it:
-  /// q̄(n) = e^{−2I}·q̄(n−1) + (1 − e^{−2I})·Q(n). The first one sets q̄ = Q.
+  /// Records a packet that entered the queue, which then holds `queue` bytes: q̄(n) = e^{−2I}·q̄(n−1) + (1 −
+  /// e^{−2I})·Q(n). The first packet sets q̄ = Q.
   void on_arrival(Instant now, Bytes queue);
-  /// Returns q̄ and p = max((b·q̄ − a)/μc, 0), eq. 13, in the form of a report. `output` is μc, the measured rate of
-  /// the queue's output.
-  /// If it is 0, any excess over the target has the largest price.
+  /// Returns the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13, in the form of a report. `output` is μc,
+  /// the measured rate of the queue's output. If it is 0, any excess over the target has the largest price.
   [[nodiscard]] feedback::ClampPrice price(Rate output) const;
 
  private:
   ClampPriceParameters parameters_;
-  double mean_queue_ = 0;  ///< q̄
+  double mean_queue_ = 0;  ///< q̄: mean queue in bytes
   Instant last_{};
   bool any_ = false;
 };

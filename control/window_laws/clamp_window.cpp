@@ -13,12 +13,12 @@
 namespace sluice::control {
 namespace {
 
-/// Largest ν. Every rate can be measured over fewer packets.
+/// Largest ν: number of packets over which a flow's rate is measured. Every rate can be measured over fewer packets.
 constexpr std::size_t max_rate_packets = 65'536;
 constexpr double min_round_trip_s = 0.001;
 /// Smallest window in segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3), and two
-/// survive the rounding of the window field.
-/// With less a flow may stop, and one without data never gets another window.
+/// segments survive the rounding of the window field. With a smaller window a flow may stop. A flow without data never
+/// gets another window.
 constexpr int fewest_segments = 2;
 
 double min_window(const ClampWindowParameters& parameters) {
@@ -81,7 +81,7 @@ void ClampWindow::seed(Bytes window) {
                              static_cast<double>(parameters_.largest.count()));
 }
 
-/// Measures μ̂ by equation 15.
+/// Updates μ̂, the measured rate of the flow, by equation 15.
 void ClampWindow::measure(Instant now, double size) {
   if (used_ == 0 || in_newest_ == per_group_) {
     if (used_ > 0) newest_ = static_cast<std::uint8_t>((newest_ + 1) % groups);
@@ -117,7 +117,8 @@ void ClampWindow::advance(double size, double change, bool limited) {
   if (state_.window >= largest) state_.slow_start = false;
 }
 
-/// Halves the window, because the present measurement is the effect of the window one round trip ago.
+/// Ends slow start and halves the window, because the present measurement is the effect of the window one round trip
+/// ago.
 void ClampWindow::end_slow_start() {
   state_.slow_start = false;
   state_.window = std::max(state_.window / 2, min_window(parameters_));

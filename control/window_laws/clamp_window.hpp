@@ -14,11 +14,12 @@ namespace sluice::control {
 
 /// Parameters of CLAMP's window agent. Defaults are the paper's, except where its text leaves them open.
 struct ClampWindowParameters {
-  Bytes gain{500};                  ///< τ, > 0: queue that each flow adds; equal for all flows
-  double smoothing = 0.001;         ///< β of the round-trip estimate, 0 < β < 1
-  std::size_t rate_packets = 1000;  ///< ν, ≥ 1: packets over which the rate is measured
+  Bytes gain{500};                  ///< τ, > 0: bytes that each flow adds to the queue; equal for all flows
+  double smoothing = 0.001;         ///< β: weight of a sample in the round-trip estimate, 0 < β < 1
+  std::size_t rate_packets = 1000;  ///< ν, ≥ 1: number of packets over which the rate is measured
   Bytes largest_increase{10'000};   ///< largest increase of the window per packet, > 0
   Bytes segment{1448};              ///< MSS, > 0; w is at least two segments, except for w(0) = MSS
+
   /// Largest window, ≥ 2 segments. Slow start ends at it, which is the paper's threshold "in practice".
   Bytes largest{4 * 1024 * 1024};
 };
@@ -28,10 +29,10 @@ struct ClampWindowParameters {
 
 /// State of the window agent for observers.
 struct ClampWindowState {
-  Rate rate;              ///< μ̂, the measured rate
-  Duration round_trip{};  ///< d̂, the estimated round trip
-  double window = 0;      ///< w in bytes
-  double change = 0;      ///< Δw of the last packet by eq. 14, clipped, in bytes
+  Rate rate;              ///< μ̂: measured rate of the flow
+  Duration round_trip{};  ///< d̂: estimated round trip of the flow
+  double window = 0;      ///< w: window in bytes
+  double change = 0;      ///< Δw: change of the window by the last packet (eq. 14), clipped, in bytes
   bool slow_start = true;
 };
 
@@ -61,10 +62,10 @@ class ClampWindow {
   /// Returns the window for ACKs from now on, min(w, `offered`), eq. 17. `limited` is true if w limits the sender, as
   /// far as is known.
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
-  /// Records a third duplicate ACK: a loss ends slow start. Recovery itself is left to TCP.
+  /// Records a third duplicate ACK, which ends slow start because it indicates a loss. Recovery itself is left to TCP.
   void on_loss();
 
-  /// Skips slow start and sets a known window, for a controller that replaces another one.
+  /// Skips slow start and sets the window in bytes, for a controller that replaces another one.
   void seed(Bytes window);
 
   [[nodiscard]] Bytes gain() const { return parameters_.gain; }
@@ -82,16 +83,16 @@ class ClampWindow {
 
   ClampWindowParameters parameters_;
   // Ring of the last ν + 1 packets, in groups of consecutive packets.
-  std::array<Instant, groups> firsts_{};       ///< arrival of the first packet of each group
-  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of each group
+  std::array<Instant, groups> firsts_{};       ///< arrival time of the first packet of each group
+  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
-  std::uint16_t per_group_;  ///< packets per group
+  std::uint16_t per_group_;  ///< number of packets per group
   std::uint16_t in_newest_ = 0;
-  double sum_ = 0;  ///< sum of the sizes in the ring
+  double sum_ = 0;  ///< bytes of all groups in the ring
   Instant last_{};
-  double rate_ = 0;          ///< μ̂ in bytes/s
-  double round_trip_s_ = 0;  ///< d̂ in seconds
+  double rate_ = 0;          ///< μ̂: measured rate in bytes/s
+  double round_trip_s_ = 0;  ///< d̂: estimated round trip in seconds
   ClampWindowState state_;
 };
 

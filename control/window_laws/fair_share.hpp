@@ -10,10 +10,10 @@
 
 namespace sluice::control {
 
-/// Parameters of the fair share.
+/// Parameters of the fair share, which divides a base station's buffer evenly among flows.
 struct FairShareParameters {
-  Bytes buffer{150'000};  ///< B of the base station; the paper uses 100 packets of 1500 bytes
-  Bytes segment{1500};    ///< packet size, > 0: the share is a whole number of packets and at least one
+  Bytes buffer{150'000};  ///< B: buffer of the base station; the paper uses 100 packets of 1500 bytes
+  Bytes segment{1500};    ///< packet size, > 0: a flow's share is a whole number of packets and at least one
   Duration idle = std::chrono::seconds(10);  ///< time after which a silent flow is not counted, > 0
 };
 
@@ -25,29 +25,29 @@ void describe(Section& s, FairShareParameters& p) {
           "a flow that was silent for so long is not counted");
 }
 
-/// Checks ranges and, with `flows` > 0, that a share is more than two packets.
+/// Checks the ranges and, if `flows` > 0, that each flow's share is more than two packets. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const FairShareParameters& parameters,
                                                                         std::uint32_t flows = 0);
 
-/// Returns floor(B/n) packets of `packet` bytes, at least one. `flows` ≥ 1.
+/// Returns the window of each of `flows` ≥ 1 flows: floor(B/n) packets of `packet` bytes, at least one.
 [[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);
 
 /// Window with which TCP flows share a base station evenly (Pilosof et al., INFOCOM 2003, section V): floor(B/n)
 /// packets for each of n flows of either direction.
 /// Passing ACKs carry min(advertised, floor(B/n)). One object per queue. Reads no clock; thread: its owner's.
 ///
-/// Reading: the paper counts flows by addresses and ports and leaves open how long a silent one counts; here for
-/// `idle`, exact to 1/16.
+/// Reading: the paper counts flows by addresses and ports. It leaves open how long a silent flow counts; here for
+/// FairShareParameters::idle, exact to 1/16.
 class FairShare {
  public:
   /// Makes a share with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit FairShare(const FairShareParameters& parameters = {});
 
-  /// Records a packet of a flow, in either direction.
+  /// Records a packet of a flow, in either direction, so that the flow counts as current.
   void seen(Instant now, ActiveFlows::Mark& mark) { flows_.seen(now, mark); }
-  /// Removes a flow that has ended.
+  /// Stops counting a flow, because it has ended.
   void left(ActiveFlows::Mark& mark) { flows_.left(mark); }
-  /// Returns n, the number of current flows.
+  /// Returns n, the number of flows observed within FairShareParameters::idle.
   [[nodiscard]] std::uint32_t flows(Instant now) const { return flows_.count(now); }
   /// Returns the bytes that every flow may have in flight; ≥ one packet.
   [[nodiscard]] Bytes window(Instant now) const;

@@ -21,8 +21,10 @@ struct FlowControllerText {
   bool split = false;
   bool regulate = false;
   std::string_view text;
-  bool both_ways = false;          ///< LawHooks::both_ways
-  bool needs_buffer_only = false;  ///< LawHooks::needs_buffer_only
+  bool both_ways = false;  ///< true if the window also goes into ACKs towards the UE, see LawHooks::both_ways
+
+  /// true if the controller needs no reports once B is configured, see LawHooks::needs_buffer_only
+  bool needs_buffer_only = false;
 };
 inline constexpr std::array flow_controller_table = {
 #define X(name, word, type, split, regulate, text) \
@@ -34,10 +36,11 @@ inline constexpr std::array flow_controller_table = {
   return flow_controller_table[static_cast<std::size_t>(law)];
 }
 
-/// Returns how a controller counts the flows that share a queue.
+/// Returns the rule by which a controller counts the flows that share a queue.
 [[nodiscard]] FlowCounting counting(FlowControllerKind law, const LawParameters& parameters);
 
-/// Controller of one flow, held by value, of any type in the table: calls its LawHooks. Thread: its flow's.
+/// Window controller of one flow, of any type in SLUICE_FLOW_CONTROLLERS, held by value. Calls the hooks of that type
+/// (LawHooks). Thread: its flow's.
 class FlowController {
  public:
   /// Makes the controller `law` with `parameters` that pass validate(). Allocates nothing.

@@ -9,12 +9,12 @@
 namespace sluice::control {
 namespace {
 
-/// Number of packets up to which an ACK is counted per packet. A longer ACK covers data that arrived long before a hole
-/// was filled.
+/// Largest number of packets for which one ACK is counted packet by packet. An ACK of more packets covers data that
+/// arrived long before a hole was filled.
 constexpr int max_packets_per_ack = 64;
 
-/// Returns one flow's share of the buffer, which is B for controllers of a single flow. It is at least two segments,
-/// with which ACKs keep arriving.
+/// Returns one flow's share of the radio buffer, or all of it for controllers of a single flow. It is at least two
+/// segments, with which ACKs keep arriving.
 Bytes share(const QueueView& queue, Bytes segment) {
   return std::max(Bytes(static_cast<double>(queue.buffer.count()) / std::max(queue.flows, 1.0)), segment * 2);
 }
@@ -26,13 +26,13 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
   return clamp;
 }
 
-/// B in segments until the first report states it.
+/// Size in segments that B, the radio buffer, is assumed to have until the first report states it.
 constexpr int first_segments = 10;
 
-/// Time after which a queue that has not drained is attributed to this controller itself.
+/// Longest time for which CLAMP attributes a queue that has not drained to the controller that it replaced.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Bound on the queueing delay at a stalled link; keeps the conversion to a duration defined.
+/// Bound in seconds on the queueing delay at a stalled link; keeps the conversion to a duration defined.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace
@@ -44,7 +44,7 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// Returns the queue in equilibrium, without what each flow adds.
+/// Returns the queue a/b that CLAMP converges to, without the bytes that each flow adds.
 Bytes ClampLaw::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
@@ -57,8 +57,8 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the price for the window agent: the reported one, or a smaller one while the previous controller's queue
-/// drains.
+/// Returns the price for CLAMP's window agent: the reported one, or a smaller one while the queue of the previous
+/// controller drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

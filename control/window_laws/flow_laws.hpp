@@ -15,9 +15,9 @@
 
 namespace sluice::control {
 
-/// Parameters of every per-flow window controller, as a policy states them.
+/// Parameters of all per-flow window controllers, as a policy states them.
 struct LawParameters {
-  /// B of a UE's radio queue; zero: the reported one, or 64 KiB if reports state none.
+  /// B: buffer of a UE's radio queue; if zero, the reported one, or 64 KiB if reports state none.
   Bytes buffer;
   /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
   /// (200 ms), because the sender would retransmit otherwise.
@@ -27,13 +27,13 @@ struct LawParameters {
 #undef X
 };
 
-/// CLAMP: the window agent, fed with acknowledged bytes, because those have just been received.
+/// CLAMP's window agent as per-flow controller, fed with acknowledged bytes, because the UE has just received those.
 ///
-/// When it replaces another controller it begins with the window of its own equilibrium: path and queue.
-/// The price, however, is computed from a mean queue that contains the previous controller's queue for seconds. It
-/// would close the window for a queue that no longer exists, and the window reopens only by τ per round trip.
-/// The window is therefore fixed until the old queue has drained, a second at most. Then the current queue replaces its
-/// mean until the mean has come down to it.
+/// When CLAMP replaces another controller it begins with the window of its own equilibrium: path and queue. The price,
+/// however, is computed from a mean queue that contains the previous controller's queue for seconds. The price would
+/// close the window for a queue that no longer exists, and the window reopens only by τ per round trip. The window is
+/// therefore fixed until the old queue has drained, a second at most. Then the price uses the current queue until the
+/// mean queue has come down to it.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);
@@ -51,7 +51,7 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Duration price(Instant now, const QueueView& queue);
 
   Bytes segment_;
-  Reference target_;  ///< a, b and the frame size of the price
+  Reference target_;  ///< a of the price: queue above which it is positive
   double slope_;
   Bytes frame_;
   Instant draining_until_ = never;
@@ -59,7 +59,8 @@ class ClampLaw : public LawHooks {
   ClampWindow window_;
 };
 
-/// Window Regulator in its three forms WRS, WRD and WRB. B is the flow's equal share of the buffer.
+/// Window Regulator as per-flow controller, in its three forms WRS, WRD and WRB. B is the flow's equal share of the
+/// buffer.
 template <WindowRegulation form>
 class RegulatorLaw : public LawHooks {
  public:
@@ -78,7 +79,7 @@ class RegulatorLaw : public LawHooks {
   WindowRegulator regulator_;
 };
 
-/// The Ack Regulator. B is the flow's equal share of the buffer.
+/// Ack Regulator as per-flow controller. B is the flow's equal share of the buffer.
 class AckTimingLaw : public LawHooks {
  public:
   AckTimingLaw(const LawParameters& parameters, const LawStart& start);
@@ -97,7 +98,8 @@ class AckTimingLaw : public LawHooks {
   AckRegulator regulator_;
 };
 
-/// Generalized Window Advertising. For RR the flow's own bytes in the queue stand for the paper's queue per flow.
+/// Generalized Window Advertising as per-flow controller. For GWA-RR the flow's own bytes in the queue stand for the
+/// paper's queue per flow.
 template <GwaPolicy policy>
 class GwaLaw : public LawHooks {
  public:
@@ -113,10 +115,11 @@ class GwaLaw : public LawHooks {
   Bytes segment_;
 };
 
-/// Fair share: a window of floor(B/n) packets for each flow.
+/// Fair share as per-flow controller: a window of floor(B/n) packets for each of n flows.
 class FairShareLaw : public LawHooks {
  public:
-  static constexpr bool both_ways = true;  ///< flows of both directions are counted
+  /// true: flows of both directions share the buffer, so ACKs towards the UE carry the window too
+  static constexpr bool both_ways = true;
   static constexpr bool needs_buffer_only = true;
 
   FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}

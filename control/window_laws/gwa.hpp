@@ -11,19 +11,20 @@
 
 namespace sluice::control {
 
-/// Rule by which a router divides its buffer.
+/// Rule by which a router divides its buffer, or its bandwidth, among flows.
 enum class GwaPolicy : std::uint8_t {
-  round_robin,      ///< GWA-RR: a queue per flow, B/N each
-  fcfs,             ///< GWA-FCFS: one queue, its free space is shared
-  bandwidth_aware,  ///< BA: no queue at all, a flow's bandwidth times its round trip
+  round_robin,      ///< GWA-RR: each flow has a queue of its own with B/N bytes
+  fcfs,             ///< GWA-FCFS: all flows share one queue, and its free space is divided among them
+  bandwidth_aware,  ///< BA: no buffer is divided; a flow's window is its bandwidth times its round trip
 };
 
 /// Parameters of Generalized Window Advertising at one router, here the Node-B's queue.
 struct GwaParameters {
   GwaPolicy policy = GwaPolicy::fcfs;
-  Bytes buffer{200'000};  ///< B, > 0; not used by bandwidth_aware
-  double decay = 0.9;  ///< λ, 0 ≤ λ ≤ 0.999; a large λ overestimates the flows that have ended, which is the safe side
-  Duration interval = std::chrono::seconds(1);  ///< Δ, ≥ 1 ms
+  Bytes buffer{200'000};  ///< B: size of the router's buffer, > 0; not used by bandwidth_aware
+  double decay = 0.9;  ///< λ: weight of the past in the number of flows, 0 ≤ λ ≤ 0.999; a large λ counts ended flows
+                       ///< for longer, which is safe
+  Duration interval = std::chrono::seconds(1);  ///< Δ: interval between two updates of the number of flows, ≥ 1 ms
 };
 
 /// Checks ranges and, if `rate` and `round_trip` are given, eq. 8. Full use of a link of `rate` needs a buffer of
@@ -31,39 +32,37 @@ struct GwaParameters {
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
                                                                         Duration round_trip = {});
 
-/// Number N of active flows by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t), with n the flows observed in an interval.
-/// Reads no clock; thread: its owner's.
+/// Estimates the number N of active flows by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t), with n the flows observed in an
+/// interval. Reads no clock; thread: its owner's.
 ///
 /// Reading: eq. 9 alone lags behind new flows, and the sum of the advertised windows could exceed the buffer. N is
 /// therefore at least the number of flows observed within Δ, and at least one.
 ///
-/// Reading: BA divides the available bandwidth; a flow that sends a packet now and then leaves it to the others. The
-/// paper does not state how that is measured.
-/// Here bandwidth_aware counts a flow that took less than an eighth of an even share in a whole interval for the share
-/// it took. It counts whole again when it takes more.
-/// Buffers are divided among all flows, because each may fill its part at any time.
+/// Reading: BA divides the available bandwidth; a flow that seldom sends a packet leaves it to the others. The paper
+/// does not state how that is measured. Here bandwidth_aware counts a flow that took less than an eighth of an even
+/// share in a whole interval. Such a flow counts as the share that it took. The flow counts as one again when it takes
+/// more. Buffers are divided among all flows, because each may fill its part at any time.
 class GwaFlowCount {
  public:
-  /// State of one flow.
+  /// State of one flow that is counted, stored by the flow's owner.
   class Mark {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
     Duration::rep interval_ = -1;  ///< number of the current interval
     double taken_ = 0;             ///< bytes that the flow took in the current interval
     double weight_ = 1;
-    bool whole_ = false;  ///< true if the flow was there when the interval began
+    bool whole_ = false;  ///< true if the flow existed when the current interval began
   };
 
   /// Counts flows with parameters that pass validate(); throws std::invalid_argument otherwise.
   explicit GwaFlowCount(const GwaParameters& parameters);
 
-  /// Records a packet of a flow. `taken` are the bytes that it took of the link since the last packet. `rate` is the
-  /// link's, zero while unknown.
-  /// Both are only used by bandwidth_aware.
+  /// Records a packet of a flow. `taken` is the number of bytes that left for the flow over the link since its last
+  /// packet. `rate` is the link's rate, zero while unknown. Both are only used by bandwidth_aware.
   void seen(Instant now, Mark& mark, Bytes taken = {}, Rate rate = {});
-  /// Removes a flow that has ended.
+  /// Stops counting a flow, because it has ended.
   void left(Mark& mark) { flows_.left(mark.last_); }
-  /// Returns N at `now`, ≥ 1.
+  /// Returns N, the number of active flows at `now`, ≥ 1.
   [[nodiscard]] double count(Instant now);
   /// Returns N by eq. 9 alone, as of the last call.
   [[nodiscard]] double average() const { return average_; }
@@ -82,18 +81,18 @@ class GwaFlowCount {
   bool any_ = false;
 };
 
-/// Inputs of a router's window for one flow.
+/// Inputs from which a router computes the window of one flow.
 struct GwaObservation {
-  Bytes queue;                    ///< queue of the flow for round_robin, of all flows for fcfs
-  double flows = 1;               ///< N, ≥ 1
-  Rate rate;                      ///< link rate, for bandwidth_aware: a flow's b is the N-th part
+  Bytes queue;                    ///< bytes in the flow's queue for round_robin, in the common queue for fcfs
+  double flows = 1;               ///< N: number of active flows, ≥ 1
+  Rate rate;                      ///< rate of the link, of which each flow has the N-th part; for bandwidth_aware
   Duration round_trip{};          ///< round trip of the flow without queueing, for bandwidth_aware
-  Bytes upstream = Bytes::max();  ///< φ received from the previous router
+  Bytes upstream = Bytes::max();  ///< φ that the previous router on the path has written
 };
 
 /// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the least of
-/// the received φ and B/N − q (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10).
-/// Rounded down, ≥ 0. The window to advertise is min(φ, the receiver's own), eq. 2. `parameters` must pass validate().
+/// the received φ and B/N − q (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10). It is rounded down, ≥
+/// 0. The window to advertise is min(φ, the receiver's own), eq. 2. `parameters` must pass validate().
 [[nodiscard]] Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen);
 
 }  // namespace sluice::control

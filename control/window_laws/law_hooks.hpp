@@ -10,40 +10,38 @@ struct LawParameters;  // parameters of every controller (flow_laws.hpp)
 /// Facts about a flow when its controller is created.
 struct LawStart {
   Duration round_trip{};  ///< round trip of the handshake; zero while unknown
-  Bytes segment{1448};    ///< largest segment, ≥ 1
+  Bytes segment{1448};    ///< size of the flow's largest segment, ≥ 1
 };
 
 /// Rule by which a controller counts the flows that share a queue: parameters of GwaFlowCount.
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
-  bool by_use = false;  ///< counts a flow that takes little of the link by its use
+  bool by_use = false;  ///< counts a flow that takes little of the link as the share that it takes
 };
 
-/// Hooks of a per-flow window controller, one object per flow. The defaults do nothing; a controller hides the ones it
-/// needs.
-/// The hooks are called alike for split and for regulated connections. For a regulated connection the window is written
-/// into ACKs, and released ACKs are forwarded.
-/// For a split one the window limits the bytes in flight on the radio leg. No ACK is withheld then, because the relay
-/// holds the data itself.
+/// Functions that a per-flow window controller may define, one object per flow. The defaults do nothing; a controller
+/// hides the ones it needs. They are called alike for split and for regulated connections. For a regulated connection
+/// the window is written into ACKs, and released ACKs are forwarded. For a split one the window limits the bytes in
+/// flight on the radio leg. No ACK is withheld then, because the relay holds the data itself.
 struct LawHooks {
-  /// True if the window is also written into ACKs towards the UE, because both directions share what the controller
-  /// divides.
+  /// True if the window is also written into ACKs towards the UE, because flows of both directions share what the
+  /// controller divides.
   static constexpr bool both_ways = false;
   /// True if the controller only needs the buffer size of the radio queue. If that is configured it needs no reports.
   static constexpr bool needs_buffer_only = false;
 
-  /// Called when data up to `end` passes towards the queue.
+  /// Called when data of the flow up to position `end` is sent towards the queue.
   void on_data(Bytes /*end*/) {}
   /// Called for each report. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
   /// Called for each ACK of the UE. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// Called when an ACK of `ack` has been sent to the server with `window` in it.
+  /// Called when an ACK of position `ack` has been sent to the server with `window` in it.
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
-  /// Returns the window after `ack`; Bytes::max() for a controller that only delays ACKs.
+  /// Returns the flow's window in bytes after position `ack`; Bytes::max() for a controller that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// Called when the controller replaces another one. `window` is the flow's share of what the path holds without a
+  /// Called when this controller replaces another one. `window` is the flow's share of what the path holds without a
   /// queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }

@@ -21,7 +21,7 @@ void QueueMarks::add(const Mark& mark) {
   marks_[used_++] = mark;
 }
 
-/// Removes every other mark, but not the oldest and the newest.
+/// Removes every second mark, except the oldest and the newest, because the array is full.
 void QueueMarks::thin_out() {
   std::uint32_t kept = 1;
   for (std::uint32_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];

@@ -9,20 +9,19 @@
 namespace sluice::control {
 
 /// Estimates how far one flow has advanced through a FIFO queue that it shares, from how far the whole queue has
-/// advanced.
-/// Marks record which position of the flow entered behind how many bytes of all flows; between two marks the flow
-/// counts as evenly spread.
-/// Constant space: with more bytes in the queue the marks lie farther apart. Reads no clock; thread: its flow's.
+/// advanced. A mark records which position of the flow entered the queue behind how many bytes of all flows. Between
+/// two marks the flow's bytes count as evenly spread. Constant space: with more bytes in the queue the marks lie
+/// farther apart. Reads no clock; thread: its flow's.
 class QueueMarks {
  public:
-  /// Starts the flow behind `total` bytes of all flows.
+  /// Starts the flow at position 0 behind `total` bytes of all flows.
   explicit QueueMarks(std::uint64_t total = 0) { marks_[0].total = total; }
 
-  /// Records data up to `end` that was sent at once and ends with byte `total` of all flows. Totals never decrease. A
-  /// retransmission has no new end and changes nothing.
+  /// Records data of the flow up to position `end` that was sent at once and whose last byte is byte `total` of all
+  /// flows. Totals never decrease. A retransmission has no new end and changes nothing.
   void sent(std::uint64_t total, Bytes end);
-  /// Returns the flow's position when `total` bytes of all flows have passed. Removes the marks before it, so totals
-  /// must not decrease, unless `forget` is false.
+  /// Returns the flow's position when `total` bytes of all flows have left the queue. Removes the marks before it,
+  /// unless `forget` is false; totals must not decrease then.
   [[nodiscard]] Bytes passed(std::uint64_t total, bool forget = true);
 
  private:
@@ -35,9 +34,9 @@ class QueueMarks {
   void add(const Mark& mark);
   void thin_out();
 
-  std::array<Mark, capacity> marks_{};  ///< ascending; the first has been passed
+  std::array<Mark, capacity> marks_{};  ///< marks in ascending order; the first one has left the queue
   std::uint32_t used_ = 1;
-  std::uint32_t spacing_ = min_spacing;  ///< bytes of all flows between two marks
+  std::uint32_t spacing_ = min_spacing;  ///< smallest distance of two marks, in bytes of all flows
 };
 static_assert(sizeof(QueueMarks) <= 144);
 

@@ -9,21 +9,23 @@ namespace sluice::control {
 /// State of one UE's radio queue after a report, for the controllers of its flows.
 struct QueueView {
   Bytes queue;                      ///< IP bytes in the queue, as reported
-  Bytes buffer;                     ///< B, > 0: capacity for all flows together
-  Rate mean_rate;                   ///< running mean of its service rate; zero while unknown
+  Bytes buffer;                     ///< B, > 0: capacity of the queue for all flows together
+  Rate mean_rate;                   ///< running mean of the queue's service rate; zero while unknown
   Rate best_rate;                   ///< largest service rate of the last second, taken as what the link can carry
-  double flows = 1;                 ///< N, ≥ 1: flows that share the queue, as the controller counts them
-  Duration price{};                 ///< CLAMP's price p
-  Bytes advertised = Bytes::max();  ///< GWA's φ if the Node-B computes it
-  bool dropped = false;             ///< true if it has dropped packets since the previous report
-  double counted_share = 1;         ///< share of an IP packet that amounts and rates count: its payload, or all of it
+  double flows = 1;                 ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
+  Duration price{};                 ///< p: CLAMP's price of the queue
+  Bytes advertised = Bytes::max();  ///< φ: window that GWA offers to each flow, if the Node-B computes it
+  bool dropped = false;             ///< true if the queue has dropped packets since the previous report
+
+  /// share of an IP packet that the amounts and rates here count: less than 1 if they count only payload
+  double counted_share = 1;
 };
 
-/// Position of one flow in the queue (StreamPosition): left ≤ arrived ≤ sent.
+/// Positions of one flow's data on its way through the queue (StreamPosition): left ≤ arrived ≤ sent.
 struct FlowView {
-  Bytes left;             ///< position up to which the flow has left the queue
-  Bytes arrived;          ///< position up to which it has reached the queue
-  Bytes sent;             ///< position up to which it was sent towards the queue
+  Bytes left;             ///< position up to which the flow's data has left the queue
+  Bytes arrived;          ///< position up to which the flow's data has reached the queue
+  Bytes sent;             ///< position up to which the flow's data was sent towards the queue
   Duration round_trip{};  ///< smallest RTT seen, without queueing; zero while unknown
 
   [[nodiscard]] Bytes queued() const { return arrived - left; }
@@ -31,12 +33,12 @@ struct FlowView {
   [[nodiscard]] bool empty() const { return left >= sent; }
 };
 
-/// An ACK from the UE.
+/// Values of an ACK received from the UE.
 struct AckView {
   Instant now{};
-  Bytes ack;             ///< position it acknowledges
-  Bytes newly;           ///< bytes that no earlier ACK acknowledged
-  Bytes offered;         ///< receive window of the UE itself in bytes
+  Bytes ack;             ///< position that the ACK acknowledges
+  Bytes newly;           ///< bytes that this ACK acknowledges for the first time
+  Bytes offered;         ///< receive window in bytes that the UE advertises in the ACK
   bool limited = true;   ///< true if the controller's window limited the sender, as far as is known
   bool in_loss = false;  ///< true if the sender is in loss recovery, or about to be
 };

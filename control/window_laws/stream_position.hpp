@@ -12,12 +12,12 @@ namespace sluice::control {
 /// Accepts the sequence and acknowledgment numbers of that direction in any order.
 class StreamPosition {
  public:
-  /// Starts at position 0 with sequence number `first`: the initial sequence number plus one, or where a running
-  /// connection is adopted.
+  /// Starts at position 0 with sequence number `first`: the initial sequence number plus one, or the next number of a
+  /// connection that already carries data.
   explicit StreamPosition(std::uint32_t first) : first_(first) {}
 
-  /// Returns the position of `sequence`, which must be within 2³¹ of the furthest one seen (RFC 9293 section 3.4).
-  /// Negative if it is before the first.
+  /// Returns the position of `sequence`, which must be within 2³¹ of the furthest one seen (RFC 9293 section 3.4). The
+  /// position is negative if it is before the first.
   [[nodiscard]] Bytes of(std::uint32_t sequence) {
     const std::uint32_t furthest = first_ + static_cast<std::uint32_t>(furthest_.count());
     const Bytes position = furthest_ + Bytes(static_cast<std::int32_t>(sequence - furthest));

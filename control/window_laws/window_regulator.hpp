@@ -9,18 +9,18 @@
 
 namespace sluice::control {
 
-/// The three forms of the Window Regulator.
+/// Selects one of the three forms of the Window Regulator.
 enum class WindowRegulation : std::uint8_t {
   fixed,       ///< WRS: the window is the buffer
-  dynamic,     ///< WRD: the window is the buffer plus the data on the air
+  dynamic,     ///< WRD: the window is the buffer plus the data on the air (left the queue, not acknowledged)
   ack_buffer,  ///< WRB: as WRD, and ACKs that would not move the right edge are withheld until it can move
 };
 
 /// Parameters of the Window Regulator for one flow.
 struct WindowRegulatorParameters {
   WindowRegulation form = WindowRegulation::ack_buffer;
-  Bytes buffer{20'000};  ///< B of this flow alone, > 0; the paper uses 20 packets of 1 kB
-  Bytes segment{1448};   ///< largest segment of the flow, > 0
+  Bytes buffer{20'000};  ///< B: buffer for this flow alone, > 0; the paper uses 20 packets of 1 kB
+  Bytes segment{1448};   ///< size of the flow's largest segment, > 0
 };
 
 /// Checks ranges and eqs. 2 and 3 of the paper: a buffer of less than two segments runs empty between ACKs.
@@ -30,9 +30,8 @@ struct WindowRegulatorParameters {
 /// StreamPosition's. Reads no clock; thread: its flow's.
 ///
 /// Y, the data on the air, is the highest position that left the queue minus the highest acknowledged one. A
-/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all it covers.
-/// For WRD and WRB the right edge is thereby always "position that left the queue + B", whence eq. 3: never more than B
-/// in the queue.
+/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all it covers. For WRD and WRB the
+/// right edge is thereby always "position that left the queue + B". That gives eq. 3: never more than B in the queue.
 /// With a window scale it is less by the rounding of AdvertisedWindow.
 ///
 /// Reading of figure 5: Ba is the current content of the ACK buffer. The figure never lowers it. Taken
@@ -46,21 +45,21 @@ class WindowRegulator {
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit WindowRegulator(const WindowRegulatorParameters& parameters);
 
-  /// Sets B, > 0, because more or fewer flows share the buffer.
+  /// Sets B, this flow's share of the buffer, > 0, because more or fewer flows share it.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
-  /// Records that data up to `end` has left the queue towards the UE; retransmissions may be included. `queue_empty` is
-  /// true if no data of this flow is queued.
-  /// Returns the withheld ACKs to release.
+  /// Records that data up to position `end` has left the queue towards the UE; retransmissions may be included.
+  /// `queue_empty` is true if no data of this flow is queued. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
-  /// Records an ACK of the UE and returns the withheld ACKs to release. A duplicate ACK releases itself and all
-  /// withheld ones before it.
+  /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. A duplicate ACK releases
+  /// itself and all withheld ones before it.
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
-  /// Returns the window Wr for an ACK of `ack` that is sent to the server now; ≥ 0.
+  /// Returns Wr, the window for an ACK of position `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;
-  /// Records that this ACK was sent with `window`, the value after the receiver's own window and rounding.
+  /// Records that an ACK of position `ack` was sent with `window`, the value after the receiver's own window and
+  /// rounding.
   void on_released(Bytes ack, Bytes window);
 
-  /// Returns Y, the data on the air.
+  /// Returns Y, the bytes on the air: they left the queue and are not acknowledged.
   [[nodiscard]] Bytes on_air() const { return dequeued_ - acked_; }
   /// Returns Ba, the bytes that withheld ACKs acknowledge.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
