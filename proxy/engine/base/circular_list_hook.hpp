@@ -4,18 +4,18 @@
 
 namespace sluice::proxy {
 
-/// Base class of objects linked in a circular list of their kind T; a single object is a list of one. The owner must
-/// call leave_ring() before destroying a member. Thread: its owner's.
+/// Base class of objects of type T that are linked in a circular list; a single object is a list of one. The owner must
+/// call leave_ring() before destroying a member of a longer list. Thread: its owner's.
 template <typename T>
 class CircularListHook {
  public:
   CircularListHook(const CircularListHook&) = delete;
   CircularListHook& operator=(const CircularListHook&) = delete;
 
-  /// Returns the next member; the object itself if it is alone.
+  /// Returns the next member of the circular list; the object itself if it is alone.
   [[nodiscard]] T& sibling() { return static_cast<T&>(*next_); }
   [[nodiscard]] const T& sibling() const { return static_cast<const T&>(*next_); }
-  /// Calls visit(other) for each other member.
+  /// Calls visit(other) for each other member of the circular list.
   template <typename Visit>
   void for_each_sibling(Visit&& visit) {
     for (T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
@@ -24,9 +24,9 @@ class CircularListHook {
   void for_each_sibling(Visit&& visit) const {
     for (const T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
   }
-  /// Joins the list of `other`. Requires that the object is alone.
+  /// Joins the circular list of `other`. Requires that this object is alone.
   void join_ring(T& other) { next_ = std::exchange(static_cast<CircularListHook&>(other).next_, this); }
-  /// Leaves the list; the other members stay linked.
+  /// Leaves the circular list; the other members stay linked.
   void leave_ring() {
     CircularListHook* before = this;
     while (before->next_ != this) before = before->next_;

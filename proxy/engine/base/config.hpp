@@ -17,31 +17,31 @@
 
 namespace sluice::proxy {
 
-/// Bounds on the resources of a shard. They are allocated at start and never grow.
+/// Bounds on the memory of a shard. The memory is allocated at start and never grows.
 struct ShardLimits {
-  std::uint32_t max_flows = 65'536;  ///< maximum connections, 1 … 16 777 216
+  std::uint32_t max_flows = 65'536;  ///< maximum number of connections, 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
-  /// Maximum payload bytes that one direction of a connection may hold or advertise. They are received and
-  /// acknowledged, not yet acknowledged by the other host (the ack exposure), or advertised as window. BufferPoolBudget
-  /// lowers the bound by the connection's need and the free packet buffers. At least 64 KiB, because a SYN-ACK in the
-  /// host's name may advertise that.
+  /// Maximum payload bytes of one direction of a connection that are held or advertised. Held bytes are received and
+  /// not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget lowers the bound
+  /// by the connection's need and the free packet buffers. At least 64 KiB, because a SYN-ACK in the host's name may
+  /// advertise that.
   Bytes relay_buffer{16 * 1024 * 1024};
-  /// Maximum bytes acknowledged to one host and not yet by the other: of one direction of a connection, and of all
-  /// connections of a UE together. With 0 nothing is acknowledged before the other host has done so. If not set, only
-  /// relay_buffer bounds them.
+  /// Maximum bytes acknowledged to one host and not by the other host. One limit applies to each direction of a
+  /// connection, one to all connections of a UE together. With 0 nothing is acknowledged before the other host has done
+  /// so. If not set, only relay_buffer bounds them.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
-  /// Share of the packet buffers that relayed payload never takes, so that segments can still be received,
+  /// Share of the packet buffers that relayed payload never occupies, so that segments can still be received,
   /// acknowledged and forwarded.
   double reserve = 0.0625;
-  /// Number of packet buffers that the ports may occupy; windows are never backed by them.
+  /// Number of packet buffers that the ports' queues may occupy; advertised windows never rely on them.
   std::uint32_t port_buffers = 0;
-  /// Number of shards that allocate from the same pool, each an equal part.
+  /// Number of shards that allocate from the same packet pool; each may use an equal part.
   std::uint32_t pool_sharers = 1;
-  /// Share of the payload buffers (pool less port_buffers and reserve) that the connections of one UE may hold and
+  /// Share of the payload buffers (pool minus port_buffers and reserve) that the connections of one UE may hold and
   /// advertise together.
   double ue_share = 0.6;
-  /// Share of the payload buffers up to which windows may exceed the demand that the connection has shown.
+  /// Share of the payload buffers in use up to which a connection's window may exceed its measured demand.
   double shrink_windows_at = 0.5;
   /// Share of all packet buffers in use above which new connections are not split.
   double refuse_flows_at = 0.75;
@@ -50,25 +50,33 @@ struct ShardLimits {
   double release_flows_at = 0.875;
 };
 
-/// Timeouts of connections.
+/// Times after which a connection without progress is ended, released or cleaned up.
 struct ShardTimeouts {
-  Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete.
+  Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
+
   /// A connection that is silent for this time and holds no bytes is handed back to plain forwarding.
   Duration idle = std::chrono::seconds(300);
   /// Resets the connection if a host acknowledges nothing of the held bytes for this time; at most 4 h.
   Duration stalled = std::chrono::hours(1);
-  Duration orphaned = std::chrono::minutes(3);  ///< timeout like stalled, after the sending host has reset or is gone
-  Duration out_of_order = std::chrono::minutes(1);  ///< out-of-order segments are dropped if the gap is not filled
+
+  /// limit like `stalled`, for a connection whose sending host has reset it or is gone
+  Duration orphaned = std::chrono::minutes(3);
+
+  /// time after which out-of-order segments are dropped if the gap before them is not filled
+  Duration out_of_order = std::chrono::minutes(1);
 };
 
-/// Configuration of a shard at its start. The base class PolicySettings holds the settings of the default policy.
+/// Configuration of a shard at its start. The base class PolicySettings holds the settings of connections that match no
+/// policy.
 struct ShardConfig : PolicySettings {
-  std::vector<Policy> policies;  ///< the first policy that matches decides
+  std::vector<Policy> policies;  ///< policies in order: the first one that matches a connection applies
   double control_group = 0;      ///< share of the UEs whose connections stay on ordinary TCP
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
-  std::vector<IpPrefix> ue_prefixes;  ///< if empty, every source address on the radio port is a UE.
+
+  /// prefixes of UE addresses; if empty, every source address on the radio port is a UE
+  std::vector<IpPrefix> ue_prefixes;
   /// Prefixes whose UEs are behind one queue, for example that of an access point, and share a bearer.
   std::vector<IpPrefix> shared_queues;
   /// Indexed by the Side of reception: accept segments whose checksum a kernel left to an offload (veth, TAP). The

@@ -10,13 +10,13 @@
 
 namespace sluice::proxy {
 
-/// Define two counters for each release reason: one of the forwarded frames, one of the connections.
+/// Defines two counters for each release reason: one of the forwarded frames, one of the connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) X(forward_##name, "forwarded: its connection was split before: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
 
-/// List of the shard's own counters: name and meaning. Every frame is accounted for: received_* = optimised + the sum
+/// List of the shard's own counters: X(name, meaning). Every frame is accounted for: received_* = optimised + the sum
 /// of forward_* + the sum of drop_*. Outcomes of packet::parse() other than TCP have counters of their own, named
-/// forward_… or drop_… by their disposition.
+/// forward_… or drop_… depending on what happens to the frame.
 #define SLUICE_PROXY_COUNTERS(X)                                                                                   \
   X(received_radio, "frames taken from the radio port")                                                            \
   X(received_core, "frames taken from the core port")                                                              \
@@ -106,7 +106,7 @@ enum class Counter : std::uint8_t {
       own_count
 };
 inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counter::own_count);
-/// Number of all counters: the parser's outcomes follow the own ones, without its first, `tcp`.
+/// Number of all counters: the shard's own, then one for each outcome of packet::parse() except `tcp`.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
 
 /// Returns the counter of connections that are released for this reason.
@@ -116,7 +116,7 @@ inline constexpr std::size_t counter_count = own_counter_count + packet::parse_r
 }
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
-/// Returns the counter of frames that are forwarded because their connection was released for this reason.
+/// Returns the counter of frames that are forwarded because their connection was released earlier for this reason.
 [[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
   if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
   return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +
@@ -126,7 +126,7 @@ static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::relea
 static_assert(forwarded_since(ReleaseReason::released_unsplittable) == Counter::forward_released_unsplittable);
 static_assert(forwarded_since(ReleaseReason::released_earlier_run) == Counter::forward_released_earlier_run);
 
-/// Returns the counter of a parse outcome other than `tcp`.
+/// Returns the counter of frames for which packet::parse() has this result; it must not be `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {
   return static_cast<Counter>(own_counter_count + static_cast<std::size_t>(result) - 1);
 }

@@ -31,8 +31,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns an upper bound of at least `share` (0 … 1) of all values: the end of the smallest such bucket. Returns 0
-  /// if the histogram is empty.
+  /// Returns a value that at least `share` (0 … 1) of all recorded values do not exceed: the upper end of a bucket.
+  /// Returns 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {
@@ -44,15 +44,15 @@ class Histogram {
     return largest_;
   }
 
-  /// Returns the bucket of `value`. Values below 2^digit_bits have a bucket each; above, each power of two has
-  /// 2^digit_bits buckets.
+  /// Returns the index of the bucket that counts `value`. Values below 2^digit_bits have a bucket each; above, each
+  /// power of two has 2^digit_bits buckets.
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint32_t value) {
     const unsigned width = 32 - static_cast<unsigned>(std::countl_zero(value));
     if (width <= digit_bits) return value;
     const unsigned shift = width - digit_bits - 1;
     return (std::size_t{shift} << digit_bits) + (value >> shift);
   }
-  /// Returns the largest value of a bucket.
+  /// Returns the largest value that the bucket counts.
   [[nodiscard]] static constexpr std::uint32_t last_of(std::size_t bucket) {
     if (bucket < std::size_t{2} << digit_bits) return static_cast<std::uint32_t>(bucket);
     const std::size_t shift = (bucket >> digit_bits) - 1;

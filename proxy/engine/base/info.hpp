@@ -12,13 +12,15 @@
 
 namespace sluice::proxy {
 
-/// Snapshot of one connection. Arrays are indexed by leg: 0 radio, 1 core.
+/// Snapshot of one connection for status displays. Arrays are indexed by leg: 0 radio, 1 core.
 struct FlowInfo {
   IpAddress ue;
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
+
+  /// phase of the connection: handshake, split, handing back, released, regulated, observed or bypassed
+  const char* phase = "";
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
   const char* blocker = "";         ///< reason that delays a requested handback (HandbackBlocker)
   const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
@@ -27,21 +29,26 @@ struct FlowInfo {
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  Bytes held[2];  ///< bytes acknowledged to the far host and not yet by this one: the ack exposure
+  Bytes held[2];  ///< bytes acknowledged to the other host and not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
-  std::optional<Bytes> sent_to_radio{};  ///< IP bytes of data, retransmissions included; split connections only
-  std::uint16_t acks_held = 0;           ///< ACKs from the UE that are withheld; regulated connections only
+
+  /// IP bytes of data sent to the UE, retransmissions included; split connections only
+  std::optional<Bytes> sent_to_radio{};
+  std::uint16_t acks_held = 0;  ///< number of ACKs from the UE that are withheld; regulated connections only
 };
 
-/// Totals of the radio queues of the control group, or of the other UEs. A sample of a queue is a report of it. Under
-/// the ACK-based controller without a fresh report, FlowStats samples each bearer that has bytes in flight.
+/// Totals of the radio queues of one group of UEs: the control group, or all others. Each report is a sample of a
+/// queue. If the ACK-based controller steers a bearer and no report is fresh, FlowStats samples the bearer while it has
+/// data in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
-  std::uint64_t samples = 0;      ///< reports, and samples by acknowledgements
+
+  /// number of samples: reports, and samples of bearers that the ACK-based controller steers
+  std::uint64_t samples = 0;
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
-  double queue_bytes = 0;    ///< sum of the queue lengths in the reports
-  double queue_delay_s = 0;  ///< sum of queue / mean rate, over the reports with a rate
+  double queue_bytes = 0;    ///< sum over all samples of the queue length in bytes
+  double queue_delay_s = 0;  ///< sum over all samples with a rate of queue length / mean rate
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -53,18 +60,19 @@ struct GroupTotals {
     return *this;
   }
 };
-/// Totals of the treated UEs at index 0, of the control group at index 1.
+/// Totals of the radio queues: index 0 for the treated UEs, index 1 for the control group.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// Compares the decisions of an observing controller with what happened. A window is compared with the bytes in
-/// flight at every ACK, an allowance with the bytes sent at every report.
+/// Sums that compare the decisions of a controller in mode observe with what happened. A window is compared with the
+/// bytes in flight at every ACK, an allowance with the bytes sent at every report.
 struct Observed {
   std::uint64_t decisions = 0;
-  double decided_bytes = 0;  ///< sum of the decided windows or allowances
-  double actual_bytes = 0;   ///< sum of the bytes in flight or sent
-  std::uint64_t waits = 0;   ///< ACKs that the controller would have withheld
+  double decided_bytes = 0;  ///< sum of the windows or allowances that the controller decided
+  double actual_bytes = 0;   ///< sum of the bytes that were in flight or sent at these decisions
+  std::uint64_t waits = 0;   ///< number of ACKs that the controller would have withheld
 
-  /// Adds one decision and the bytes in flight or sent; `waited` is true if the ACK would have been withheld.
+  /// Adds one decision and the bytes that were in flight or sent; `waited` is true if the controller would have
+  /// withheld the ACK.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
@@ -73,62 +81,68 @@ struct Observed {
   }
 };
 
-/// Number of connections that are split or being handed back, by what delays their handback. HandbackBlocker::none
-/// counts those whose handback is not requested, or begins with their next packet.
+/// Number of connections that are split or being handed back, by the obstacle that prevents their release.
+/// HandbackBlocker `none` counts those whose release was not requested, or that are released with their next packet.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
-  std::uint32_t broken_by_a_stop = 0;  ///< connections that would lose data: handback::breaks_without_us()
+
+  /// connections that would lose data if the proxy stopped: handback::breaks_without_us()
+  std::uint32_t broken_by_a_stop = 0;
 };
 
-/// Source that decides how much a bearer sends.
+/// Names the source that decides how much is sent on a bearer.
 enum class SteeredBy : std::uint8_t {
-  congestion_control,  ///< congestion control of each connection
-  feedback,            ///< a rate controller that uses the Node-B's reports
-  acknowledgements     ///< a rate controller that uses the UE's ACKs
+  congestion_control,  ///< the congestion control of each connection limits sending
+  feedback,            ///< a rate controller limits sending by the Node-B's reports
+  acknowledgements     ///< a rate controller limits sending by the UE's ACKs
 };
 [[nodiscard]] constexpr const char* to_string(SteeredBy by) {
   constexpr std::array names{"congestion control", "feedback", "acknowledgements"};
   return names.at(static_cast<std::size_t>(by));
 }
 
-/// Snapshot of one bearer.
+/// Snapshot of one bearer for status displays.
 struct BearerInfo {
   IpAddress ue;
-  const char* mode = "";     ///< mode of the bearer's policy
-  std::uint16_t policy = 0;  ///< index of the policy; the number of policies stands for the default
-  bool ordinary = false;     ///< True if the UE is in the control group
-  Observed observed;         ///< decisions and outcomes in mode observe
+  const char* mode = "";     ///< name of the mode of the bearer's policy
+  std::uint16_t policy = 0;  ///< index of the bearer's policy; the number of policies stands for the default
+  bool ordinary = false;     ///< true if the UE is in the control group, which stays on ordinary TCP
+  Observed observed;         ///< decisions and their comparison with what happened, in mode observe
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
   Bytes allowance;          ///< bytes granted by the last step of the controller
-  Bytes congestion_window;  ///< sum of the congestion windows of the radio legs
-  Bytes in_flight;          ///< sum over the radio legs; with the ACK-based controller IP bytes of all connections
-  Bytes window;  ///< bytes that may be in flight now: from the allowance if a controller sets it, else the congestion
-                 ///< windows
-  Bytes held;    ///< bytes held for the UE: unacknowledged and unsent
-  Bytes unsent;  ///< bytes held for the UE and not yet sent
-  std::uint32_t waiting = 0;   ///< flows that have data but no budget of the ACK-based controller
-  std::uint64_t injected = 0;  ///< IP bytes sent towards the radio
-  Bytes queue;                 ///< radio queue in the last report
-  Instant reported_at{};       ///< reception time of the last report; 0 before the first
-  Bytes queue_by_acks;         ///< radio queue as estimated by the ACK-based controller, if it runs
-  Rate service_rate;           ///< service rate in the last report
-  Rate mean_rate;              ///< mean rate b̄
-  double predicted_error = 0;  ///< predicted error ŝ in bytes, if SMVS runs at the proxy
-  std::uint64_t falls = 0;     ///< fallbacks from reports to congestion control
+  Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
+  Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
+                    ///< connections
+  Bytes window;     ///< bytes that may be in flight now: by the allowance if a controller sets it, else the congestion
+                    ///< windows
+  Bytes held;       ///< bytes held for the UE: unsent, or sent and not acknowledged
+  Bytes unsent;     ///< bytes held for the UE and not yet sent
+  std::uint32_t waiting = 0;   ///< number of flows that have data but no budget of the ACK-based controller
+  std::uint64_t injected = 0;  ///< cumulative IP bytes sent towards the radio
+  Bytes queue;                 ///< bytes in the radio queue by the last report
+  Instant reported_at{};       ///< time when the last report was received; 0 before the first
+  Bytes queue_by_acks;         ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
+  Rate service_rate;           ///< service rate of the radio queue by the last report
+  Rate mean_rate;              ///< mean service rate b̄ of the radio queue
+  double predicted_error = 0;  ///< predicted error ŝ of the queue in bytes, if SMVS runs at the proxy
+  std::uint64_t falls = 0;     ///< number of fallbacks from reports to congestion control
 };
 
-/// Age up to which a report is fresh. An older one is replaced by the estimate from ACKs as a bearer's queue.
+/// Age up to which a report counts as current. With an older report, the ACK-based controller is the source of a
+/// bearer's queue.
 inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
-/// The radio queue of a bearer as every view shows it.
+/// Radio queue of a bearer in the form that every status display uses.
 struct RadioQueueView {
-  const char* source = nullptr;   ///< "reports" or "acknowledgements"; null while the queue is unknown
-  Bytes queue;                    ///< valid with a source
+  /// source of `queue`: "reports" or "acknowledgements"; null while the queue is unknown
+  const char* source = nullptr;
+  Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
-/// Returns the queue by a fresh report, or else by the ACK-based controller if it controls the bearer.
+/// Returns the radio queue by a fresh report. Without one, returns the estimate of the ACK-based controller if that
+/// steers the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -12,20 +12,20 @@ namespace sluice::proxy {
 /// space is reserved for all endpoints, memory is used for the largest number at one time. Thread: the shard's.
 class RecoveryStates : public tcp::RecoveryStatePool {
  public:
-  /// Reserves places for `endpoints` endpoints, the maximum. Throws std::bad_alloc.
+  /// Reserves address space for `endpoints` states, one for each endpoint that may exist. Throws std::bad_alloc.
   explicit RecoveryStates(std::uint32_t endpoints) : places_(endpoints) {}
 
-  /// Allocates recovery state for an endpoint; there is a place for each.
+  /// Allocates recovery state for an endpoint. Never fails, because every endpoint has a place.
   [[nodiscard]] tcp::RecoveryState& take() override {
     const std::uint32_t place = places_.emplace(this);
     assert(place != flow::Slab<tcp::RecoveryState>::none);
     return places_[place];
   }
-  /// Returns recovery state to the pool.
+  /// Returns the recovery state of an endpoint to the pool.
   void give_back(tcp::RecoveryState& recovery_state) noexcept override {
     places_.erase(places_.index_of(recovery_state));
   }
-  /// Returns the number of endpoints with recovery state.
+  /// Returns the number of endpoints that have recovery state now.
   [[nodiscard]] std::uint32_t count() const { return places_.size(); }
 
  private:

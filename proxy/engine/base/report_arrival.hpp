@@ -7,26 +7,25 @@
 
 namespace sluice::proxy {
 
-/// One authenticated record of a report, with the header fields of its datagram.
+/// One authenticated record of a Node-B's report, with the header fields of its datagram.
 struct ReportArrival {
   control::feedback::BearerReport bearer;
-  std::uint64_t sender = 0;  ///< sender id of the Node-B
+  std::uint64_t sender = 0;  ///< sender id of the Node-B that sent the report
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  Duration sender_time{};  ///< clock of the sender; only differences are meaningful
-  Duration period{};       ///< reporting period Ts as advertised
+  Duration sender_time{};  ///< time of sending on the Node-B's clock; only differences are meaningful
+  Duration period{};       ///< reporting period Ts that the Node-B announced
 };
 
-/// Header of a datagram from a Node-B that omits UEs whose state has not changed. It applies to all UEs of the
-/// sender.
+/// Header of a report that leaves out UEs whose state has not changed. The notice applies to all UEs of the sender.
 struct OmissionNotice {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::uint64_t since = 0;  ///< every datagram from this number on has arrived
+  std::uint64_t since = 0;  ///< sequence number from which on every datagram of the sender was received
   Duration sender_time{};
-  Duration period{};   ///< reporting period Ts as advertised
-  Duration refresh{};  ///< longest time between two reports of a UE
+  Duration period{};   ///< reporting period Ts that the Node-B announced
+  Duration refresh{};  ///< longest time between two reports of a UE, as the Node-B announced
 };
 
 }  // namespace sluice::proxy

@@ -7,13 +7,13 @@ namespace sluice::proxy {
 
 /// The two ports of the proxy, named by the network to which they lead.
 enum class Side : std::uint8_t {
-  radio = 0,  ///< towards the Node-B and the UEs
-  core = 1    ///< towards the servers
+  radio = 0,  ///< port towards the Node-B and the UEs
+  core = 1    ///< port towards the servers
 };
 [[nodiscard]] constexpr Side opposite(Side side) {
   return side == Side::radio ? Side::core : Side::radio;
 }
-/// Both sides, for loops.
+/// Lists both sides, for loops.
 inline constexpr std::array<Side, 2> both_sides{Side::radio, Side::core};
 /// Returns the bit that represents `side` in a set of sides.
 [[nodiscard]] constexpr std::uint8_t bit(Side side) {

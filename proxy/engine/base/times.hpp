@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// Histogram of durations in microseconds. Durations above 71 minutes count as 71 minutes.
+/// Counts durations in a histogram of microseconds. Durations above 71 minutes count as 71 minutes.
 class TimeHistogram {
  public:
   void record(Duration time) {
@@ -26,7 +26,7 @@ class TimeHistogram {
     return *this;
   }
 
-  /// Returns the counts by microseconds.
+  /// Returns the histogram, whose values are microseconds.
   [[nodiscard]] const Histogram& counts() const { return counts_; }
   [[nodiscard]] Duration sum() const { return sum_; }
 
@@ -35,14 +35,14 @@ class TimeHistogram {
   Duration sum_{};
 };
 
-/// Durations of one group of UEs. They are recorded outside the packet path: at reports, at a connection's end, and
-/// when a snapshot is made.
+/// Histograms of durations for one group of UEs. They are recorded outside the packet path: at reports, at a
+/// connection's end, and when a snapshot is made.
 struct GroupTimes {
-  TimeHistogram feedback_age;   ///< age of the last report when the next one comes
-  TimeHistogram relay_sojourn;  ///< queueing time of data from the server in the relay, towards the radio leg
-  TimeHistogram rtt;            ///< smoothed round trip between the proxy and the UE
-  TimeHistogram
-      flow_completion;  ///< from the split to the last segment of the hosts, for connections that both have closed
+  TimeHistogram feedback_age;     ///< time from the last report or omission notice of a UE to its next report
+  TimeHistogram relay_sojourn;    ///< queueing time of data from the server in the relay, towards the radio leg
+  TimeHistogram rtt;              ///< smoothed round trip between the proxy and the UE
+  TimeHistogram flow_completion;  ///< time from the split to the last segment of the hosts, for connections that both
+                                  ///< hosts have closed
 
   GroupTimes& operator+=(const GroupTimes& other) {
     feedback_age += other.feedback_age;
@@ -53,9 +53,9 @@ struct GroupTimes {
   }
 };
 
-/// Durations of the treated UEs, then of the control group.
+/// Duration histograms: index 0 for the treated UEs, index 1 for the control group.
 using Times = std::array<GroupTimes, 2>;
-/// Returns the durations of the group that a UE belongs to.
+/// Returns the duration histograms of a UE's group: `ordinary` selects the control group.
 [[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {
   return times[ordinary ? 1 : 0];
 }

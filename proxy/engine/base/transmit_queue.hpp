@@ -15,13 +15,13 @@
 namespace sluice::proxy {
 
 /// Collects the packets that a burst causes to be sent, so that a port is called once per burst instead of once per
-/// packet. The code that pushes packets also flushes them before the burst ends.
+/// packet. Code that pushes packets also flushes them before the burst ends.
 class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)
       : transmitter_(transmitter), counters_(counters), ports_(ports) {}
 
-  /// True if the frame does not exceed the MTU of the port on side `out`.
+  /// True if the length of the frame does not exceed the MTU of the port on side `out`.
   [[nodiscard]] bool carries(Side out, const packet::Packet& frame) const {
     return ports_[static_cast<std::size_t>(out)].carries(frame);
   }

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Without reports, each ACK that arrives releases this many of the oldest delayed ones. Releasing all at once would
-/// send a burst into a queue of unknown length.
+/// Number of delayed ACKs that each arriving ACK releases while reports are missing, oldest first. Releasing all at
+/// once would send a burst into a queue of unknown length.
 constexpr std::size_t per_ack_without_law = 2;
 
 }  // namespace
@@ -75,16 +75,17 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return EndToEndAckControl::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
-/// Returns the controller's window, at least two segments, because the ACK of a single one is delayed. The field is
-/// rounded down to the unit of the window scale, so the minimum is rounded up to it.
+/// Returns the controller's window for an ACK of position `ack`, at least two segments, because the ACK of a single one
+/// is delayed. The window field is rounded down to the unit of the window scale, so the minimum is rounded up to that
+/// unit.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
-/// Returns the controller's window. Without a controller, or shortly after it has started, the window only opens with
-/// acknowledged data.
+/// Returns the window for an ACK of position `ack` to the server. Without a controller, or shortly after it has
+/// started, the window only opens with acknowledged data.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

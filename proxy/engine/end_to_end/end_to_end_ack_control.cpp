@@ -8,7 +8,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// After this time without an ACK, a connection with data in flight no longer counts as competing.
+/// Time without an ACK after which a connection with data in flight no longer counts as competing for the bearer's
+/// window.
 constexpr Duration silence = std::chrono::seconds(2);
 
 bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
@@ -28,7 +29,8 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Returns by how much the ACK is late; negative if it was overtaken by a newer one, because its delay is then unknown.
+/// Returns by how much the ACK with timestamp `ts_value` is late. Negative if a newer ACK has overtaken it, because its
+/// delay is then unknown.
 Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
                                                 const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
@@ -79,8 +81,8 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), watched.waits, watched.short_flow);
 }
 
-/// Returns what a segment acknowledges. Without new data acknowledged it reports one more segment received out of
-/// order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
+/// Returns what a segment of the UE acknowledges. If it acknowledges no new data it may report one more segment
+/// received out of order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,
                                                                    Instant now) {

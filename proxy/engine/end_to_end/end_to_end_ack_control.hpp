@@ -12,71 +12,74 @@
 
 namespace sluice::proxy {
 
-/// ACK-based controller for connections that pass end to end. Feeds each bearer's controller with their segments, and
-/// computes the window for their ACKs. That is the connection's part of the bearer's window, plus the data in flight
-/// from the server during one control loop delay. Thread: its shard's.
+/// Applies the ACK-based controller to connections that pass end to end. Feeds each bearer's controller with their
+/// segments, and computes the window for their ACKs. That window is the connection's part of the bearer's window, plus
+/// the data in flight from the server during one control loop delay. Thread: its shard's.
 class EndToEndAckControl {
  public:
-  /// Reserves places for `max_flows_at_once` connections.
+  /// Reserves entries for `max_flows_at_once` connections.
   explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
-  /// True if the ACK-based controller applies to the bearer's end-to-end connections. While it only replaces late
-  /// reports it does not, because the other controller's allowance needs split connections.
+  /// True if the ACK-based controller applies to the bearer's end-to-end connections. It does not if it only replaces
+  /// late reports, because the report-based controller's allowance needs split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
-  /// True if the controller observes this flow.
+  /// True if the flow's segments are fed to the ACK-based controller.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
-  /// Starts observing the flow. Requires governs(bearer), and that the flow is not observed yet.
+  /// Starts to feed the flow's segments to the ACK-based controller. Requires governs(bearer), and that this has not
+  /// been done yet.
   void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// Stops observing the flow, because it leaves its bearer. No effect if it is not observed.
+  /// Stops feeding the flow's segments to the ACK-based controller, because it leaves its bearer. No effect if they are
+  /// not fed.
   void forget(EndToEndFlow& flow, Bearer& bearer);
 
   // All functions below require that the flow is observed.
 
   /// Handles a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if nothing is left in flight, so due() becomes
+  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, because due() is then
   /// earlier.
   bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack, Instant now);
-  /// Returns the window for the server, in payload bytes behind what the UE has acknowledged.
+  /// Returns the window for the server in payload bytes, counted from what the UE has acknowledged.
   [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
-  /// Handles an ACK just sent to the server, which advertises a window up to `edge`.
+  /// Records that an ACK was sent to the server whose window ends at position `edge`.
   void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
-  /// Returns when the flow stops counting as competing, because its UE or server has been silent; `never` if it does
-  /// not count.
+  /// Returns when the flow stops counting as competing for the bearer's window, because its UE or server has been
+  /// silent. Returns `never` if it does not count.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Stops counting the flow as competing until the UE acknowledges again, so that other flows get its part.
+  /// Stops counting the flow as competing until the UE acknowledges again, so that other flows get its part of the
+  /// bearer's window.
   void set_aside(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
-  /// Observed state of one end-to-end connection.
+  /// State of one end-to-end connection whose segments are fed to the ACK-based controller.
   struct Watched {
     Watched(Instant now, const EndToEndFlow& flow);
-    /// Returns the IP bytes of `amount` payload bytes in packets of the largest size seen.
+    /// Returns the IP bytes of `amount` payload bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
-    /// Returns the payload bytes of `wire` IP bytes in packets of the largest size seen.
+    /// Returns the payload bytes of `wire` IP bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    /// Returns by how much the ACK with timestamp `ts_value` is late; negative if unknown.
+    /// Returns by how much the ACK with timestamp `ts_value` is late; negative if that is unknown.
     [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                      Duration round_trip);
 
     control::EndToEndFlowEstimator estimator;
     control::TimestampOneWayDelay clock;
-    Instant last_rx;  ///< time of the UE's newest segment
-    Bytes counted;    ///< IP bytes that the controller counts as in flight
+    Instant last_rx;  ///< time when the newest segment of the UE was received
+    Bytes counted;    ///< IP bytes of the flow that the bearer's controller counts as in flight
     std::uint32_t newest_ts = 0;
-    std::uint16_t payload = 1;  ///< payload of the largest packet seen
+    std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
-    std::uint16_t offered = 0;  ///< window field of the newest ACK
-    bool timed = false;         ///< newest_ts holds a timestamp
-    bool waits = false;         ///< counted in AckController::end_to_end as waiting
-    bool short_flow = false;    ///< counted in AckController::end_to_end as a short flow
+    std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
+    bool timed = false;         ///< true if newest_ts holds a timestamp
+    bool waits = false;         ///< true if the flow counts in AckController::end_to_end as waiting
+    bool short_flow = false;    ///< true if the flow counts in AckController::end_to_end as a short flow
   };
 
-  /// Updates the controller's totals to the flow's bytes in flight and its waiting state.
+  /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits and is a short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns what a segment of the UE acknowledges for the first time.
+  /// Returns what a segment of the UE acknowledges, in order or by SACK.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

@@ -8,9 +8,10 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::int64_t first_segments = 10;  ///< initial window of RFC 6928, where a gradual opening starts
+/// number of segments in the initial window of RFC 6928, with which a gradual opening starts
+constexpr std::int64_t first_segments = 10;
 
-/// Returns the sequence numbers and window edges that follow from both SYNs.
+/// Returns the tracking state of a connection whose two SYNs were seen: sequence numbers and window edges.
 KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {
@@ -28,7 +29,8 @@ void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
   if (in == Side::radio) segment = std::max(reported.options.mss, min_segment);
 }
 
-/// Updates the handshake. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the proxy does not rewrite them.
+/// Updates the handshake state from a SYN or SYN-ACK. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the
+/// proxy does not rewrite them.
 void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (phase != EndToEndPhase::syn) return;
   const bool answer = in != initiator;

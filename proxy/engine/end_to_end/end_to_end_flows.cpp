@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Lifetime after both FINs, in which late retransmissions pass.
+/// Time for which a connection's state is kept after both FINs, so that late retransmissions pass.
 constexpr Duration closing_time = std::chrono::seconds(10);
 
 }  // namespace
@@ -40,7 +40,7 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   return begun.id;
 }
 
-/// Allocates a connection and its table entry; `none` if a table is full.
+/// Allocates an end-to-end connection and its table entry; returns `none` if a table is full.
 EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
   // The connection is allocated before the bearer, because a bearer without connections would never be removed.
   const EndToEndId id = flows_.emplace();
@@ -145,7 +145,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   });
 }
 
-/// Starts the regulated phase, because the handshake is complete.
+/// Starts the phase in which ACKs are rewritten, because the handshake is complete.
 void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;

@@ -21,8 +21,8 @@
 
 namespace sluice::proxy {
 
-/// Interception `regulate`: connections pass end to end, windows in their ACKs are rewritten, and ACKs are delayed as
-/// their controller requests. The proxy acknowledges nothing itself, drops nothing and changes no payload.
+/// Connections of interception `regulate`: they pass end to end, windows in their ACKs are rewritten, and ACKs are
+/// delayed as their controller requests. The proxy acknowledges nothing itself, drops nothing and changes no payload.
 ///
 ///  - A right edge never moves left, and a window is never larger than its host offers.
 ///  - ACKs keep their order, precede later segments of the same host, and are delayed at most by LawParameters::hold.
@@ -36,51 +36,54 @@ class EndToEndFlows {
   using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
 
-  /// Returns the number of connections, except successors, which still count as the flows that they are handed back
-  /// from.
+  /// Returns the number of end-to-end connections. Successors of split connections in handback still count as flows
+  /// instead.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
   void prefetch(EndToEndId id) const { flows_.prefetch(id); }
-  /// Tracks a connection from its first SYN on. A SYN that has not passed yet must be passed to receive() as well. The
-  /// oldest handshakes are displaced if there is no place. Returns `none` if established connections use all places.
+  /// Tracks a connection from its first SYN on. A SYN that has not been forwarded yet must be passed to receive() as
+  /// well. The oldest handshakes are displaced if the table is full. Returns `none` if established connections use all
+  /// places.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Tracks a connection from its middle on, as successor of a flow that lookups find until inherit(). `window`: how
-  /// far the server may at first be ahead of the UE. Returns `none` if there is no place.
+  /// Tracks a connection from its middle on, as successor of a split flow that lookups find until inherit(). `window`:
+  /// how many bytes the server may at first be ahead of the UE. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records a window up to `edge` that the split connection has advertised to the server during its handback.
+  /// Records that the split connection, during its handback, has advertised a window up to `edge` to the server.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the window with which the successor's gradual opening starts.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
-  /// Returns the right edge of the widest window that the host behind `side` was allowed to grant.
+  /// Returns the furthest right edge that was advertised, in the name of the host behind `side`, to the host that sends
+  /// to it.
   [[nodiscard]] tcp::SeqNum edge_towards(EndToEndId id, Side side) const {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
   /// Completes a handback: the split flow is gone, so lookups find this connection from now on.
   void inherit(EndToEndId id, Instant now);
-  /// Activates other policies: every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
+  /// Activates other policies. Every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
   /// restart from the data in flight.
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `believed`: its checksum is good.
   /// `in_need`: packet buffers are low, so no ACK may be delayed.
   void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,
                bool in_need, Instant now);
-  /// True if its policy splits, so that it passes end to end only until it can be split.
+  /// True if the connection's policy splits, so that it passes end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
   /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
   /// good checksum.
   [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
     return candidates_.may_be_split(flows_[id], in, segment);
   }
-  /// Tracks a segment of a connection that is to be split and cannot be yet. The segment must be passed to receive(),
-  /// too.
+  /// Tracks a segment of a connection that is to be split and cannot be split yet. The segment must be passed to
+  /// receive(), too.
   void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
     candidates_.track(flows_[id], in, packet, parsed);
   }
-  /// Removes the connection, because it is split now. Delayed ACKs are forwarded. Returns the state of its hosts.
+  /// Removes the connection, because it is split now. Its delayed ACKs are forwarded. Returns the tracked state of its
+  /// hosts.
   TrackedConnection give_up(EndToEndId id, Instant now);
-  /// True if the SYN or SYN-ACK belongs to this connection by its numbers; others may start a new connection.
+  /// True if the SYN or SYN-ACK belongs to this connection by its numbers; another SYN may start a new connection.
   [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].is_own_syn(in, syn);
   }
@@ -97,16 +100,16 @@ class EndToEndFlows {
   }
   /// Excludes the connection from splitting, because its SYNs contain something that cannot be split.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
-  /// Records that the connection was split before the policies changed.
+  /// Records that the connection was split before the policies were replaced.
   void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
   /// Returns the policy that the connection belongs to.
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
   /// Removes the connection and forwards its delayed ACKs.
   void close(EndToEndId id, Instant now);
 
-  /// Handles a new report of the bearer, or the end of its reports: releases delayed ACKs accordingly.
+  /// Releases delayed ACKs of the bearer's connections, because a report has arrived or reports are missing.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
-  /// True if advance() has nothing to do.
+  /// True if advance() has nothing to do at `now`.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
   /// Runs expired timers, and releases some delayed ACKs if packet buffers are low.
   void advance(Instant now) {
@@ -121,26 +124,26 @@ class EndToEndFlows {
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
-  /// Allocates a connection and its table entry; `none` if a table is full.
+  /// Allocates an end-to-end connection and its table entry; returns `none` if a table is full.
   EndToEndId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
-  /// Removes the oldest handshake, unless it is complete or its id was reused.
+  /// Removes the oldest handshake, unless that handshake is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Processes a SYN, SYN-ACK or RST.
+  /// Processes a SYN, SYN-ACK or RST of the connection.
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
-  /// Completes the handshake if the segment is the initiator's ACK.
+  /// Completes the handshake if the segment is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
-  /// Starts the regulated phase of a connection whose handshake is complete.
+  /// Starts the phase in which ACKs are rewritten, for a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
-  /// Adds the connection to a bearer.
+  /// Assigns the connection to a bearer and counts it there.
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
   /// Updates the data state of the direction in which a segment with payload passes.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
-  /// Feeds a data segment to the ACK-based controller.
+  /// Feeds a data segment to the bearer's ACK-based controller.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
   /// Processes the acknowledgement of a segment, and forwards or delays the segment.
@@ -150,9 +153,9 @@ class EndToEndFlows {
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
   /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);
-  /// Arms the connection's timer for the earliest of its deadlines.
+  /// Arms the connection's timer at the earliest of its deadlines.
   void schedule(const EndToEndFlow& flow, EndToEndId id);
-  /// Returns when an idle connection is removed.
+  /// Returns when the connection is removed if it stays idle.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;
@@ -162,7 +165,7 @@ class EndToEndFlows {
   AckRewriter rewriter_;
   HeldAcks held_;
   SplitCandidates candidates_;
-  std::uint32_t successors_ = 0;  ///< connections whose handback is in progress
+  std::uint32_t successors_ = 0;  ///< number of connections whose split predecessor is still being handed back
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

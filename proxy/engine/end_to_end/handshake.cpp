@@ -8,14 +8,14 @@
 namespace sluice::proxy::handshake {
 namespace {
 
-constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type of service, below the DSCP
+constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service field, below the DSCP
 
-/// True if the number lies in the first unscaled window of a host with this initial sequence number.
+/// True if `number` lies in the first unscaled window of a host with initial sequence number `isn`.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
-/// Tracks a segment of the responder.
+/// Tracks a segment that the responder of the handshake has sent.
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
@@ -40,7 +40,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::answered;
 }
 
-/// Tracks a segment of the initiator.
+/// Tracks a segment that the initiator of the handshake has sent.
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
@@ -59,12 +59,13 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::complete;
 }
 
-/// Converts a measured round trip; zero stays unknown.
+/// Converts a measured round-trip time from ticks to a Duration; zero means unknown in both.
 Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
-/// Returns the window in bytes; it is scaled if both sides have offered the option (RFC 7323 section 2.2).
+/// Returns the window in bytes. The field is scaled if both hosts have sent the window scale option (RFC 7323
+/// section 2.2).
 std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
   const bool scaling = sender.has_window_scale && receiver.has_window_scale;
   return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);

@@ -13,7 +13,8 @@
 
 namespace sluice::proxy::handshake {
 
-/// Endpoint configurations and link limits of a connection's two legs, by the Side that each leg faces.
+/// Configurations of a connection's two endpoints and the length limits of their ports, indexed by the Side that each
+/// leg faces.
 struct LegConfigs {
   std::array<const tcp::EndpointConfig*, 2> tcp{};
   std::array<packet::LinkLimit, 2> ports{};
@@ -22,38 +23,45 @@ struct LegConfigs {
 /// Result of tracking a segment of a handshake. The segment is forwarded unchanged in every case, so the hosts
 /// negotiate options, refusals and timeouts end to end.
 enum class Step : std::uint8_t {
-  unrelated,  ///< the numbers do not match the handshake, and the state is unchanged
+  unrelated,  ///< the segment's numbers do not match the handshake, so its state is unchanged
   go_on,      ///< the segment belongs to the handshake, which continues
-  answered,   ///< SYN-ACK
-  complete,   ///< ACK that completes the handshake: split the connection now
-  refused,    ///< a RST ended the handshake: remove the flow
-  give_up     ///< a split cannot support it (options, data on a SYN-ACK): remove the flow and forward
+  answered,   ///< the segment is the SYN-ACK
+  complete,   ///< the segment is the ACK that completes the handshake: split the connection now
+  refused,    ///< the segment is a RST that ends the handshake: remove the flow
+  give_up  ///< the segment has something that a split cannot support (options, data on a SYN-ACK): remove the flow and
+           ///< forward
 };
 
 /// Initialises a new flow from the first SYN of its connection.
 void begin(Flow& flow, const FirstSyn& syn);
 
-/// True if the segment's numbers can belong to this handshake or to unseen segments after it. They lie within one
-/// unscaled window behind the hosts' initial sequence numbers. A SYN is plausible only with a matching ACK.
+/// True if the segment's numbers can belong to this handshake, or to later segments that were not seen. Such numbers
+/// lie within one unscaled window behind the hosts' initial sequence numbers. A SYN is plausible only with a matching
+/// ACK.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
-/// Tracks a segment that arrived on `from`. `splittable`: all of its options are known.
+/// Tracks a segment that arrived on `from`. `splittable`: the proxy knows all options of the segment.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
-/// Establishes both endpoints in the hosts' state after `ack`, the segment that completed the handshake. Its window
-/// field is what the responder has received, or will receive. Configurations are by the Side that an endpoint faces.
+/// Establishes both endpoints in the hosts' state after `ack`, the segment that completed the handshake. The window
+/// field of `ack` must be the one that the responder has received, or will receive. `configs` are indexed by the Side
+/// that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
-/// Returns the state for tracking the connection end to end, when only the last ACK of the handshake is missing.
+/// Returns the state for tracking the connection end to end, at a time when only the last ACK of the handshake is
+/// missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// State in which both endpoints are established.
+/// States with which both endpoints of a split connection are established.
 struct SplitPoint {
-  tcp::EstablishedState to_initiator;  ///< state of the leg that faces the initiator, in the responder's name
-  tcp::EstablishedState to_responder;  ///< state of the leg that faces the responder, in the initiator's name
+  /// state of the endpoint that faces the initiator and acts in the responder's name
+  tcp::EstablishedState to_initiator;
+
+  /// state of the endpoint that faces the responder and acts in the initiator's name
+  tcp::EstablishedState to_responder;
 };
 
-/// Establishes both endpoints in that state, which makes the connection split.
+/// Establishes both endpoints in the states `legs`, which makes the connection split.
 void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now);
 
 }  // namespace sluice::proxy::handshake

@@ -9,10 +9,11 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that one step scans for delayed ACKs before packets are processed again.
+/// Number of flows that one step of the low-memory scan visits before packets are processed again.
 constexpr std::uint32_t free_step = 128;
 
-/// Delayed ACK, stored in the packet's note: offset of its TCP header and the position that it acknowledges.
+/// Delayed ACK, as stored in the note of its packet buffer: offset of its TCP header and the position that it
+/// acknowledges.
 struct HeldAck {
   packet::PacketNote& note;
   [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Delayed ACKs of UEs: which flows have some, when they are forwarded, and the limit of their delay. They are
-/// forwarded in order of arrival, with the window that the controller gives at that time. Thread: its shard's.
+/// Stores the delayed ACKs of UEs and forwards them in order of arrival, at the latest when their delay reaches its
+/// limit. The controller's window at the time of forwarding is written into them. Thread: its shard's.
 class HeldAcks {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -23,11 +23,11 @@ class HeldAcks {
             Instant now);
   /// Forwards those delayed ACKs of the flow that the controller releases.
   void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
-  /// Forwards the flow's ACKs that have reached the maximum delay.
+  /// Forwards the flow's delayed ACKs that have reached the maximum delay.
   void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
-  /// Returns when the flow's oldest ACK must be forwarded; `never` if none is delayed.
+  /// Returns when the flow's oldest delayed ACK must be forwarded; `never` if none is delayed.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Handles a new report of the bearer, or the end of its reports: releases ACKs of its flows accordingly.
+  /// Releases delayed ACKs of the bearer's flows, because a report has arrived or reports are missing.
   void on_report(Bearer& bearer, Instant now);
   /// True if ACKs are delayed although packet buffers are low.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
@@ -45,8 +45,8 @@ class HeldAcks {
   flow::Slab<EndToEndFlow>& flows_;
   EndToEndParts parts_;
   AckRewriter& rewriter_;
-  std::uint32_t waiting_ = 0;     ///< delayed ACKs of all connections
-  std::uint32_t next_freed_ = 0;  ///< where the scan for low memory continues
+  std::uint32_t waiting_ = 0;     ///< number of delayed ACKs of all connections
+  std::uint32_t next_freed_ = 0;  ///< index of the flow with which the scan for low memory continues
 };
 
 }  // namespace sluice::proxy

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// References that the classes for end-to-end connections share; the referenced objects outlive them.
+/// References that all classes for end-to-end connections use; the referenced objects outlive them.
 struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;

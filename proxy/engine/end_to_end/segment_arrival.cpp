@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Limit of delayed ACKs per connection.
+/// Largest number of delayed ACKs of one connection.
 constexpr std::uint16_t max_held = 256;
 /// Number of duplicate ACKs that indicate a loss (RFC 5681 section 3.2).
 constexpr std::uint8_t duplicates_of_a_loss = 3;
@@ -62,7 +62,8 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now);
 }
 
-/// Completes the handshake with the initiator's ACK, whose number only a receiver of the SYN-ACK knows.
+/// Completes the handshake if the segment is the initiator's ACK, because only a receiver of the SYN-ACK can
+/// acknowledge its number.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   const Duration second_half = now - flow.handshake;

@@ -8,20 +8,22 @@
 
 namespace sluice::proxy {
 
-/// Limit in bytes by which a segment may begin before what is acknowledged, as retransmissions and reordered segments
-/// do.
+/// Maximum bytes by which a segment may begin before what its receiver has acknowledged, as retransmissions and
+/// reordered segments do.
 inline constexpr std::uint32_t max_behind = 1U << 20;
-/// Limit in bytes beyond the right edge. Hosts may shrink a window by rounding (RFC 7323 section 2.4), and a
-/// zero-window probe is one byte beyond it.
+/// Maximum bytes by which a segment may exceed the right edge. Hosts may shrink a window by rounding (RFC 7323
+/// section 2.4), and a zero-window probe is one byte beyond the edge.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
-/// Positions of a segment's first byte and of what it acknowledges, each in its own direction.
+/// Positions of a segment's first byte and of the byte that it acknowledges, each counted from the start of its own
+/// direction.
 struct SegmentNumbers {
   Bytes seq;
   Bytes ack;
 };
 
-/// Returns the positions of a segment that arrived on `in`, unwrapped by the furthest position seen in each direction.
+/// Returns the positions of a segment that arrived on `in`. Sequence numbers are unwrapped next to the furthest
+/// position seen in each direction.
 [[nodiscard]] SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window

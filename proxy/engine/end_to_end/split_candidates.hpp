@@ -9,10 +9,10 @@
 
 namespace sluice::proxy {
 
-/// End-to-end connections whose policy splits: tracked until they can be split. Thread: its shard's.
+/// Tracks end-to-end connections whose policy splits, until they can be split. Thread: its shard's.
 class SplitCandidates {
  public:
-  /// Reserves places for `max_flows_at_once` connections.
+  /// Reserves entries for `max_flows_at_once` connections.
   explicit SplitCandidates(std::uint32_t max_flows_at_once) : tracked_(max_flows_at_once) {}
 
   /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
@@ -22,7 +22,8 @@ class SplitCandidates {
   void track(EndToEndFlow& flow, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
   /// Stops tracking, because the connection stays end to end or is closed.
   void give_up(EndToEndFlow& flow);
-  /// Returns the state of its hosts by what has passed and was advertised in their names. Requires may_be_split().
+  /// Returns the state of both hosts, derived from the segments that passed and the windows that were advertised in
+  /// their names. Requires may_be_split().
   [[nodiscard]] TrackedConnection where(const EndToEndFlow& flow) const;
 
  private:

@@ -12,58 +12,59 @@
 
 namespace sluice::proxy {
 
-/// First SYN of a connection.
+/// First SYN of a connection, as the cache stores it.
 struct FirstSyn {
   flow::FlowKey key;
-  flow::KeyTag tag{};  ///< hash tag of the key
+  flow::KeyTag tag{};  ///< hash tag of the connection's key
   tcp::SeqNum isn;
   tcp::SynOptions options;
   std::uint16_t window = 0;
   Side from = Side::radio;
   std::uint8_t dscp = 0;
-  bool retransmitted = false;  ///< a retransmission, so round trips are ambiguous (Karn)
-  bool unfinished = false;     ///< unfinished checksum, left to an offload, in each copy seen
+  bool retransmitted = false;  ///< true if the SYN is a retransmission, so round-trip times are ambiguous (Karn)
+  bool unfinished = false;     ///< true if each copy of the SYN had an unfinished checksum, left to an offload
   Instant at{};
   packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };
 
-/// Meaning of a segment that is no SYN for a handshake of which only the SYN was seen.
+/// Names what a segment other than a SYN means for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
-  none,     ///< the numbers do not match the handshake
-  accepts,  ///< SYN-ACK
-  refuses,  ///< RST of either host
-  crosses,  ///< SYN-ACK of the host that has sent the SYN: a simultaneous open
-  unseen    ///< shows that segments passed unseen, so the hosts' state is unknown
+  none,     ///< the segment's numbers do not match the handshake
+  accepts,  ///< the segment is the SYN-ACK
+  refuses,  ///< the segment is a RST of either host
+  crosses,  ///< the segment is a SYN-ACK of the host that has sent the SYN: a simultaneous open
+  unseen    ///< the segment shows that others passed unseen, so the hosts' state is unknown
 };
 /// Returns what a segment that arrived on `in` means for the handshake of `syn`.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
-/// Cache of unanswered SYNs. Anybody can forge a SYN, so it only occupies an entry here. A connection is created when
-/// the other host answers with a SYN-ACK. The oldest entry is evicted when the cache is full, and its connection then
-/// passes unsplit. All memory is allocated at construction. Thread: its shard's.
+/// Cache of unanswered SYNs. Anyone can forge a SYN, so a SYN alone only occupies an entry here. A connection is
+/// created when the other host answers with a SYN-ACK. The oldest entry is evicted when the cache is full, and its
+/// connection then passes unsplit. All memory is allocated at construction. Thread: its shard's.
 class SynCache {
  public:
-  /// Rule for SYNs of one connection with different sequence numbers.
+  /// Selects which of several SYNs of one connection with different sequence numbers is kept.
   enum class DuplicateSyn : std::uint8_t {
-    keep_first,  ///< the first SYN counts, as long as its handshake may last
-    keep_newest  ///< the newest SYN counts
+    keep_first,  ///< the first SYN is kept, for as long as its handshake may last
+    keep_newest  ///< the newest SYN is kept
   };
   /// Result of recording a SYN.
   enum class Result : std::uint8_t {
-    stored,          ///< recorded
-    evicted_oldest,  ///< recorded, and an older SYN was evicted
-    rejected         ///< rejected: another SYN of the same connection counts
+    stored,          ///< the SYN was recorded
+    evicted_oldest,  ///< the SYN was recorded, and the oldest one was evicted
+    rejected         ///< the SYN was rejected, because another SYN of its connection is kept
   };
 
-  /// Allocates `places` entries, at least one. `patience`: maximum duration of a handshake.
+  /// Allocates `places` entries, at least one. `which`: SYN that is kept of several. `patience`: maximum duration of a
+  /// handshake.
   SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
 
-  /// Records a SYN.
+  /// Records the first SYN of a connection.
   Result record(const FirstSyn& syn);
   /// Returns the recorded SYN of the connection, or null. Valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
-  /// Removes the SYN that `syn_ack`, which arrived on `in`, answers, and copies it to `out`. Returns false if there is
-  /// none.
+  /// Removes the recorded SYN that `syn_ack` answers and copies it to `out`. `syn_ack` arrived on `in`. Returns false
+  /// if there is none.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
   /// Removes a SYN that find() has returned.
@@ -76,7 +77,7 @@ class SynCache {
     Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;
   };
-  /// Evicts the entry unless its place was reused. Returns true if one was evicted.
+  /// Evicts the entry of the oldest SYN unless its place was reused. Returns true if one was evicted.
   bool forget(const EvictionQueue::Entry& oldest);
   void forget(std::uint32_t id);
 

@@ -9,12 +9,20 @@ namespace sluice::proxy {
 
 /// Contribution of one split connection to the sums of its bearer, as of its last service.
 struct FlowShare {
-  std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
-  std::uint32_t reserved = 0;      ///< bytes held and advertised, both ways
-  std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; 0 without a limit
-  bool moving : 1 = false;         ///< a controller steers the server's window, and the UE has yet to acknowledge data
-  bool window_closed : 1 = false;  ///< the server has no window, or a law in steps sets it: the next report updates it
-  bool short_flow : 1 = false;     ///< short flow: below SmvsMode::short_flow bytes sent, and not over
+  std::uint32_t backlog = 0;   ///< bytes towards the UE that the flow has not sent yet
+  std::uint32_t reserved = 0;  ///< bytes held and advertised, both directions together
+
+  /// bytes acknowledged to one host and not by the other, both directions together; 0 without a limit
+  std::uint32_t exposed : 29 = 0;
+
+  /// true if a rate controller sets the server's window and the UE has yet to acknowledge data
+  bool moving : 1 = false;
+
+  /// true if the server's window is closed or set once per report: the next report updates it
+  bool window_closed : 1 = false;
+
+  /// true for a short flow: it has sent less than SmvsMode::short_flow bytes and is not over
+  bool short_flow : 1 = false;
 
   static constexpr std::uint32_t max_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
 };
@@ -25,13 +33,14 @@ struct BearerLoad {
   Bytes backlog{};
   Bytes reserved{};
   Bytes exposed{};
-  std::uint32_t backlogged_flows = 0;   ///< flows with unsent bytes towards the UE
-  std::uint32_t moving_flows = 0;       ///< flows whose server window a controller steers and that hold data for the UE
-  std::uint32_t long_moving_flows = 0;  ///< moving flows that are no short flows: downloads
-  std::uint32_t short_flows = 0;        ///< short flows
-  std::uint32_t closed_window_flows = 0;  ///< flows whose server has no window
+  std::uint32_t backlogged_flows = 0;  ///< flows with unsent bytes towards the UE
+  std::uint32_t moving_flows = 0;  ///< flows whose server's window a rate controller sets and that hold data for the UE
+  std::uint32_t long_moving_flows = 0;    ///< flows counted in moving_flows that are not short flows: downloads
+  std::uint32_t short_flows = 0;          ///< number of short flows
+  std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
-  /// Updates the sums for a flow after normal service. The other fields of its share are unchanged.
+  /// Updates a flow's share and the bearer's sums after a normal service: unsent bytes, held and advertised bytes, and
+  /// `moving`. The other fields of the share are unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -48,14 +57,15 @@ struct BearerLoad {
     }
   }
 
-  /// Adds `change` to the bytes that a flow holds and has advertised. The other fields of its share are unchanged.
+  /// Adds `change` to the bytes that a flow holds and has advertised, and to the bearer's sum. The other fields of its
+  /// share are unchanged.
   void reserve(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
     reserved += Bytes(after) - Bytes(share.reserved);
     share.reserved = static_cast<std::uint32_t>(after);
   }
 
-  /// Replaces a flow's share in the sums. A flow that is added or removed has an empty share before or after.
+  /// Replaces a flow's share in the bearer's sums. A flow that is added or removed has an empty share before or after.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
     reserved += Bytes(after.reserved) - Bytes(before.reserved);

@@ -8,17 +8,18 @@
 namespace sluice::proxy {
 namespace {
 
-/// Minimum reserve for receiving and forwarding, however small the pool.
+/// Smallest number of buffers kept free for receiving and forwarding, however small the pool.
 constexpr std::uint32_t min_reserve = 64;
-/// Memory is low when no more than this fraction (1/8) of the budget is left.
+/// Divisor of the budget: memory is low when no more than 1/8 of the budget is left.
 constexpr std::int64_t low_share = 8;
 
-/// Returns the buffers of the pool that the ports leave.
+/// Returns the number of the pool's buffers that the ports do not occupy.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
   return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
 }
 
-/// Returns the reserve: its configured share, at least 64 buffers, at most half.
+/// Returns the number of buffers kept free for receiving and forwarding: the configured share, at least 64 and at most
+/// half.
 std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
   const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
   return std::min(std::max(wanted, min_reserve), left / 2);

@@ -10,26 +10,26 @@
 
 namespace sluice::proxy {
 
-/// Window advertised to a host, as last recorded in the memory budget.
+/// Bytes of window advertised to a host, as last recorded in the memory budget.
 struct Reservation {
   std::uint32_t bytes = 0;
-  std::uint16_t epoch = 0;  ///< when it was recorded, see BufferPoolBudget::epoch_of()
+  std::uint16_t epoch = 0;  ///< epoch in which it was recorded, see BufferPoolBudget::epoch_of()
 };
 
 /// Budget of packet buffers for the payload of a shard's split connections, and its division among them.
 ///
-/// The budget is the pool less the ports' buffers and a reserve. Its free part is what is neither taken nor reserved.
-/// One direction may hold and reserve together at most two thirds of what would be free without it. Hence n equally
-/// greedy directions get B / (n + 1/2) each, a single one gets two thirds, and a new one always finds some. These are
-/// the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2),
-/// 1998) with alpha = 2.
+/// The budget is the pool minus the ports' buffers and a reserve. Its free part is neither taken by packets nor
+/// reserved by windows. One direction may hold and reserve together at most two thirds of what would be free without
+/// it. Hence n equally greedy directions get B / (n + 1/2) each, a single one gets two thirds, and a new one always
+/// finds some. These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions
+/// on Networking 6(2), 1998) with alpha = 2.
 ///
 /// A reservation (an advertised window) counts for two seconds after the last service of its connection. Idle
 /// connections together have advertised far more than any pool holds, but their senders rarely use it at once. After a
 /// pause a sender starts with its initial window (RFC 5681 section 4.1). If many do use it, payload is refused before
 /// it is acknowledged (exhausted()), and the reserve remains.
 ///
-/// The pool's level is read at most every 100 us. Thread: the shard's.
+/// The number of free buffers in the pool is read at most every 100 us. Thread: the shard's.
 class BufferPoolBudget {
  public:
   /// Payload bytes per buffer: a full segment with timestamps and some options. Smaller payloads are coalesced.
@@ -38,35 +38,38 @@ class BufferPoolBudget {
   /// Computes the budget from the limits and the pool, which outlives this object.
   BufferPoolBudget(const ShardLimits& limits, const packet::PacketPool& pool);
 
-  /// Returns a shard's budget in bytes for a pool of `buffers` buffers.
+  /// Returns the budget of one shard in bytes, for a pool of `buffers` buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
-  /// Returns the most that one direction of a connection can get, if it is alone.
+  /// Returns the bytes that one direction of a connection can get if it is alone.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
-  /// Reads the pool's level if that is due, and expires old reservations. Returns true if the level was read.
+  /// Reads the number of free buffers in the pool if that is due, and expires old reservations. Returns true if it was
+  /// read.
   bool look(Instant now);
-  /// True if the pool's level should be read. All threads write its cache lines, so it is read every millisecond, and
-  /// every 100 us while little is left.
+  /// True if the number of free buffers in the pool should be read. All threads write its cache lines, so it is read
+  /// every millisecond, and every 100 us while little is left.
   [[nodiscard]] bool is_due(Instant now) const {
     return now >= next_look_ || (is_low() && now >= next_look_ - usual_period + low_period);
   }
   /// Records that a received buffer is kept: as queued payload, or as a delayed ACK.
   void on_taken() { --spare_; }
-  /// Updates a reservation to `bytes`.
+  /// Changes the reserved bytes of an advertised window to `bytes`.
   void reserve(Reservation& reservation, std::uint32_t bytes) {
     if (bytes != reservation.bytes || (bytes != 0 && epoch_ != reservation.epoch))
       update_reservation(reservation, bytes);
   }
-  /// Removes a reservation, because its connection ends.
+  /// Removes the reservation of an advertised window, because its connection ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
 
-  /// Returns how much one direction may hold and reserve together. `own`: what it holds and has reserved already.
+  /// Returns the bytes that one direction may hold and reserve together. `own`: what the direction holds and reserves
+  /// already.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns how much a direction without measured demand may hold and reserve together. It has access only to the
-  /// first part of the budget (limits.shrink_windows_at). `own`: what it holds and has reserved already.
+  /// Returns the bytes that a direction without measured demand may hold and reserve together. Such a direction may use
+  /// only the first part of the budget (limits.shrink_windows_at). `own`: what the direction holds and reserves
+  /// already.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
-  /// Returns how much a direction may hold and reserve by its UE's limit. `reserved`: total of the UE's connections;
-  /// `own`: the direction's part of it.
+  /// Returns the bytes that one direction may hold and reserve under the limit of its UE. `reserved`: total of the UE's
+  /// connections; `own`: the direction's part of that total.
   [[nodiscard]] Bytes max_quota_of_ue(Bytes reserved, Bytes own) const {
     return two_thirds(of_one_ue_ - reserved + own);
   }
@@ -84,23 +87,23 @@ class BufferPoolBudget {
   /// True if half of the reserve is used as well. Then payload is refused even for connections that hold almost
   /// nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
-  /// Returns the used share of the buffers that the ports leave, for any purpose.
+  /// Returns the share of the buffers without those of the ports that is in use for any purpose.
   [[nodiscard]] double used() const { return used_; }
 
  private:
-  /// Interval between two reads of the pool's level, normally and while little is left.
+  /// Normal interval between two reads of the number of free buffers in the pool.
   static constexpr Duration usual_period = std::chrono::milliseconds(1);
   static constexpr Duration low_period = std::chrono::microseconds(100);
-  /// Number of epochs after which a reservation expires.
+  /// Number of epochs after which the reservation of an advertised window expires.
   static constexpr std::size_t epochs = 8;
-  static constexpr unsigned epoch_bits = 28;  ///< epoch length as bits of a nanosecond count: 0.27 s
+  static constexpr unsigned epoch_bits = 28;  ///< length of an epoch: 2^28 ns = 0.27 s
 
   /// Returns the epoch of a time, modulo 2^16.
   static std::uint16_t epoch_of(Instant at) {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
-  /// Returns the bytes neither taken nor reserved.
+  /// Returns the bytes of the budget that are neither taken by packets nor reserved by windows.
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - reserved_); }
   /// Moves a reservation to the current epoch and changes it to `bytes`.
   [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
@@ -108,19 +111,19 @@ class BufferPoolBudget {
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
-  std::uint32_t sharers_;           ///< shards that use the pool
-  std::uint32_t left_by_ports_;     ///< buffers that the ports do not keep
+  std::uint32_t sharers_;           ///< number of shards that allocate from the pool
+  std::uint32_t left_by_ports_;     ///< number of buffers that the ports do not occupy
   std::uint32_t pool_reserve_;      ///< buffers kept free for receiving and forwarding, part of left_by_ports_
   std::int64_t half_pool_reserve_;  ///< half of this shard's part of the reserve
-  std::int64_t low_watermark_;      ///< limit of is_low(), in buffers
-  Bytes reserved_for_demand_;       ///< part of the budget that requires a measured demand
-  Bytes of_one_ue_;                 ///< budget of one UE's connections together
-  std::int64_t spare_ = 0;          ///< buffers that payload may still take
-  std::int64_t reserved_ = 0;       ///< reserved bytes of the last epochs
-  std::array<std::int64_t, epochs> by_epoch_{};  ///< reserved bytes by epoch
+  std::int64_t low_watermark_;      ///< number of buffers left of the budget at which is_low() becomes true
+  Bytes reserved_for_demand_;       ///< bytes of the budget that only directions with measured demand may use
+  Bytes of_one_ue_;                 ///< bytes of the budget that one UE's connections may use together
+  std::int64_t spare_ = 0;     ///< number of buffers that payload may still occupy; negative once the reserve is used
+  std::int64_t reserved_ = 0;  ///< bytes reserved by windows that were advertised in the last epochs
+  std::array<std::int64_t, epochs> by_epoch_{};  ///< reserved bytes by the epoch of their reservation, modulo `epochs`
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant next_look_{};  ///< next read of the level, unless it becomes low before
+  Instant next_look_{};  ///< time of the next read of the pool's free buffers, unless they become few before
 };
 
 }  // namespace sluice::proxy

@@ -15,20 +15,21 @@ class EvictionQueue {
   /// Allocates `capacity` entries, at least one.
   explicit EvictionQueue(std::uint32_t capacity) : entries_(capacity) {}
 
-  /// One evictable object.
+  /// Entry of one evictable object in the FIFO.
   struct Entry {
     std::uint32_t id = no_id;
     std::uint32_t ticket = 0;  ///< serial number of the object, which detects that its id was reused
   };
 
-  /// Adds an object. Returns the oldest entry if the FIFO was full, which must then be evicted; else its id is no_id.
+  /// Adds an object to the FIFO. If the FIFO was full, returns its oldest entry, whose object must then be evicted;
+  /// else the returned id is no_id.
   Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
     entries_[wrapped(first_ + size_)] = {id, ticket};
     ++size_;
     return oldest;
   }
-  /// Removes and returns the oldest entry; its id is no_id if the FIFO is empty.
+  /// Removes the oldest entry from the FIFO and returns it; its id is no_id if the FIFO is empty.
   Entry pop() {
     if (size_ == 0) return {};
     const Entry oldest = entries_[first_];
@@ -39,7 +40,7 @@ class EvictionQueue {
   [[nodiscard]] std::size_t capacity() const { return entries_.size(); }
 
  private:
-  /// Returns `place` modulo the capacity. Requires `place` < 2 × capacity.
+  /// Returns the array index of `place`: `place` modulo the capacity. Requires `place` < 2 × capacity.
   [[nodiscard]] std::size_t wrapped(std::size_t place) const {
     return place < entries_.size() ? place : place - entries_.size();
   }

@@ -16,18 +16,18 @@ namespace sluice::proxy {
 using FlowId = std::uint32_t;
 using BearerId = std::uint32_t;
 using EndToEndId = std::uint32_t;
-/// Index of no object.
+/// Id that stands for no object.
 inline constexpr std::uint32_t no_id = UINT32_MAX;
 
-/// State of a flow from its first SYN to its end.
+/// Phase of a flow, from its first SYN to its end.
 enum class FlowPhase : std::uint8_t {
-  syn,           ///< a SYN was seen
-  syn_ack,       ///< the SYN-ACK was seen
+  syn,           ///< only the first SYN was seen
+  syn_ack,       ///< the SYN-ACK was seen, and the ACK of it is missing
   split,         ///< two endpoints are established, with the relay between them
   handing_back,  ///< handback in progress: the proxy only delivers what it has acknowledged
 };
 
-/// Bit set of what has happened to the two byte streams of a flow since its last service.
+/// Bit set of the events of a flow's two byte streams since its last service.
 enum class StreamEvents : std::uint8_t {
   none = 0,
   data_to_radio = 1,   ///< data from the server arrived, to be sent to the UE
@@ -65,33 +65,40 @@ enum class StreamEvents : std::uint8_t {
 struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
-  std::uint16_t ip_id = 0;         ///< next IPv4 identification, used with DF set
+  std::uint16_t ip_id = 0;         ///< next value of the IPv4 identification field, used with DF set
+
   /// Time of the host's last progress in tick::ms268: it acknowledged new data, or data arrived while nothing was held
   /// for it. See relay::stall_time().
   std::uint16_t progress = 0;
-  bool reset_pending : 1 = false;     ///< a RST is sent once the host has every byte acknowledged to the other side
-  bool passed_by : 1 = false;         ///< segments of the host were forwarded during the handback
-  bool keepalive_passed : 1 = false;  ///< its keep-alive was forwarded, and the other host has to answer
-  bool has_sent_data : 1 = false;     ///< the host has sent data
-  bool routers_cut : 1 = false;       ///< the path MTU is below the minimum segment, so DF stays clear
-  bool at_limit : 1 = false;          ///< its window is the default quota, set by no controller (ReceiveWindowControl)
-  bool space_added : 1 = false;       ///< the other host has acknowledged data since the quota was last read
-  Reservation reservation;            ///< the advertised window as recorded in the memory budget
+
+  /// true if a RST is sent once the host has received every byte acknowledged to the other side
+  bool reset_pending : 1 = false;
+  bool passed_by : 1 = false;         ///< true if segments of the host were forwarded during the handback
+  bool keepalive_passed : 1 = false;  ///< true if the host's keep-alive was forwarded, and the other host has to answer
+  bool has_sent_data : 1 = false;     ///< true if the host has sent data
+
+  /// true if the path MTU is below the minimum segment, so that routers fragment and DF stays clear
+  bool routers_cut : 1 = false;
+
+  /// true if the host's window is the default quota, set by no rate controller (ReceiveWindowControl)
+  bool at_limit : 1 = false;
+  bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was last read
+  Reservation reservation;       ///< window advertised to the host, as recorded in the memory budget
 };
 
-/// State collected from the three segments of a handshake.
+/// State collected from the three segments of a connection's handshake.
 struct Handshake {
   tcp::SeqNum initiator_isn;
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t last_rx = 0;           ///< when the newest handshake segment was seen, in tick::us
-  std::uint32_t initiator_rtt = 0;     ///< proxy to initiator and back, tick::us; zero while unknown
-  std::uint32_t responder_rtt = 0;     ///< proxy to responder and back, tick::us; zero while unknown
-  std::uint32_t ticket = 0;            ///< serial number among all tracked handshakes
+  std::uint32_t last_rx = 0;        ///< time when the newest segment of the handshake was seen, in tick::us
+  std::uint32_t initiator_rtt = 0;  ///< round-trip time between proxy and initiator in tick::us; zero while unknown
+  std::uint32_t responder_rtt = 0;  ///< round-trip time between proxy and responder in tick::us; zero while unknown
+  std::uint32_t ticket = 0;  ///< serial number among all tracked handshakes, which detects that a flow id was reused
   std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
-  bool retransmitted = false;          ///< a SYN or SYN-ACK was retransmitted, so round trips are ambiguous (Karn)
-  std::uint8_t unfinished = 0;         ///< bit per Side: the host's SYN had an unfinished checksum, left to an offload
+  bool retransmitted = false;  ///< true if a SYN or SYN-ACK was retransmitted, so round-trip times are ambiguous (Karn)
+  std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
 
   /// True if every SYN of the host behind `side` had an unfinished checksum. Its further segments may have one, too.
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
@@ -109,40 +116,48 @@ struct Handshake {
 /// A TCP connection with state in the shard: a handshake or a split connection. The struct is small because there are
 /// many; the key is in the registry's table.
 struct Flow {
-  std::array<Leg, 2> legs;  ///< indexed by the Side that the leg faces
+  std::array<Leg, 2> legs;  ///< both legs, indexed by the Side that the leg faces
   Handshake handshake;
   BearerId bearer = no_id;
   Instant last_activity{};
-  Instant deadline = never;    ///< armed expiry in the timer wheel
-  FlowId bearer_next = no_id;  ///< next in the ring of the bearer's flows
+  Instant deadline = never;    ///< time at which the flow's timer in the timer wheel expires
+  FlowId bearer_next = no_id;  ///< next flow in the circular list of the bearer's flows
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  StreamEvents events = StreamEvents::none;  ///< reasons for the next service; if any, the flow is scheduled
-  ReleaseReason release_reason : 4 = ReleaseReason::none;  ///< why the flow is to be released, if it is
-  ResetReason reset_reason : 4 = ResetReason::none;        ///< why the proxy resets the connection, if it does
-  bool journaled : 1 = false;                              ///< the journal entry is in state exposed
-  bool in_time_wait : 1 = false;                           ///< TIME-WAIT: both hosts have closed it (TimeWaitQueue)
-  std::uint8_t unsplittable_seen : 4 = 0;  ///< releases because of segments that cannot be split (Released)
-  std::uint32_t window_loop = no_id;       ///< index of the controller of the server's window, if any
-  std::uint32_t controller = no_id;        ///< index of its per-flow window controller, if any
-  EndToEndId successor = no_id;            ///< end-to-end connection that takes over when the handback is complete
-  FlowShare share;                         ///< contribution to the bearer's sums
-  std::uint32_t demands = no_id;           ///< index of its demand record, if it carries much
-  Bytes sent_to_radio{};                   ///< IP bytes of data sent to the UE, retransmissions included
+  StreamEvents events = StreamEvents::none;  ///< reasons for the next service; the flow is scheduled if there is any
+
+  /// reason for which the flow is to be released; none if it is not
+  ReleaseReason release_reason : 4 = ReleaseReason::none;
+
+  /// reason for which the proxy resets the connection; none if it does not
+  ResetReason reset_reason : 4 = ResetReason::none;
+  bool journaled : 1 = false;  ///< true if the flow's journal entry is in state exposed
+
+  /// true if both hosts have closed the connection, so that it is in TIME-WAIT (TimeWaitQueue)
+  bool in_time_wait : 1 = false;
+  std::uint8_t unsplittable_seen : 4 = 0;  ///< number of releases because of segments that cannot be split (Released)
+  std::uint32_t window_loop = no_id;       ///< index of the second-loop controller of the server's window, or no_id
+  std::uint32_t controller = no_id;        ///< index of its per-flow window controller, or no_id
+
+  /// end-to-end connection that replaces the flow when the handback is complete, or no_id
+  EndToEndId successor = no_id;
+  FlowShare share;                ///< contribution of the flow to the sums of its bearer
+  std::uint32_t demands = no_id;  ///< index of the flow's demand record, or no_id before it has carried much data
+  Bytes sent_to_radio{};          ///< IP bytes of data sent to the UE, retransmissions included
 
   /// Returns the sequence number of the first payload byte of the host behind `side`.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
     return tcp::SeqNum(side == initiator ? handshake.initiator_isn.raw() : handshake.responder_isn.raw()) + 1;
   }
 
-  /// Returns the bytes that the host behind `side` has sent up to sequence number `up_to`. The result is modulo 4 GiB,
-  /// because sequence differences of 2 GiB or more are negative.
+  /// Returns the number of bytes that the host behind `side` has sent up to sequence number `up_to`. The result is
+  /// modulo 4 GiB, because sequence differences of 2 GiB or more are negative.
   [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
     return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
   }
 
-  /// True if the proxy terminates the connection, so that both endpoints exist.
+  /// True if the proxy terminates the connection, so that both of its endpoints exist.
   [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }

@@ -7,16 +7,17 @@
 
 namespace sluice::proxy {
 
-/// Limit of handshakes in progress, by age: a quarter of the connection places, at least 16. A SYN flood therefore
-/// displaces only other handshakes. All memory is allocated at construction.
+/// Limits the number of handshakes in progress to a quarter of the connection places, at least 16; beyond that the
+/// oldest are displaced. A SYN flood therefore displaces only other handshakes. All memory is allocated at
+/// construction.
 class HalfOpen {
  public:
   /// Allows a quarter of `max_flows` handshakes, at least 16.
   explicit HalfOpen(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Starts a handshake. `open()` allocates it and returns its id, or no_id if a table is full; then the oldest are
-  /// displaced. `displace(entry)` removes that handshake unless its id was reused or it is complete. Returns id and
-  /// serial number; the id is no_id if tables are full of connections.
+  /// Starts a handshake. `open()` allocates a flow for it and returns the id, or no_id if a table is full; the oldest
+  /// handshakes are then displaced. `displace(entry)` removes a handshake unless its id was reused or it is complete.
+  /// Returns id and serial number; the id is no_id if established connections fill the tables.
   template <typename Open, typename Displace>
   EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
     constexpr int attempts = 4;  // entries of completed handshakes free no place

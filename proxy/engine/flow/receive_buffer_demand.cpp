@@ -5,12 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// The demand falls by 1/8 per round trip at most.
+/// Divisor of the demand: it falls by at most 1/8 per round trip.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// Returns the growth since the last round trip, at most a doubling, because slow start does not exceed that.
+/// Returns by how much more was delivered than in the last round trip, at most as much again, because slow start only
+/// doubles.
 Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }

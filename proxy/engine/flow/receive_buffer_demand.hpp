@@ -15,38 +15,38 @@ namespace sluice::proxy {
 /// by at most an eighth per round trip.
 class ReceiveBufferDemand {
  public:
-  /// ReceiveBufferDemand before the first measurement: the largest window without scaling.
+  /// Demand before the first measurement: the largest window without scaling.
   static constexpr Bytes first{64 * 1024};
   /// Minimum demand: an initial window of ten segments (RFC 6928), with which a sender resumes after a pause.
   static constexpr Bytes least{16 * 1024};
 
   /// Creates a record of a direction without data.
   ReceiveBufferDemand() = default;
-  /// Starts to measure at sequence number `delivered`.
+  /// Creates a record whose measurement starts at sequence number `delivered`.
   ReceiveBufferDemand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
-  /// Updates the demand. `delivered`: SND.UNA of the receiving leg. `round_trip`: over both legs, without the
-  /// receiver's queueing delay but with the delay of its ACKs on the uplink.
+  /// Updates the demand from the data delivered. `delivered`: SND.UNA of the leg to the receiver. `round_trip`: over
+  /// both legs, without the receiver's queueing delay but with the delay of its ACKs on the uplink.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
-  /// Returns the demand in bytes.
+  /// Returns the demand: bytes that the direction must hold and advertise.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// True if the last measurement is so recent that follow() would do nothing, whatever the round trip.
   [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
 
  private:
-  /// Minimum averaging time, because ACKs arrive in bursts.
+  /// Shortest time over which delivered data is measured, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
-  /// Returns the growth of the data delivered per round trip, at most a doubling.
+  /// Returns by how much more was delivered than in the last round trip, at most as much again.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;
   Bytes last_;        ///< bytes delivered in one round trip, by the last measurement
   tcp::SeqNum mark_;  ///< sequence number at which the current measurement started
-  Instant since_{};   ///< when the current measurement started
+  Instant since_{};   ///< time when the current measurement started
 };
 
-/// ReceiveBufferDemand of both directions, indexed by the Side that the bytes go to.
+/// Demands of both directions of a connection, indexed by the Side that the bytes go to.
 using ReceiveBufferDemands = std::array<ReceiveBufferDemand, 2>;
 
 }  // namespace sluice::proxy

@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Returns whether a segment with this checksum state may be accepted. If the device vouches for the data, the port's
-/// setting decides. An unfinished field matches what a kernel leaves there, which a damaged segment can have by
-/// chance. The host must therefore have `shown` that it leaves checksums unfinished.
+/// True if a segment that arrived on `in` may be accepted with this checksum state. If the device has verified the
+/// data, the port's setting decides. An unfinished field matches what a kernel leaves there, which a damaged segment
+/// can have by chance. Therefore the host must have `shown` that it leaves checksums unfinished.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -24,7 +24,7 @@ namespace sluice::proxy {
   return false;
 }
 
-/// Counts a checksum that is not good, and returns whether it is acceptable.
+/// Counts a segment whose checksum is not good. Returns whether the segment may be accepted all the same.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {
@@ -37,8 +37,8 @@ namespace sluice::proxy {
   return acceptable;
 }
 
-/// Returns whether a segment of a split connection is accepted with this checksum. A rejected one is counted, and so
-/// is one accepted with an unfinished checksum. `shown` records whether its host leaves checksums unfinished.
+/// Returns whether a segment of a split connection is accepted with this checksum. Rejected segments are counted, and
+/// so are accepted ones with an unfinished checksum. `shown` states whether its host leaves checksums unfinished.
 [[nodiscard]] inline bool accept_checksum(const ShardConfig& config, Counters& counters, Side in,
                                           packet::ChecksumState state, const Handshake& shown) {
   if (state == packet::ChecksumState::good) [[likely]]
@@ -46,16 +46,16 @@ namespace sluice::proxy {
   return accept_unfinished(config, counters, in, state, shown.leaves_unfinished(in));
 }
 
-/// Returns whether a forwarded segment is damaged, so that no state may be derived from it. A SYN or SYN-ACK itself
-/// shows that its host leaves checksums unfinished; for other segments `shown` states it. On a port that refuses
-/// unfinished checksums, such a segment counts as damaged, so that its connection is not split.
+/// True if a forwarded segment is damaged, so that no state may be derived from it. A SYN or SYN-ACK itself shows that
+/// its host leaves checksums unfinished; for other segments `shown` states it. On a port that refuses unfinished
+/// checksums, such a segment counts as damaged, so that its connection is not split.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
   return !is_acceptable(config, in, state, shown || parsed.segment.flags.syn());
 }
 
-/// Returns whether the sender's kernel left the segment's checksum unfinished for an offload.
+/// True if the sender's kernel left the segment's checksum unfinished for an offload.
 [[nodiscard]] inline bool is_unfinished(const packet::Packet& packet, const packet::Parsed& parsed) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
   return state == packet::ChecksumState::partial || state == packet::ChecksumState::vouched;

@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// Index of a connection in a shard, whether it is split or passes end to end.
+/// Id of a connection in a shard, whether it is split or passes end to end.
 using ConnectionId = std::uint32_t;
 
 /// Lookup table of a shard from 5-tuple to connection. Flows keep their own ids; end-to-end connections use the ids
@@ -19,27 +19,29 @@ class ConnectionTable {
   /// cannot choose colliding connections.
   ConnectionTable(std::uint32_t most, const flow::HashKey& secret) : most_(most), table_(2 * most, secret) {}
 
-  /// Returns the connection of a key, or no_flow.
+  /// Returns the id of the connection with this key, or no_flow.
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return table_.find(key); }
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const { return table_.find(key, tag); }
   [[nodiscard]] ConnectionId find(const flow::ShortKey& key, flow::KeyTag tag) const { return table_.find(key, tag); }
-  /// Looks up the keys of a burst and returns their ids and hash tags.
+  /// Looks up the keys of a burst of packets and returns their ids and hash tags.
   void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
     table_.lookup_burst(keys, out, tags);
   }
-  /// Version number of the table. While it is unchanged, all earlier lookup results are valid, misses too.
+  /// Returns the version number of the table. While it is unchanged, all earlier lookup results are valid, also those
+  /// that found nothing.
   [[nodiscard]] std::uint32_t changes() const { return table_.changes(); }
-  /// Number of removals. While it is unchanged, earlier hits are valid.
+  /// Returns the number of removals from the table. While it is unchanged, earlier lookups that found a connection are
+  /// valid.
   [[nodiscard]] std::uint32_t removals() const { return table_.removals(); }
-  /// Returns the hash tag of a key, which is the same in every table of the shard.
+  /// Returns the hash tag of a key, which is equal in every table of the shard.
   [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return table_.tag_of(key); }
   [[nodiscard]] flow::KeyTag tag_of(const flow::ShortKey& key) const { return table_.tag_of(key); }
 
-  /// True if the id is one of a flow (handshake or split connection).
+  /// True if the id belongs to a flow: a handshake or a split connection.
   [[nodiscard]] bool is_flow(ConnectionId id) const { return id < most_; }
-  /// True if the id is one of an end-to-end connection.
+  /// True if the id belongs to an end-to-end connection.
   [[nodiscard]] bool is_end_to_end(ConnectionId id) const { return id - most_ < most_; }
-  /// Returns the end-to-end index of an id. Requires is_end_to_end(id).
+  /// Returns the index of an end-to-end connection from its id in this table. Requires is_end_to_end(id).
   [[nodiscard]] EndToEndId end_to_end(ConnectionId id) const { return id - most_; }
   /// Inserts a flow under its key. Returns false if the key is already in the table.
   bool enter(const flow::FlowKey& key, flow::KeyTag tag, FlowId id) { return table_.insert(key, id, tag); }
@@ -50,7 +52,7 @@ class ConnectionTable {
 
   /// Returns the key of a flow.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return table_.key_of(id); }
-  /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the flow's.
+  /// Returns a view of a flow's key, from which packet headers are written. `ip_version` must be the flow's.
   [[nodiscard]] flow::KeyView view_of(FlowId id, std::uint8_t ip_version) const {
     return table_.view_of(id, ip_version);
   }

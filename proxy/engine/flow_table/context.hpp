@@ -14,8 +14,8 @@
 namespace sluice::proxy {
 
 /// Allocates IPv4 identifications for packets that routers may fragment: never 0, and not reused for as long as
-/// possible (RFC 6864 section 4.3). All connections of a UE use the same counter, so that no two packets of a pair of
-/// hosts share a number. Several UEs share each of the counters.
+/// possible (RFC 6864 section 4.3). All connections of a UE use one counter, so that no two packets of a pair of hosts
+/// share a number. Several UEs share each of the counters.
 class FragmentIds {
  public:
   [[nodiscard]] std::uint16_t next(BearerId bearer) {

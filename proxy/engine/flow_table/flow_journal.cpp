@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Publishes the state after all other fields of the entry were written.
+/// Writes the state of a journal entry, after all its other fields were written.
 void set_state(JournalEntry& entry, std::uint32_t state) {
   std::atomic_ref(entry.state).store(state, std::memory_order_release);
 }
@@ -24,7 +24,7 @@ JournalEntry::Headers headers_to_entry(const packet::HeaderTemplate& header) {
   return out;
 }
 
-/// Reads frame headers; nothing if a field is out of range.
+/// Reads frame headers from a journal entry; returns nothing if a field is out of range.
 std::optional<packet::HeaderTemplate> read_headers(const JournalEntry::Headers& entry, bool v4) {
   constexpr std::uint32_t largest_label = (1U << 20U) - 1;
   if (entry.l2_len != 14 && entry.l2_len != 18 && entry.l2_len != 22) return std::nullopt;
@@ -49,7 +49,7 @@ JournalEntry::Offer offer_to_entry(const tcp::SynOptions& offer) {
                                     bit(offer.ecn, Offer::ecn))};
 }
 
-/// Reads SYN options; nothing if a field is out of range.
+/// Reads a host's SYN options from a journal entry; returns nothing if a field is out of range.
 std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
   using Offer = JournalEntry::Offer;
   constexpr unsigned known = Offer::window_scaling | Offer::sack | Offer::timestamps | Offer::ecn;
@@ -65,7 +65,7 @@ std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
   return offer;
 }
 
-/// Reads the headers of both sides; nothing if key, options or headers are invalid.
+/// Reads the frame headers of both sides from a journal entry; returns nothing if key, options or headers are invalid.
 std::optional<std::array<packet::HeaderTemplate, 2>> read_both_headers(const JournalEntry& entry) {
   const bool v4 = entry.key.ue.is_v4();
   constexpr std::uint32_t known = JournalEntry::timestamps | JournalEntry::core_initiates;
@@ -76,7 +76,7 @@ std::optional<std::array<packet::HeaderTemplate, 2>> read_both_headers(const Jou
   return std::array{*radio, *core};
 }
 
-/// Returns the SYN options of the host behind `side`.
+/// Returns the SYN options of the host behind `side` of the flow.
 const tcp::SynOptions& offer_of(const Flow& flow, Side side) {
   return side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
 }

@@ -10,11 +10,11 @@ namespace sluice::proxy {
 
 /// Numbers of flows and UE bearers by state.
 struct FlowStateCounts {
-  std::uint32_t handshakes = 0;    ///< connections in the handshake whose SYN-ACK was seen
-  std::uint32_t split = 0;         ///< split connections
-  std::uint32_t handing_back = 0;  ///< split connections whose handback to the hosts is in progress
-  std::uint32_t governed = 0;      ///< UE bearers steered by a controller
-  std::uint32_t ungoverned = 0;    ///< UE bearers under ordinary congestion control
+  std::uint32_t handshakes = 0;    ///< number of handshakes whose SYN-ACK was seen
+  std::uint32_t split = 0;         ///< number of split connections
+  std::uint32_t handing_back = 0;  ///< number of split connections that are being handed back to their hosts
+  std::uint32_t governed = 0;      ///< number of UE bearers steered by a rate controller
+  std::uint32_t ungoverned = 0;    ///< number of UE bearers under ordinary congestion control
 
   FlowStateCounts& operator+=(const FlowStateCounts& other);
 };
@@ -28,16 +28,18 @@ class FlowStats {
   /// Scans the next `most` flows and as many bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Returns samples of the radio queues of bearers under the ACK-based controller that have no fresh report.
+  /// Returns the samples of the radio queues of bearers that the ACK-based controller steers and of which no report is
+  /// fresh.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:
   void look_at_flows(Registry& registry, std::uint32_t most);
   void look_at_bearers(Registry& registry, std::uint32_t most, Instant now);
   void sample_queue(Bearer& bearer, Instant now);
-  /// Counts one flow by state and samples its times.
+  /// Counts one flow by its state and samples its round-trip and queueing times.
   void count(Registry& registry, const Flow& flow);
-  /// Records the UE's smoothed RTT and the queueing time in the relay.
+  /// Records the smoothed RTT to the UE and the queueing time of its data in the relay. `ordinary`: the UE is in the
+  /// control group.
   void take_times(const Flow& flow, bool ordinary);
 
   Times& times_;

@@ -5,12 +5,14 @@
 
 namespace sluice::proxy {
 
-/// Observer of received frames and of their settings, such as a capture. Thread: the shard's.
+/// Receives every frame that a shard processes, before and after processing, for example for a capture. Thread: the
+/// shard's.
 class PacketObserver {
  public:
-  /// Called before a frame is processed, which changes or consumes it. `counters` then count its outcome.
+  /// Called before a frame is processed, which changes or consumes it. `counters` are those before its outcome is
+  /// counted.
   virtual void received(const RxPacket& rx, const Counters& counters) = 0;
-  /// Called after the frame of the last received() has been processed.
+  /// Called after the frame of the last received() call has been processed.
   virtual void on_done() = 0;
 
  protected:

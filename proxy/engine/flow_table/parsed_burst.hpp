@@ -16,16 +16,16 @@ struct ParsedBurst {
 
   std::array<packet::Parsed, most> parsed;
   std::array<packet::ParseResult, most> results;
-  std::array<std::uint8_t, most> places;  ///< index of each packet's key
+  std::array<std::uint8_t, most> places;  ///< index of each packet's key in the list of distinct keys
   flow::KeyBurst keys;
-  std::array<ConnectionId, most> ids;    ///< connection of each key
+  std::array<ConnectionId, most> ids;    ///< id of each key's connection
   std::array<std::uint32_t, most> tags;  ///< hash tag of each key
 
   /// Returns the connection of the packet at `at`.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
   /// Returns the hash tag of the packet's key.
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
-  /// True if the packet parsed as a TCP segment without unknown options.
+  /// True if packet `at` was parsed as a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
   /// Returns the length of the GRO run that starts at `first`: consecutive segments of one connection in sequence order
   /// (packet::is_contiguous()). `count`: packets in the burst.

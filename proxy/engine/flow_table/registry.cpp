@@ -10,7 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the table key of a UE's bearer ring. Both addresses are of one family, so that an IPv4 key is short.
+/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses are of one family, so that
+/// an IPv4 key is short.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
@@ -18,17 +19,17 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// Builds the short table key of an IPv4 UE; equals ShortKey::of() of entry_key().
+/// Returns the key of an IPv4 UE in the table's short form; equals ShortKey::of() of entry_key().
 flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// Pace of the scan for silent UEs: 16 entries per millisecond. With many entries, one that becomes silent keeps its
-/// place for seconds.
+/// Interval between two steps of the scan for silent UEs; a step scans 16 entries. With many entries, a UE that becomes
+/// silent keeps its send history for seconds.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 
-/// Returns the bearer under an active policy in the ring that `entry` belongs to, or no_flow. A UE has at most one
+/// Returns the UE's bearer under an active policy, or no_flow. `entry` is any bearer of the UE. A UE has at most one
 /// bearer per policy, and usually one in all.
 BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
   if (entry == flow::no_flow) return flow::no_flow;
@@ -96,7 +97,8 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
   timers_.schedule(bearer, now + config_.timeouts.idle);
 }
 
-/// Returns the address of a UE's bearer: its own, or that of the configured prefix whose UEs share a queue.
+/// Returns the address under which a UE's bearer is stored: the UE's own, or that of the configured prefix whose UEs
+/// share a queue.
 const IpAddress& Registry::queue_of(const IpAddress& ue) const {
   for (const IpPrefix& shared : config_.shared_queues) {
     if (shared.contains(ue)) return shared.address;
@@ -108,7 +110,7 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Returns one bearer of the UE, given the address it is stored under.
+/// Returns one bearer of the UE, given the address that the bearer is stored under.
 BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }
@@ -181,7 +183,7 @@ void Registry::trace(control::LawTrace* trace) {
   if (trace_ != nullptr) set_trace(trace_);
 }
 
-/// Sets the trace receiver of all bearers of the traced UE.
+/// Sets the decision log of all bearers of the recorded UE; null ends the recording.
 void Registry::set_trace(control::LawTrace* trace) {
   const BearerId first = find_bearer(trace_->wanted().ue);
   if (first == flow::no_flow) return;

@@ -17,12 +17,12 @@
 
 namespace sluice::proxy {
 
-/// Returns the key of the connection of a segment that arrived on `in`.
+/// Returns the key of the connection that a segment belongs to, which arrived on `in`.
 [[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
-/// Returns the key of a frame that parse_fast() or parse_fast_syn() accepted.
+/// Returns the key of the connection that a frame belongs to, which parse_fast() or parse_fast_syn() accepted.
 [[nodiscard]] inline flow::ShortKey key_of_common(Side in, std::span<const std::uint8_t> frame) {
   const std::uint8_t* const at = frame.data() + packet::common_frame::addresses_at;
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
@@ -55,33 +55,35 @@ class Registry {
   /// Returns the key of a flow.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
   [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
-  /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the flow's.
+  /// Returns a view of a flow's key, from which packet headers are written. `ip_version` must be the flow's.
   [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
     return connections_.view_of(flows_.index_of(flow), ip_version);
   }
-  /// True if there is a free place for another flow.
-  [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
+  /// True if another flow can be created.
+  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
   /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
   void close(FlowId id, Instant now);
 
-  /// Returns one bearer of the UE, which leads to its siblings; no_flow if it has none.
+  /// Returns one bearer of the UE, from which its other bearers are reached; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Looks up the UEs of many reports with prefetching. `out` is at least as long as `reports`, and there are at most
-  /// max_found_at_once of them.
+  /// Looks up the bearers of the UEs of many reports with prefetching. `out` is at least as long as `reports`, which
+  /// are at most max_found_at_once.
   void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// Returns the UE's bearer under a policy and creates it if needed, with the measurements of its siblings. Returns
-  /// no_id if there is no free place.
+  /// Returns the UE's bearer under a policy. Creates it if needed, with the measurements of the UE's other bearers.
+  /// Returns no_id if there is no free place.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// Sets the receiver of the controllers' decisions of the traced UE; null stops the trace.
+  /// Sets the decision log in which the controllers of its UE are recorded; null ends the recording.
   void trace(control::LawTrace* trace);
   /// Moves the flow to another bearer.
   void move(FlowId id, BearerId to);
-  /// Handles the end of an end-to-end connection of the bearer.
+  /// Subtracts an ended end-to-end connection from the bearer's count. A bearer that is then unused is closed, at once
+  /// or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Scans the next few send histories once per millisecond and frees those of UEs that have been silent for long.
+  /// Scans the next few send histories once per millisecond and frees the histories of UEs that have been silent for
+  /// long.
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
@@ -95,7 +97,7 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
-  /// Records that the bearer's status for the Node-B has changed.
+  /// Records that the status of the bearer, which is sent to the Node-B, has changed.
   void record_change(BearerId id) { changed_bearers_.insert(id); }
   /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
   template <typename Visit>
@@ -123,17 +125,17 @@ class Registry {
  private:
   /// Frees the send histories of silent UEs, a few per call.
   [[gnu::noinline]] void look_for_silent(Instant now);
-  /// Returns one bearer of the UE, given the address under which it is stored.
+  /// Returns one bearer of the UE, given the address that the bearer is stored under.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
-  /// Returns the address by which a UE's bearer is stored.
+  /// Returns the address under which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
-  /// Sets the trace receiver of all bearers of the traced UE.
+  /// Sets the decision log of all bearers of the recorded UE; null ends the recording.
   void set_trace(control::LawTrace* trace);
-  /// Closes an unused bearer, or schedules that for the idle timeout if it has measurements.
+  /// Closes an unused bearer at once, or after the idle timeout if it has measurements.
   void rest_if_unused(BearerId id, Instant now);
-  /// Adds the flow to the bearer's ring.
+  /// Adds the flow to the circular list of the bearer's flows.
   void join(Bearer& bearer, FlowId id);
-  /// Removes the flow from the bearer's ring.
+  /// Removes the flow from the circular list of the bearer's flows.
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
@@ -144,11 +146,11 @@ class Registry {
   BearerPools pools_;
   flow::Slab<Bearer> bearers_;
   ConnectionTable connections_;
-  flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry of their ring
+  flow::FlowTable entry_table_;  ///< maps the address of a UE to one of its bearers
   flow::IdSet changed_bearers_;
   Timers timers_;
-  Instant next_rest_{};          ///< when the next scan of send histories is due
-  std::uint32_t rest_next_ = 0;  ///< where that scan continues
+  Instant next_rest_{};          ///< time when the next scan of send histories is due
+  std::uint32_t rest_next_ = 0;  ///< index of the bearer with which that scan continues
 };
 
 }  // namespace sluice::proxy

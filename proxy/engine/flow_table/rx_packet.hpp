@@ -9,14 +9,14 @@
 
 namespace sluice::proxy {
 
-/// A received frame and the result of parse(). The consumer moves the packet out; a packet that no consumer moved out
-/// is freed. Lives until its burst has been processed.
+/// Received frame and the result of parse(). A handler that keeps the packet moves it out; a packet that no handler
+/// moved out is freed. Lives until its burst has been processed.
 struct RxPacket {
   Side in;
   packet::Packet& packet;
   packet::ParseResult result;
   const packet::Parsed& parsed;
-  flow::KeyTag tag;  ///< hash tag of key()
+  flow::KeyTag tag;  ///< hash tag of the connection's key
   Instant now;
 
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
@@ -28,7 +28,7 @@ struct RxPacket {
   }
 };
 
-/// Returns the fields of the frame that policies match: UE, server, server port and DSCP.
+/// Returns the fields of the frame by which policies are chosen: UE, server, server port and DSCP.
 [[nodiscard]] inline ConnectionView view_of(const RxPacket& rx) {
   const packet::Parsed& parsed = rx.parsed;
   const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);

@@ -11,36 +11,37 @@
 
 namespace sluice::proxy {
 
-/// Limit of expired timers of one timer wheel that one call of Shard::advance() runs, because packets must not wait. A
-/// million connections that end at once then delay no packet by more than 100 us per call.
+/// Largest number of expired timers of one timer wheel that one call of Shard::advance() handles, because packets must
+/// not wait. A million connections that end at once then delay no packet by more than 100 us per call.
 inline constexpr std::uint32_t max_timers_at_once = 64;
 
 /// Timers of the flows and UE bearers of a shard. Thread: the shard's.
 class Timers {
  public:
-  /// Creates idle timers. Both pools outlive this object. `origin` must not be later than any time passed in.
+  /// Creates a timer for each flow and bearer, none armed. Both pools outlive this object. `origin` must not be later
+  /// than any time passed in.
   Timers(flow::Slab<Flow>& flows, flow::Slab<Bearer>& bearers, Instant origin)
       : flows_(flows),
         bearers_(bearers),
         wheel_(flows.capacity() + bearers.capacity(), origin, std::chrono::microseconds(500)) {}
 
-  /// Arms the flow's timer at `when` unless an earlier expiry is armed.
+  /// Arms the flow's timer at `when`, unless it expires earlier already.
   void schedule(Flow& flow, FlowId id, Instant when) {
     if (when >= flow.deadline) return;
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
-  /// Re-arms the flow's timer at `when`, whatever was armed.
+  /// Arms the flow's timer at `when`, even if that is later than before.
   void reschedule(Flow& flow, FlowId id, Instant when) {
     flow.deadline = when;
     wheel_.cancel(id);
     wheel_.schedule(id, when);
   }
-  /// Arms the bearer's timer at `when` unless an earlier expiry is armed.
+  /// Arms the bearer's timer at `when`, unless it expires earlier already.
   void schedule(Bearer& bearer, Instant when) {
     if (when < bearer.wheel_deadline) reschedule(bearer, when);
   }
-  /// Re-arms the bearer's timer at `when`; `never` disarms it.
+  /// Arms the bearer's timer at `when`, even if that is later than before; `never` disarms it.
   void reschedule(Bearer& bearer, Instant when) {
     bearer.wheel_deadline = when;
     wheel_.schedule(timer_of(bearer.id), when);
@@ -49,14 +50,15 @@ class Timers {
   void forget_flow(FlowId id) { wheel_.cancel(id); }
   /// Disarms the timer of a bearer that is removed.
   void forget_bearer(BearerId id) { wheel_.cancel(timer_of(id)); }
-  /// Prefetches the timer entry of a bearer.
+  /// Prefetches the entry of a bearer's timer in the timer wheel.
   void prefetch(BearerId id) const { wheel_.prefetch(timer_of(id)); }
 
   /// True if no timer can have expired.
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
-  /// Returns when the next timer may expire.
+  /// Returns the time at which the next timer may expire.
   [[nodiscard]] Instant next() const { return wheel_.next(); }
-  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. They re-arm themselves.
+  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. The callbacks arm the timers
+  /// again.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
     wheel_.advance(now, max_timers_at_once, [&](std::uint32_t timer) {
@@ -72,7 +74,7 @@ class Timers {
   }
 
  private:
-  /// Returns the wheel index of a bearer's timer, behind those of all flows.
+  /// Returns the index of a bearer's timer in the timer wheel; the indices of all flows come first.
   [[nodiscard]] std::uint32_t timer_of(BearerId id) const { return flows_.capacity() + id; }
 
   flow::Slab<Flow>& flows_;

@@ -25,34 +25,34 @@ struct ConnectionView {
   std::uint8_t dscp = 0;
 };
 
-/// Settings for the connections that match all lists. An empty list matches everything.
+/// Policy: settings for the connections that match all of its lists. An empty list matches everything.
 struct Policy {
   std::vector<IpPrefix> ue;
   std::vector<IpPrefix> server;
-  std::vector<PortRange> ports;  ///< ports of the server
+  std::vector<PortRange> ports;  ///< ranges of the server's port
   std::vector<std::uint8_t> dscp;
   PolicySettings settings;
 
-  /// True if the connection matches every list.
+  /// True if the connection matches every list of the policy.
   [[nodiscard]] bool matches(const ConnectionView& connection) const;
 };
 
-/// Position of a policy in Policies::list; the list's length for the default.
+/// Index of a policy in Policies::list; the list's length stands for the default.
 using PolicyIndex = std::uint16_t;
 
-/// Complete set of policies: the first one that matches a connection decides, else the default. Immutable; a switch
-/// replaces the whole set.
+/// Complete set of policies. The first policy that matches a connection applies, else the default settings. Immutable;
+/// a policy switch replaces the whole set.
 struct Policies {
   PolicySettings otherwise;  ///< settings of connections that match no policy
   std::vector<Policy> list;
   double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
   tcp::EndpointConfig legs;  ///< endpoint configuration of connections split under these policies
 
-  /// Returns the position of the first matching policy, or the length of the list for the default.
+  /// Returns the index of the first policy that matches, or the length of the list for the default.
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const {
     return list.empty() ? PolicyIndex{0} : first_match(connection);
   }
-  /// Returns the settings of the policy at a position.
+  /// Returns the settings of the policy with this index.
   [[nodiscard]] const PolicySettings& settings(PolicyIndex index) const {
     return index < list.size() ? list[index].settings : otherwise;
   }
@@ -61,9 +61,9 @@ struct Policies {
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
   /// True if the mode of some policy uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
-  /// True if bearers of some policy need to know their short flows.
+  /// True if the controller of some policy uses the number of short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
-  /// True if every connection is forwarded unchanged.
+  /// True if every connection is forwarded unchanged, because no policy intercepts.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:

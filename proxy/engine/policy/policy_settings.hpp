@@ -15,7 +15,7 @@
 
 namespace sluice::proxy {
 
-/// The proxy's own modes: configuration name and text from one line. The other modes are the per-flow window
+/// Table of the proxy's own modes: X(name, configuration word, text). The other modes are the per-flow window
 /// controllers of control/window_laws/flow_controller.hpp.
 #define SLUICE_OWN_MODES(X)                                                 \
   X(bypass, "bypass", "forward untouched")                                  \
@@ -23,7 +23,7 @@ namespace sluice::proxy {
   X(smvs, "smvs", "split, the radio leg sends what smvs.law grants the UE") \
   X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
 
-/// How connections are processed: the proxy's own modes, then one for each per-flow window controller.
+/// Selects how connections are processed: by one of the proxy's own modes, or by a per-flow window controller.
 enum class Mode : std::uint8_t {
 #define X(name, key, text) name,
   SLUICE_OWN_MODES(X)
@@ -65,29 +65,30 @@ inline constexpr std::array mode_table = {
   return mode == Mode::smvs || mode == Mode::observe || flow_controller_of(mode).has_value();
 }
 
-/// Where the SMVS law is computed, and from what.
+/// Selects where the SMVS controller runs, and from what it computes the allowance.
 enum class ControllerLocation : std::uint8_t {
-  nodeb,  ///< the Node-B reports the allowance, as in the paper
-  proxy,  ///< the Node-B reports measurements, and the proxy computes the allowance
-  acks    ///< ACK-based controller, which needs no report (control/ack_based/delay_based_controller.hpp)
+  nodeb,  ///< SMVS runs at the Node-B, which reports the allowance, as in the paper
+  proxy,  ///< SMVS runs at the proxy, on measurements that the Node-B reports
+  acks    ///< the ACK-based controller runs at the proxy instead and needs no reports
+          ///< (control/ack_based/delay_based_controller.hpp)
 };
 
-/// Properties that follow from the place of the law. AllowanceLaw implements the law itself.
+/// Properties that follow from where the controller runs. AllowanceLaw implements the controller itself.
 struct ControllerLocationTraits {
-  bool needs_reports = true;  ///< reports contain the allowance, or the measurements for it
+  bool needs_reports = true;  ///< true if the controller needs reports, with the allowance or with measurements
 };
-/// Returns the properties of a place of the law.
+/// Returns the properties that follow from where the controller runs.
 [[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {
   return {place != ControllerLocation::acks};
 }
 
-/// What limits a bearer with a report-based controller while reports are late.
+/// Selects what limits the sending on a bearer with a report-based controller while reports are late.
 enum class WithoutReports : std::uint8_t {
-  congestion_control,  ///< ordinary congestion control of each connection
-  acks                 ///< the ACK-based controller
+  congestion_control,  ///< ordinary congestion control of each connection limits sending
+  acks                 ///< the ACK-based controller limits sending
 };
 
-/// Settings of SMVS in the proxy.
+/// Settings of mode smvs and of its ACK-based alternative.
 struct SmvsMode {
   ControllerLocation law = ControllerLocation::nodeb;
   control::SmvsParameters parameters;
@@ -95,25 +96,26 @@ struct SmvsMode {
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::DelayBasedParameters acks;
-  /// Bytes up to which a flow is a short flow, which is served before the others of its bearer; 0 = no priority.
+  /// Number of sent bytes up to which a flow is a short flow, which is served before the other flows of its bearer; 0 =
+  /// no priority.
   Bytes short_flow{256 * 1024};
-  /// Factor for the controller's queue target while a short flow is active beside downloads, 0 … 1.
+  /// Factor applied to the controller's queue target while a short flow is active beside downloads, 0 … 1.
   double short_flow_reference = 0.5;
 };
 
-/// How the proxy intercepts connections.
+/// Selects how the proxy intercepts connections.
 enum class Intercept : std::uint8_t {
-  automatic,  ///< split if the mode supports it, else regulate
-  split,      ///< the proxy terminates TCP: one connection to each host
-  regulate    ///< the connection stays end to end; windows in its ACKs are rewritten and ACKs delayed
+  automatic,  ///< connections are split if the mode supports it, else regulated
+  split,      ///< connections are split: the proxy terminates TCP and has one connection to each host
+  regulate    ///< connections stay end to end; windows in their ACKs are rewritten and ACKs delayed
 };
 /// True if the mode can be applied to split connections.
 [[nodiscard]] constexpr bool can_split(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
-/// True if the mode can be applied to end-to-end connections. SMVS can only with the ACK-based controller, because an
-/// allowance cannot be advertised to a server.
+/// True if the mode can be applied to end-to-end connections. Mode smvs can only with the ACK-based controller, because
+/// an allowance cannot be advertised to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -123,13 +125,13 @@ enum class Intercept : std::uint8_t {
 struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  Mode observed = Mode::smvs;   ///< mode whose decisions mode observe computes; it needs feedback
-  SmvsMode smvs;                ///< path to the Node-B, receive window and fallback in it apply to every controller
+  Mode observed = Mode::smvs;  ///< mode whose controller runs in mode observe; it uses feedback
+  SmvsMode smvs;  ///< settings of mode smvs; their path delay, receive window and fallback apply to every controller
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
   /// True in mode observe, which computes decisions without applying them.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
-  /// Returns the mode whose controller runs.
+  /// Returns the mode whose controller runs: in mode observe the observed one.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// True if the controller needs Node-B reports. A controller that only divides a buffer of configured size needs
   /// none.
@@ -140,7 +142,7 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the UEs' ACKs feed the ACK-based controller, which steers always or while reports are late.
+  /// True if the UEs' ACKs feed the ACK-based controller, which limits sending always or while reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
@@ -152,7 +154,7 @@ struct PolicySettings {
   [[nodiscard]] bool can_regulate() const {
     return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == ControllerLocation::acks);
   }
-  /// True if connections stay end to end under a controller.
+  /// True if connections stay end to end and a controller rewrites their ACKs.
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }

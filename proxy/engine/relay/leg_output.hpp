@@ -16,17 +16,18 @@ namespace sluice::proxy {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
-/// Returns source and destination of packets sent on a side, from a key in the table's form.
+/// Returns source and destination of packets sent on a side, from a connection's key in the form of the lookup table.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
   if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
   return {key.ue_end, key.server_end, key.ue_port, key.server_port};
 }
 
-/// Output of one leg's endpoint: writes headers in the name of the host that the leg represents and queues the frame on
-/// the port. Lives on the stack while the leg is served.
+/// Output of one leg's endpoint: writes headers in the name of the host that the leg represents and queues the frames
+/// on the port. The object exists on the stack while the leg is served.
 class LegOutput final : public tcp::Output {
  public:
-  /// Prepares output on `side`. `bearer` counts what is sent to the radio; null if no bearer of the UE counts.
+  /// Prepares the output of the flow's leg on `side`. `bearer` counts what is sent to the radio; null if no bearer of
+  /// the UE counts.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow),
         leg_(flow.leg(side)),
@@ -48,8 +49,8 @@ class LegOutput final : public tcp::Output {
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   /// Returns the IP bytes of a data segment with `payload_len` bytes of payload.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// True if a buffer may be used to cut a segment. `only`: true if nothing of the connection is in flight, so that
-  /// half of the reserve may be used.
+  /// True if a buffer may be used to split a queued segment in two. `only`: true if nothing of the connection is in
+  /// flight, so that half of the reserve may be used.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.on_taken();
@@ -57,7 +58,7 @@ class LegOutput final : public tcp::Output {
   }
 
  private:
-  /// Allocates a frame; empty and counted if the pool is exhausted.
+  /// Allocates a frame. Returns an empty handle and counts the failure if the pool is exhausted.
   [[nodiscard]] packet::Packet allocate();
   /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. Two of
   /// them then never use the same value for the same pair of hosts at a time (RFC 6864 section 4.3).
@@ -68,16 +69,16 @@ class LegOutput final : public tcp::Output {
   [[nodiscard]] packet::AddressesView addresses() const {
     return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
   }
-  /// Records the reason of a reset in the frame, for captures.
+  /// Records the reason of a RST in its packet buffer, for captures.
   [[gnu::cold, gnu::noinline]] void note_reset(const packet::Packet& frame, const tcp::Segment& reset) const;
-  /// Returns a frame for `segment`: the payload's own, or a new one without payload. Empty if the pool is exhausted or
-  /// the device still holds the payload.
+  /// Returns a frame for `segment`: the buffer of the payload, or a new one without payload. Empty if the pool is
+  /// exhausted or the device still holds the payload.
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;
   Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
-  Bearer* bearer_;  ///< null towards the core, or if nothing is counted
+  Bearer* bearer_;  ///< bearer that counts sent bytes; null towards the core, or if nothing is counted
   Bytes cut_through_bytes_{};
   const ShardContext& shard_;
 };

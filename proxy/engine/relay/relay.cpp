@@ -8,12 +8,12 @@
 namespace sluice::proxy::relay {
 namespace {
 
-/// True if the leg is in state CLOSED.
+/// True if the endpoint is in state CLOSED.
 bool gone(const tcp::Endpoint& endpoint) {
   return endpoint.state() == tcp::State::closed;
 }
 
-/// True if the leg ended by a reset, a timeout or an abort instead of FINs.
+/// True if the endpoint was closed by a reset, a timeout or an abort instead of FINs.
 bool broken(const tcp::Endpoint& endpoint) {
   return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
 }
@@ -26,8 +26,8 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Returns up to which sequence number the proxy is responsible for the host's data: what is acknowledged, or with free
-/// ACKs all that was received in order.
+/// Returns the sequence number up to which the proxy must deliver the host's data: all that it has acknowledged. If
+/// ACKs need not be withheld, all data received in order counts as acknowledged.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
@@ -43,7 +43,7 @@ void pass_reset(const Leg& from, Leg& to) {
   }
 }
 
-/// Moves payload, newest timestamp and urgent pointer from one leg to the other.
+/// Moves received payload, the newest timestamp and the urgent pointer from one leg to the other.
 void pass(Leg& from, Leg& to) {
   to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
   if (from.endpoint.urgent_ahead()) to.endpoint.announce_urgent(from.endpoint.urgent_end());

@@ -17,7 +17,8 @@ namespace sluice::proxy {
 ///  - the window advertised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
 namespace relay {
 
-/// Two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window counts as closed.
+/// Smallest open window: two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window
+/// counts as closed.
 inline constexpr Bytes min_window{2 * 1460 + 256};
 
 /// Returns the bytes received for the host behind `out` that it has not acknowledged.
@@ -31,7 +32,7 @@ inline constexpr Bytes min_window{2 * 1460 + 256};
 /// Returns the bytes acknowledged to the host behind `in` that the other host has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
-/// Records progress of the host behind `out`: it acknowledged new data, or data arrives while nothing was held for it.
+/// Records progress of the host behind `out`: it acknowledged new data, or data for it arrived while none was held.
 inline void record_progress(Flow& flow, Side out, Instant now) {
   flow.leg(out).progress = tcp::tick::ms268(now);
 }
@@ -48,13 +49,15 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
   return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
 }
 
-/// True if one host has received something that the other one lacks: an ACK for bytes or a FIN, or a reset.
+/// True if one host has received something that the other one has not: an ACK for bytes or a FIN, or a reset.
 [[nodiscard]] bool owes(const Flow& flow);
 
-/// Moves all received payload and the newest timestamps to the other leg, both ways. Cheap when there is nothing.
+/// Moves all received payload and the newest timestamps of each leg to the other leg. Cheap if there is nothing to
+/// move.
 void pump(Flow& flow);
 
-/// Moves the payload of one stream on the fast path. Timestamps are copied as segments arrive.
+/// Moves the payload that goes to `out` on the fast path. Timestamps are not moved, because they are copied as segments
+/// arrive.
 void pump_fast_path(Flow& flow, Side out);
 
 /// Forwards a host's keep-alive as one to the other host, so that only that host's answer is returned. While data for
@@ -64,7 +67,7 @@ void pass_keepalives(Flow& flow);
 /// True if the leg of the host behind `side` ended abnormally: by a reset, a timeout or an abort.
 [[nodiscard]] bool is_broken(const Flow& flow, Side side);
 
-/// True if both legs are on the fast path: open, without loss, reordering or a pending FIN or RST.
+/// True if both legs are on the fast path: open, without loss or reordering. No FIN or RST can be pending then.
 [[nodiscard]] inline bool on_fast_path(const Flow& flow) {
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
@@ -72,7 +75,7 @@ void pass_keepalives(Flow& flow);
 /// Forwards a FIN or RST for which all earlier data is delivered. Nothing to do on the fast path.
 void pass_ends(Flow& flow);
 
-/// True if one leg ended abnormally and pass_ends() would start to reset the other one.
+/// True if one leg ended abnormally and the other one has not been reset yet, which pass_ends() would do.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Advertises `room` more bytes beyond RCV.NXT to the host behind `in`. Never moves the right edge back.
@@ -82,7 +85,7 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
-/// Aborts the connection on both sides and drops what is held. The next emit() of each leg sends a RST.
+/// Aborts the connection on both sides and drops the bytes held. The next emit() of each leg sends a RST.
 void abandon(Flow& flow, ResetReason reason);
 
 /// Returns why the proxy resets a host of the connection, or would have to; none while nothing has ended it.
@@ -94,7 +97,7 @@ void abandon(Flow& flow, ResetReason reason);
 /// True if both legs are closed or in TIME-WAIT, so a new connection may use the addresses.
 [[nodiscard]] bool both_legs_closed(const Flow& flow);
 
-/// True if both legs are established and hold no data, so plain forwarding could take over now.
+/// True if both legs are established and hold no data, so plain forwarding could replace the relay now.
 [[nodiscard]] bool empty(const Flow& flow);
 
 }  // namespace relay

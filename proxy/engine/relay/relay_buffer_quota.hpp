@@ -10,14 +10,14 @@
 
 namespace sluice::proxy {
 
-/// Buffer quota of each direction of a split connection, and which payload is refused when packet memory is low.
-/// Thread: the shard's.
+/// Decides how many bytes each direction of a split connection may hold and advertise: its quota. Also decides which
+/// payload is refused when packet memory is low. Thread: the shard's.
 class RelayBufferQuota {
  public:
   /// Keeps references to `config` and `budget`, which outlive it.
   RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget);
 
-  /// Reads the pool's level if that is due. Returns true if it was read.
+  /// Reads the number of free buffers in the pool if that is due. Returns true if it was read.
   bool look(Instant now);
   /// True if so few buffers are left that new connections pass unsplit (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
@@ -43,19 +43,19 @@ class RelayBufferQuota {
   /// Returns the quota of a direction of a new connection, for which nothing is measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Records in the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
-  /// that it holds and has advertised, both ways.
+  /// Records in the memory budget the windows that the flow has advertised. `events`: what has happened to its streams.
+  /// Returns the bytes that it holds and has advertised, both directions together.
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
-  /// Records in the budget the window just advertised to the leg's host, when nothing else has changed.
+  /// Records in the memory budget the window just advertised to the leg's host, when nothing else has changed.
   void record_advertised(Leg& leg) {
     budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
-  /// Releases the flow's quota and demand record, because the flow ends.
+  /// Releases the flow's reservations and its demand record, because the flow ends.
   void forget(Flow& flow);
 
-  /// True if received payload is kept. With little memory left, out-of-order data is refused, because it may be held
-  /// for long. With none left, connections that already hold two segments are refused too, and with half of the reserve
-  /// used all connections. Refused payload is never acknowledged, so its sender retransmits it.
+  /// True if received payload is to be kept. With little memory left, out-of-order data is refused, because it may be
+  /// held for long. With none left, connections that already hold two segments are refused too, and with half of the
+  /// reserve used all connections. Refused payload is never acknowledged, so its sender retransmits it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
@@ -69,21 +69,23 @@ class RelayBufferQuota {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
-  /// demand, `without_demand` its quota without demand.
+  /// demand, `without_demand` the quota that it would have without one.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
-  /// Returns the demand of the direction that arrives on `in`, updated from what was acknowledged until `now`.
+  /// Returns the demand of the direction that arrives on `in`, updated by what its receiver has acknowledged until
+  /// `now`.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
-  /// Returns what the direction holds and has advertised, and records its window in the budget if data arrived (`fed`).
+  /// Returns the bytes that the direction arriving on `in` holds and has advertised. Records its window in the budget
+  /// if data arrived (`fed`).
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// Decides accepts_payload() when the budget is low.
+  /// Decides accepts_payload() while the memory budget is low.
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 
   const ShardConfig& config_;
   BufferPoolBudget& budget_;
-  flow::Slab<ReceiveBufferDemands> demands_;  ///< demand records, for flows that carry much
-  Bytes default_quota_;                       ///< default quota at the pool's present level
+  flow::Slab<ReceiveBufferDemands> demands_;  ///< demand records of both directions, for flows that carry much data
+  Bytes default_quota_;                       ///< default quota for the present number of free buffers
   Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less
   bool refuses_flows_ = false;
 };

@@ -9,17 +9,17 @@
 
 namespace sluice::proxy {
 
-/// Split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still answered.
-/// Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new connection
-/// needs its place. Later segments of it then pass to the host itself, whose sequence numbers they have. Thread: the
-/// shard's.
+/// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still
+/// answered. Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new
+/// connection needs its place. Its later segments then pass to the host itself, whose sequence numbers they have.
+/// Thread: the shard's.
 class TimeWaitQueue {
  public:
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
   explicit TimeWaitQueue(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Adds a connection that both hosts have closed; called once for each. Returns the flow that must be closed to make
-  /// room, or no_id.
+  /// Adds a connection that both hosts have closed; called once for each. Returns the flow that must be closed because
+  /// the queue is full, or no_id.
   FlowId enter(Flow& flow, FlowId id, Registry& registry) {
     flow.in_time_wait = true;
     flow.handshake.ticket = ++last_ticket_;
@@ -37,7 +37,7 @@ class TimeWaitQueue {
   }
 
  private:
-  /// Returns the entry's flow if it still is the same connection in TIME-WAIT, else no_id.
+  /// Returns the flow of a queue entry if it still is that connection in TIME-WAIT, else no_id.
   static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);

@@ -18,10 +18,10 @@ void UndeliveredAckLimit::hold(Flow& flow) const {
   }
 }
 
-/// Returns what the other host has granted plus the flow's limit. Whatever arrives in that window can be acknowledged,
-/// even if the other host's program does not read. A host that sends more than may be acknowledged would retransmit
-/// until it gives up, where it would otherwise see a closed window. A bearer's limit adds nothing, because other flows
-/// may use it up.
+/// Returns the window that the other host has granted plus the flow's limit. Whatever arrives in that window can be
+/// acknowledged, even if the other host's program does not read. With a larger window a host would retransmit
+/// unacknowledged data until it gives up, instead of seeing a closed window. A bearer's limit adds nothing, because
+/// other flows may use it up.
 Bytes UndeliveredAckLimit::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);

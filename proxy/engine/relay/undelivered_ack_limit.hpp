@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// Limits on ack exposure: bytes acknowledged to one host that the other host has not acknowledged
+/// Limits ack exposure: the bytes acknowledged to one host that the other host has not acknowledged
 /// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because it holds only a reference to the
 /// limits.
 class UndeliveredAckLimit {
@@ -19,14 +19,14 @@ class UndeliveredAckLimit {
   /// Keeps a reference to `limits`, which outlives it.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if the flow's ACKs are withheld until allow(). A draining connection is always limited, because its exposure
-  /// must only fall: a stop that breaks nothing now must break nothing later.
+  /// True if the flow's ACKs must be withheld until allow(). A draining connection is always limited, because its
+  /// exposure must only fall. A stop of the proxy that would lose no data now must lose none later either.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
-  /// Starts or stops withholding ACKs on both legs, according to caps().
+  /// Starts or stops withholding ACKs on both legs, depending on caps().
   void hold(Flow& flow) const;
-  /// Advertises `room` more bytes to the host behind `in`, at most as many as may be acknowledged.
+  /// Advertises `room` more bytes to the host behind `in`, but no more than may be acknowledged.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
@@ -47,17 +47,17 @@ class UndeliveredAckLimit {
   const ShardLimits& limits_;
 };
 
-/// Histogram of ack exposure: bytes acknowledged and not delivered, one value for each direction of a sampled flow.
-/// Thread: the shard's.
+/// Samples the ack exposure of flows into a histogram: bytes acknowledged and not delivered, one value for each
+/// direction. Thread: the shard's.
 class ExposureSample {
  public:
-  /// Samples up to `most` flows and continues with the next ones at the next call.
+  /// Samples up to `most` flows. The next call continues with the next flows.
   void take(const flow::Slab<Flow>& flows, std::uint32_t most);
   [[nodiscard]] const Histogram& bytes() const { return bytes_; }
 
  private:
   Histogram bytes_;
-  FlowId next_ = 0;  ///< where the next call continues
+  FlowId next_ = 0;  ///< id of the flow with which the next call continues
 };
 
 }  // namespace sluice::proxy

@@ -142,7 +142,7 @@ void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst
   parts_.flows.serve_pending(now);
 }
 
-/// Returns the connection of packet `at` of the burst by a new lookup.
+/// Looks up the connection of packet `at` of the burst again and returns its id.
 ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }

@@ -17,7 +17,7 @@ namespace sluice::proxy {
 /// connection are forwarded untouched. Thread: the shard's.
 class Classifier {
  public:
-  /// Handlers of frames, which outlive the classifier.
+  /// Components that handle the frames; they outlive the classifier.
   struct Parts {
     SplitFlows& flows;
     EndToEndFlows& end_to_end;
@@ -30,7 +30,7 @@ class Classifier {
 
   /// Processes all packets of the burst; `burst` holds only empty handles on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies `observer` before and after each frame.
+  /// Processes a burst like receive(), and notifies the observer before and after each frame.
   [[gnu::cold, gnu::noinline]] void receive_observed(Side in, std::span<packet::Packet> burst, Instant now,
                                                      PacketObserver& observer);
 
@@ -52,13 +52,14 @@ class Classifier {
   [[gnu::noinline]] void handle_new(RxPacket& rx);
   [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
-  /// Handles a packet of a connection that an earlier run had split and that lost bytes. Returns false if there is no
-  /// such connection.
+  /// Handles a packet of a connection that an earlier run had split and that lost bytes with that run. Returns false if
+  /// there is no such connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};  ///< parse results and connections of the current burst
+
   /// ConnectionTable::removals() at the lookup of the burst. After a later removal an id can name another connection.
   std::uint32_t removals_ = 0;
 };

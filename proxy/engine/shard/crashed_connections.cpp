@@ -12,13 +12,14 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of probes of a host: the second follows after one second, each further one after twice the last pause.
+/// Number of times that each host is probed. The second probe follows after one second, each further one after twice
+/// the last pause.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
 /// Number of connections that one advance() scans before packets are processed again.
 constexpr std::uint32_t crashed_at_once = 64;
 
-/// Sends a segment without payload to the host on side `out`; none if the pool is exhausted.
+/// Sends a segment without payload to the host on side `out`; sends nothing if the pool is exhausted.
 void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segment, Instant now,
           const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();
@@ -32,7 +33,7 @@ void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segmen
   shard.queue.push(out, std::move(frame), now);
 }
 
-/// Returns a segment that the host behind `side` must answer, because its sequence number is old. After a wrap the same
+/// Returns a segment that the host behind `side` must answer, because its sequence number is old. After a wrap an old
 /// number may look new, so every other probe uses the opposite half of sequence space.
 tcp::Segment challenge(const CrashedConnection& crashed, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;

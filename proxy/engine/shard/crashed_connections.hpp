@@ -13,18 +13,18 @@
 
 namespace sluice::proxy {
 
-/// Crashed connections: an earlier run of the program had split them, and acknowledged bytes were lost with it. Both
-/// hosts must be reset soon. A host accepts a RST only at exactly the sequence number it expects (RFC 5961 section
-/// 3.2), which is the one that it acknowledges. It is therefore sent an unacceptable segment, which it must answer with
-/// an ACK (RFC 9293 section 3.10.7.4); any other segment from it serves as well. Only a host that answers with a RST is
-/// left alone, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
+/// Resets the hosts of crashed connections: an earlier run of the program had split them, and acknowledged bytes were
+/// lost with it. A host accepts a RST only at exactly the sequence number that it expects (RFC 5961 section 3.2), which
+/// its ACKs contain. Each host is therefore sent an unacceptable segment, which it must answer with an ACK (RFC 9293
+/// section 3.10.7.4). Any other segment from the host serves as well. Only a host that answers with a RST is left
+/// alone, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
 /// shard's.
 class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Takes over `crashed_connections`. `entries`: their journal entries in the same order, or empty. `keep`: time from
-  /// the first advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds
+  /// Takes over `crashed_connections`. `entries`: their journal entries in equal order, or empty. `keep`: time from the
+  /// first advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds
   /// only.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
@@ -37,36 +37,36 @@ class CrashedConnections {
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
   /// Returns the index of the connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// True if the SYN belongs to the crashed connection: a SYN-ACK that is retransmitted, because the last ACK of the
+  /// True if the SYN belongs to the crashed connection. It is then a SYN-ACK, retransmitted because the last ACK of the
   /// handshake was lost.
   [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
-  /// Sends a RST to the host that has sent this segment, which is not forwarded and opens no other connection. Returns
-  /// true if with it both hosts have been reset.
+  /// Sends a RST to the host that has sent this segment. The segment is not forwarded and opens no other connection.
+  /// Returns true if both hosts have now been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
-  /// Removes the connection and marks its journal entry unused.
+  /// Removes the crashed connection and marks its journal entry unused.
   void forget(std::uint32_t id);
 
  private:
-  /// One crashed connection and its progress.
+  /// One crashed connection and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
-    std::uint8_t told = 0;  ///< bit per Side: the host was reset, or has sent a RST itself
-    std::uint8_t gone = 0;  ///< bit per Side: the host has answered with a RST, so it has closed the connection
+    std::uint8_t told = 0;  ///< bit per Side, set if the host was reset, or has sent a RST itself
+    std::uint8_t gone = 0;  ///< bit per Side, set if the host has answered with a RST, so it has closed the connection
   };
 
-  /// Sends a probe to both hosts, except those that have closed the connection.
+  /// Sends a probe to both hosts, except a host that has closed the connection.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
   /// Ends a round of probes and computes the start of the next one.
   void end_round(Instant now);
 
   std::vector<Kept> kept_;
   std::span<JournalEntry> entries_;
-  flow::FlowTable table_;  ///< connections by key
+  flow::FlowTable table_;  ///< maps the keys of the connections to their indices
   Duration keep_;
   std::uint32_t round_ = 0;   ///< number of completed rounds of probes
   std::uint32_t cursor_ = 0;  ///< index of the next connection to probe in this round
-  Instant next_{};            ///< when advance() is due next
-  Instant end_ = never;       ///< when all connections are removed
+  Instant next_{};            ///< time when advance() is due next
+  Instant end_ = never;       ///< time when all remaining connections are removed
 };
 
 }  // namespace sluice::proxy

@@ -6,7 +6,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that one step scans before packets are processed again.
+/// Number of flows that one step of the scan visits before packets are processed again.
 constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace

@@ -14,10 +14,10 @@ class FlowWalk {
   /// Creates an idle scan.
   FlowWalk(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
 
-  /// Starts a scan and stops the current one: requests release of every flow for `reason`; ReleaseReason::none cancels
-  /// requests.
+  /// Starts a scan and stops the current one. The scan requests the release of every flow for `reason`; with
+  /// ReleaseReason::none it cancels the requests.
   void begin(ReleaseReason reason) { begin(reason, false); }
-  /// Starts a scan that ends every flow (SplitFlows::end_now).
+  /// Starts a scan that ends every flow (SplitFlows::end_now()).
   void begin_to_end() { begin(ReleaseReason::released_drain, true); }
   /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
@@ -38,8 +38,8 @@ class FlowWalk {
   FlowId next_ = 0;
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
-  bool ends_ = false;   ///< flows are ended, not requested to be released
-  bool again_ = false;  ///< no buffer was free for the RST of some flows, so the scan repeats
+  bool ends_ = false;   ///< true if the scan ends flows instead of requesting their release
+  bool again_ = false;  ///< true if no buffer was free for the RST of some flow, so that the scan repeats
 };
 
 }  // namespace sluice::proxy

@@ -6,8 +6,8 @@
 
 namespace sluice::proxy {
 
-/// True if the frame exceeds the MTU of the other port. It is dropped and counted here, because a driver or kernel
-/// would drop it without a counter.
+/// True if the frame exceeds the MTU of the other port. The frame is dropped and counted here, because a driver or
+/// kernel would drop it without a counter.
 inline bool Forwarder::is_too_long(RxPacket& rx) {
   if (shard_.queue.carries(opposite(rx.in), rx.packet)) [[likely]]
     return false;

@@ -7,20 +7,20 @@
 
 namespace sluice::proxy {
 
-/// Forwards packets that are not split: untouched, or as segments of a connection that is regulated end to end.
-/// Thread: the shard's.
+/// Forwards packets that are not processed by a split connection: untouched, or as segments of a regulated end-to-end
+/// connection. Thread: the shard's.
 class Forwarder {
  public:
-  /// The arguments outlive the forwarder.
+  /// Keeps references to its arguments, which outlive the forwarder.
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota)
       : shard_(shard), end_to_end_(end_to_end), buffer_quota_(buffer_quota) {}
 
   /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// Handling of a checksum that a kernel may have left unfinished.
+  /// Selects what is done with a checksum that a kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
-    finish,  ///< computed here if the port accepts unfinished checksums, because no later device would do it
-    keep     ///< left as received: this host finishes its checksums, so the segment is damaged
+    finish,  ///< the checksum is computed here if the port accepts unfinished ones, because no later device would do it
+    keep     ///< the checksum is left as received: the host finishes its checksums, so the segment is damaged
   };
   /// Forwards a frame, counted under `reason`, untouched except for the checksum. For frames without a tracked
   /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On

@@ -18,8 +18,8 @@ class HandbackRouter {
 
   /// Processes a segment of a connection whose handback is in progress.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
-  /// Processes a segment of a released connection: forwards it, or splits the connection again from it on. Returns
-  /// false if the segment belongs to none.
+  /// Processes a segment of a released connection: forwards it, or splits the connection again from this segment on.
+  /// Returns false if no released connection has its key.
   [[nodiscard]] bool track_released(RxPacket& rx) {
     return flows_.handback().released().size() != 0 && track_if_released(rx);
   }
@@ -27,17 +27,18 @@ class HandbackRouter {
   /// forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
   /// Handles a fragment or a segment behind IP options, which the caller forwards. If its numbers are plausible for a
-  /// split connection, that connection is handed back.
+  /// split connection, the handback of that connection is requested.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
-  /// Processes a segment of a released connection. Returns false if the segment belongs to none.
+  /// Processes a segment of a released connection. Returns false if no released connection has its key.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);
   /// True if the segment's checksum is good, or left unfinished by a host that does so.
   [[nodiscard]] bool is_sound(TrackedConnection& connection, const RxPacket& rx) const;
-  /// Creates a split flow for a connection that passes, from this segment on. Returns false if there is no place.
+  /// Creates a split flow for a connection that has passed unsplit, from this segment on. Returns false if the flow
+  /// table is full.
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx);
-  /// Splits a released connection again from this segment on.
+  /// Splits a released connection again from this segment on. Returns false if that is not possible.
   [[nodiscard]] bool split_released(std::uint32_t released, const RxPacket& rx);
 
   const ShardContext shard_;

@@ -13,7 +13,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the counter of the reason why this segment ends tracking for a split.
+/// Returns the counter for the reason why this segment prevents a split of its connection.
 Counter reason_to_give_up(const RxPacket& rx) {
   if (rx.result != packet::ParseResult::tcp) return proxy::counter_of(rx.result);
   if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
@@ -22,26 +22,26 @@ Counter reason_to_give_up(const RxPacket& rx) {
   return Counter::forward_simultaneous_open;
 }
 
-/// Returns the counter of the reason why a connection passes unsplit after this answer to its SYN.
+/// Returns the counter for the reason why a connection passes unsplit after this answer to its SYN.
 Counter counter_of(AnswerToSyn answer) {
   if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-/// True if the port may have unfinished checksums and this segment has one.
+/// True if the port accepts unfinished checksums and this segment has one.
 bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
 /// Records the checksum state of a handshake segment. The initiator's ACK counts as well, because a host that finishes
-/// that one finishes all.
+/// the checksum of its ACK finishes all.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
   flow.handshake.record_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
-/// Returns the record of a first SYN.
+/// Returns the record of a first SYN for the SYN cache.
 FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
   const tcp::Segment& segment = rx.segment();
   return {.key = rx.key(),
@@ -188,7 +188,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
-/// Returns why the connection is not created. Conditions may have changed since the SYN was recorded.
+/// Returns why the connection must not be created; nothing if it may. Conditions may have changed since the SYN was
+/// recorded.
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
   if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -196,7 +197,7 @@ std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySetting
   return std::nullopt;
 }
 
-/// Creates the flow of a connection that is to be split; no_id if a limit is reached.
+/// Creates the flow of a connection that is to be split; returns no_id if a limit is reached.
 FlowId HandshakeTracker::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
   if (id == no_id) return no_id;
@@ -224,7 +225,8 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-/// Removes all state of a connection that is not split.
+/// Closes what the shard still has of a connection that is not split: its flow, end-to-end connection or released
+/// entry.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
@@ -236,7 +238,7 @@ void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
 }
 
-/// Allocates a flow for a handshake; no_id if a table is full of connections.
+/// Allocates a flow for a handshake; returns no_id if connections fill a table.
 FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_space()) flows_.make_room(now);
@@ -344,7 +346,7 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Limits the window of the handshake's last ACK to what the relay may hold, because an advertised window cannot be
+/// Limits the window in the handshake's last ACK to what the relay may hold, because an advertised window cannot be
 /// taken back.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;

@@ -13,9 +13,9 @@
 
 namespace sluice::proxy {
 
-/// Handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and the last ACK splits it.
-/// All segments pass unchanged meanwhile, so the hosts negotiate options, refusals and timeouts end to end. Thread: the
-/// shard's.
+/// Tracks the handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and the last ACK
+/// splits it. All segments pass unchanged meanwhile, so the hosts negotiate options, refusals and timeouts end to end.
+/// Thread: the shard's.
 class HandshakeTracker {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -42,17 +42,17 @@ class HandshakeTracker {
   }
 
  private:
-  /// True if the address belongs to a configured UE prefix, or none is configured.
+  /// True if the address belongs to a configured UE prefix, or if none is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
-  /// Returns why a segment does not start tracking of a connection, if so.
+  /// Returns why a segment must not start the tracking of a connection; nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
-  /// Returns why an answered SYN does not create a connection, if so.
+  /// Returns why an answered SYN must not create a connection; nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
   /// Forwards a segment and records why its connection passes unsplit.
   void forward_unsplit(RxPacket& rx, Counter reason);
   /// Forwards a segment of a connection without state, counted under the recorded reason.
   void forward_unknown(RxPacket& rx);
-  /// Records a first SYN.
+  /// Records the first SYN of a connection.
   void record(const FirstSyn& first);
   /// Starts the short-flow period of the UE that has sent a SYN.
   void expect(const RxPacket& rx);
@@ -66,7 +66,8 @@ class HandshakeTracker {
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Removes all state of a connection that is not split.
+  /// Closes what the shard still has of a connection that is not split: its flow, end-to-end connection or released
+  /// entry.
   void forget(const flow::FlowKey& key, Instant now);
   /// Advances the handshake by a segment with a good checksum.
   void follow(RxPacket& rx, FlowId id);
@@ -81,10 +82,12 @@ class HandshakeTracker {
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
-  SynCache first_syns_;        ///< SYNs of connections without any other state
-  SynCache conflicting_syns_;  ///< SYNs for addresses of a known connection, or with another number than a recorded SYN
-  UnsplitConnections unsplit_;  ///< why connections pass unsplit
-  HalfOpen half_open_;          ///< limit of handshakes in progress
+  SynCache first_syns_;  ///< SYNs of connections of which nothing else is recorded
+
+  /// SYNs with the addresses of a known connection, or with another number than a recorded SYN
+  SynCache conflicting_syns_;
+  UnsplitConnections unsplit_;  ///< reasons why connections pass unsplit
+  HalfOpen half_open_;          ///< limits the number of handshakes in progress
   bool draining_ = false;
 };
 

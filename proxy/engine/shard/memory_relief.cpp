@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Minimum time between two rounds of relief.
+/// Shortest time between two attempts to free packet buffers.
 constexpr Duration period = std::chrono::milliseconds(100);
 
-/// Number of flows that one flows_per_step scans before packets are processed again.
+/// Number of flows that one step of the walk visits before packets are processed again.
 constexpr std::uint32_t flows_per_step = 128;
 
-/// Time without an ACK from the host after which a connection may be reset for lack of memory.
+/// Time without an ACK from a host after which its connection may be reset for lack of memory.
 constexpr Duration no_progress = std::chrono::seconds(5);
 
 }  // namespace

@@ -13,37 +13,38 @@ class MemoryRelief {
   MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
-  /// Reads the pool's level if that is due, and starts a walk or a release if it is low.
+  /// Reads the number of free buffers in the pool if that is due. Starts a walk or a release if few are left.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) look_anew(now);
   }
   /// True while a walk over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
   /// Continues the walk with the next flows. Each walk resets stalled connections that hold at least half of the
-  /// largest amount found in the walk before. A few walks are therefore enough, and small holders are spared.
+  /// largest amount found in the walk before. A few walks are therefore enough, and connections that hold little are
+  /// spared.
   void step(Instant now);
 
  private:
-  /// Incremental scan over all flows.
+  /// State of a walk over all flows, which is done in steps.
   struct Walk {
-    FlowId next = 0;    ///< where the scan continues
-    Bytes largest{};    ///< most bytes held by a stalled connection in this walk
-    Bytes take_from{};  ///< threshold: a stalled connection with this many bytes is reset
+    FlowId next = 0;    ///< id of the flow with which the walk continues
+    Bytes largest{};    ///< largest number of bytes held by a stalled connection in this walk
+    Bytes take_from{};  ///< number of held bytes from which on a stalled connection is reset
     bool active = false;
   };
 
-  /// Reads the pool's level and starts whatever is needed.
+  /// Reads the number of free buffers in the pool, and starts a walk or a release if few are left.
   [[gnu::noinline]] void look_anew(Instant now);
-  /// Starts a walk with the threshold from the last one.
+  /// Starts a walk; its threshold for resets follows from the last walk.
   void begin();
-  /// Drops the flow's out-of-order data, and resets the flow if it is stalled and above the threshold.
+  /// Drops the flow's out-of-order data, and resets the flow if it is stalled and holds as many bytes as the threshold.
   void reclaim_from(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;
   SplitFlows& flows_;
   FlowWalk& flow_walk_;
   Walk walk_;
-  Instant shed_{};  ///< when buffers were last reclaimed
+  Instant shed_{};  ///< time when packet buffers were last reclaimed
 };
 
 }  // namespace sluice::proxy

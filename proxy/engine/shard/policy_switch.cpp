@@ -20,7 +20,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
 }
 
 /// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back when
-/// that is possible. For a connection in its handshake, the last ACK decides.
+/// that is possible. For a connection in its handshake, the policy at its last ACK decides.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;

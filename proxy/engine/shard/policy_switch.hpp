@@ -14,7 +14,7 @@ class PolicySwitch {
                Forwarder& forwarder)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
 
-  /// Activates `policies`, which outlive the shard. Takes time in proportion to the number of connections.
+  /// Activates `policies`, which outlive the shard. The call's time is proportional to the number of connections.
   void apply(const Policies& policies, Instant now);
 
  private:

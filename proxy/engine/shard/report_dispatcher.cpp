@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's part of what SMVS grants for the whole queue: its waiting flows over those of all siblings
-/// under SMVS.
+/// Returns the bearer's part of the bytes that SMVS grants for the UE's whole queue: its flows with unsent data over
+/// those of all the UE's bearers under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -24,12 +24,12 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// True if SMVS steers by reports, so that each report is a step of the law.
+/// True if SMVS limits the bearer by reports, so that each report is a step of the controller.
 bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// Returns true if an applied report shows for the first time that the period is too long: the link empties the full
+/// True once, when an applied report shows that the report period is too long for the buffer: the link empties the full
 /// buffer within it (Ts ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
@@ -38,8 +38,7 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// Returns true if an applied report shows for the first time that the period is too long for the link's variation (Ts
-/// ≥ Tb/2).
+/// True once, when an applied report shows that the report period is too long for the link's variation (Ts ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
@@ -56,7 +55,7 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
-/// Returns the status of one bearer, without its siblings.
+/// Returns the status of one bearer, without the UE's other bearers.
 control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status;
   status.ue = bearer.ue();
@@ -71,7 +70,7 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   return status;
 }
 
-/// Returns the status of a bearer and its siblings together.
+/// Returns the status of all bearers of a UE together; `bearer` is one of them.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status = own_status_of(bearer);
   bearer.for_each_sibling([&status](const Bearer& other) {
@@ -97,8 +96,8 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
   }
 }
 
-/// Processes reports with prefetching, because each belongs to another UE whose memory is not cached. A bearer contains
-/// the index of its flow, which is prefetched when the bearer itself is cached.
+/// Processes reports with prefetching, because each report concerns another UE whose memory is not cached. A bearer
+/// contains the index of the flow that it serves next. That flow is prefetched when the bearer itself is cached.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -151,7 +150,7 @@ void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Insta
   shard_.queue.flush(now);
 }
 
-/// Handles the interval before this report, in which the UE may have been omitted.
+/// Handles the interval between the last report of the UE and this one, in which the Node-B may have omitted the UE.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -168,7 +167,7 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Returns false if the report is stale, which then holds for all bearers of the UE.
+/// Applies a report to one bearer. Returns false if the report is stale, which then is true for all bearers of the UE.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
@@ -319,7 +318,7 @@ void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   flows_.serve_pending(now);
 }
 
-/// Reports one entry per UE: the entry of a bearer ring represents all its members.
+/// Appends one status per UE: the status of one bearer represents all bearers of the UE.
 void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});

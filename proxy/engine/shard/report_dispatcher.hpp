@@ -24,16 +24,17 @@ class ReportDispatcher {
   void on_reports(std::span<const ReportArrival> reports, Instant now);
   /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
-  /// Handles a bearer's timer.
+  /// Handles the expired timer of a bearer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's control mode to a flow, because the flow has another bearer or the bearer another controller.
+  /// Applies the bearer's control mode to a flow, because the flow has moved to this bearer or the bearer has another
+  /// controller.
   void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
-  /// Re-arms the bearer's timer at its deadline.
+  /// Arms the bearer's timer at its next deadline.
   void reschedule(BearerId id, Instant now);
-  /// Appends the status for the Node-B: one entry per UE, summed over its bearers. Only UEs that changed since the last
+  /// Appends the statuses for the Node-B: one per UE, summed over its bearers. Only UEs that changed since the last
   /// call are included, or all if `all`.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
-  /// Returns the statistics of the treated UEs and of the control group.
+  /// Returns the totals of the reports, for the treated UEs and for the control group.
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
 
  private:
@@ -43,11 +44,12 @@ class ReportDispatcher {
   void on_report(const ReportArrival& report, BearerId id, Instant now);
   /// Prefetches a bearer's controller and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
-  /// Handles the interval before `report` in which the UE may have been omitted.
+  /// Handles the interval between the last report and `report`, in which the Node-B may have omitted the UE.
   void on_pause(Bearer& first, const ReportArrival& report);
-  /// Applies a report to one bearer. Returns false if the report is stale, which then holds for all bearers of the UE.
+  /// Applies a report to one bearer. Returns false if the report is stale, which then is true for all bearers of the
+  /// UE.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  /// Adds the report to the statistics of the UE's group.
+  /// Adds the report to the totals of the UE's group.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   /// Applies the bearer's control mode to all its flows.
   void steer(Bearer& bearer, Instant now);
@@ -63,7 +65,7 @@ class ReportDispatcher {
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
-  SuppressingNodeBs senders_;  ///< Node-Bs that report only changed UEs
+  SuppressingNodeBs senders_;  ///< state of the Node-Bs that leave unchanged UEs out of their reports
   GroupStatistics groups_{};
 };
 

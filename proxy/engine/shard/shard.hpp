@@ -31,34 +31,33 @@ namespace sluice::proxy {
 class PacketObserver;
 
 /// Part of the proxy that one poll thread runs: flows, bearers and timers. The shard reads no clock and accesses no
-/// device, so the same object runs under DPDK and in the virtual-time network. Thread: one.
+/// device, so one class runs under DPDK and in the virtual-time network. Thread: one.
 class Shard {
  public:
-  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose colliding connections.
-  /// `origin` is no later than any time passed in afterwards. `journal` records what a later run must know. Throws
-  /// std::bad_alloc.
+  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose colliding connections. `origin`
+  /// is no later than any time passed in afterwards. `journal` stores what a later run needs after an abnormal end.
+  /// Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in the same
-  /// order, or empty. Their hosts are answered for the time `keep`. Call before any other function. Throws
-  /// std::bad_alloc.
+  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in equal order,
+  /// or empty. Their hosts are answered for the time `keep`. Call before any other function. Throws std::bad_alloc.
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
-  /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later,
-  /// like released ones. Call before any other function.
+  /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later, like
+  /// released ones. Call before any other function.
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
 
-  /// Processes all frames that came in on `in`. On return `burst` holds only empty handles, and the transmitter has
-  /// every resulting packet.
+  /// Processes all frames received on `in`. On return `burst` holds only empty handles, and the transmitter has every
+  /// resulting packet.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies `observer` of each frame.
+  /// Processes a burst like receive(), and notifies the observer of each frame.
   void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
-  /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due
-  /// at once, it does a part of the work, and next_deadline() returns a time that has passed.
+  /// Runs due timers, and sends for flows that reports allow to send. Cheap when nothing is due. If too much is due at
+  /// once, the call does a part of the work, and next_deadline() returns a time that has passed.
   void advance(Instant now);
   /// Returns when advance() must be called at the latest, or `never` if nothing is pending.
   [[nodiscard]] Instant next_deadline() const;
@@ -73,8 +72,8 @@ class Shard {
   /// Appends one status for the Node-B for each UE whose bearers changed since the last call, or for every UE if `all`.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
-  /// Activates these policies, for running connections too. Each continues under its new controller from the values
-  /// measured under the old one. Split connections that may no longer be split are handed back. End-to-end
+  /// Activates these policies, for running connections too. Each connection continues under its new controller from the
+  /// values measured under the old one. Split connections that may no longer be split are handed back. End-to-end
   /// connections that are to be split are split when both directions are quiet. Endpoints of running connections keep
   /// their configuration. `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
@@ -82,40 +81,40 @@ class Shard {
   /// their segments.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
-  /// Returns the report statistics of the treated UEs and of the control group.
+  /// Returns the totals of the reports, for the treated UEs and for the control group.
   [[nodiscard]] GroupStatistics groups() const;
-  /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each leaves as soon as its hosts
-  /// do not notice it.
+  /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each connection is released as
+  /// soon as its hosts cannot notice it.
   void release(const std::optional<IpAddress>& ue, Instant now);
-  /// True if the shard has a connection of the UE: one that it follows, or that was handed back and is tracked.
+  /// True if the shard has a connection of the UE: one that the shard processes, or a released one that it tracks.
   [[nodiscard]] bool knows(const IpAddress& ue) const;
   /// Hands all split connections back and stops splitting new ones, until drain(false).
   void drain(bool on);
-  /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Those
-  /// released because of idleness, low buffers or a drain return without this call once the cause is gone.
+  /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Connections
+  /// released because of idleness, low buffers or a drain are split again without this call once the cause is gone.
   void split_again(const std::optional<IpAddress>& ue);
   /// Ends a drain: stops splitting new connections and ends every split one at once. A connection of which nothing is
   /// held passes untouched from now on; any other is reset on both sides.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// True while the walk that begins or cancels handbacks has flows left; advance() continues it.
+  /// True while a scan still requests or cancels the release of flows; advance() continues the scan.
   [[nodiscard]] bool sweeping() const;
-  /// Counts what keeps the remaining split connections. Visits every flow.
+  /// Counts the remaining split connections by the obstacle that prevents their release. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;
 
-  /// Records the controller decisions of the UE that `trace` selects, until the next call; null ends the recording.
+  /// Records the controllers' decisions for the UE that `trace` selects, until the next call; null ends the recording.
   void trace(control::LawTrace* trace);
   /// Adds the acknowledged but undelivered bytes of up to `most` flows to exposure(). The next call continues with
   /// the next flows.
   void sample_exposure(std::uint32_t most);
   /// Returns the histogram of the bytes that sample_exposure() has added.
   [[nodiscard]] const Histogram& exposure() const;
-  /// Samples up to `most` flows and bearers for flow_state_counts() and times_taken(), and continues there with the
-  /// next call.
+  /// Samples up to `most` flows and bearers for flow_state_counts() and times_taken(). The next call continues with the
+  /// next ones.
   void sample_flow_stats(std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& flow_state_counts() const;
   [[nodiscard]] const Times& times_taken() const;
-  /// Returns how many of flow_count() connections stay end to end.
+  /// Returns how many of the flow_count() connections pass end to end.
   [[nodiscard]] std::uint32_t end_to_end_count() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
@@ -123,7 +122,7 @@ class Shard {
   /// Returns the number of released connections that are tracked while they pass: at most a quarter of
   /// limits.max_flows, but at least 16.
   [[nodiscard]] std::uint32_t released_count() const;
-  /// Append snapshots of flows or bearers until `out` has `limit` entries.
+  /// Appends snapshots of flows to `out` until it has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 

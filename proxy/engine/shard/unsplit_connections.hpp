@@ -12,7 +12,7 @@
 
 namespace sluice::proxy {
 
-/// Reasons why connections whose handshake was seen pass unsplit, so that their segments are counted under that reason.
+/// Stores why connections whose handshake was seen pass unsplit, so that their segments are counted under that reason.
 /// Each key maps to one set of four entries. A full set replaces its least recently used entry, and an entry unused for
 /// `keep` is invalid. All memory is allocated at construction. Thread: its shard's.
 class UnsplitConnections {
@@ -20,7 +20,7 @@ class UnsplitConnections {
   /// Allocates at least `capacity` entries.
   UnsplitConnections(std::uint32_t capacity, Duration keep);
 
-  /// Records why the connection with this key is not split. `tag` is the hash tag of the key.
+  /// Records the reason why the connection with this key is not split. `tag` is the hash tag of the key.
   void record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
   /// Removes the entry of a connection, if there is one, because a new one with the same addresses is split.
   void forget(const flow::FlowKey& key, flow::KeyTag tag);
@@ -30,10 +30,10 @@ class UnsplitConnections {
   }
 
  private:
-  /// Entry of one connection.
+  /// Entry with the reason of one connection.
   struct Entry {
     flow::FlowKey key;
-    Instant used = never;  ///< time of the last use; `never`: the entry is empty
+    Instant used = never;  ///< time of the last use; `never` if the entry is empty
     Counter reason{};
   };
   using Set = std::array<Entry, 4>;

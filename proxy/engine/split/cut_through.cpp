@@ -1,6 +1,6 @@
 // Cut-through of split connections: forwards in-order data in the frame in which it arrived, before the burst ends.
-// Called by rx_path for data with a good checksum. Equivalent to receive, relay and emit,
-// except that frames and PSH flags stay the sender's. The ACK to the sender is sent at the end of the burst.
+// Called by rx_path for data with a good checksum. Equivalent to receive, relay and emit, except that frames and PSH
+// flags stay the sender's. The ACK to the sender is sent at the end of the burst.
 #include "proxy/engine/split/cut_through.hpp"
 
 #include <utility>
@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a further segment of the GRO run of `first` can be forwarded too: it is complete, has a good checksum and
-/// the same link headers.
+/// True if a further segment of the GRO run of `first` can be forwarded too. It must be complete and have a good
+/// checksum and equal link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)
@@ -23,8 +23,8 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
-/// Returns how many segments of a GRO run can be forwarded with the first one, within `room` bytes of payload and
-/// `most` IP bytes. Takes their buffers from the budget, except the first one's.
+/// Returns how many segments of a GRO run can be forwarded together with the first one, within `room` bytes of payload
+/// and `most` IP bytes. Takes the buffers of the further segments from the budget.
 inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
                             std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;

@@ -13,8 +13,8 @@
 namespace sluice::proxy::cut_through {
 
 /// Forwards as many segments as possible of a GRO run: a segment that arrived on `in` and its successors in sequence.
-/// Returns how many; the others are unchanged. Requires a good checksum and known headers of the first segment. Those
-/// of the others are checked here.
+/// Returns how many; the others are unchanged. Requires that the first segment has a good checksum and known headers.
+/// The other segments are checked here.
 template <Side in>
 std::size_t forward(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
                     std::span<const packet::Parsed> parsed, Instant now);

@@ -17,8 +17,8 @@ Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if the flow's timer only needs a later expiry. On the fast path nothing else can be overdue, because
-/// unacknowledged data has a TCP timer.
+/// True if the flow's expired timer only needs to be armed for a later time. On the fast path nothing else can be
+/// overdue, because unacknowledged data has a TCP timer.
 bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);

@@ -6,7 +6,8 @@
 
 namespace sluice::proxy {
 
-/// Per-flow timer of split connections: the earlier of both legs' TCP timers and the idle timeout. Thread: the shard's.
+/// Arms the timer of each split connection at the earlier of both legs' TCP timers and the idle timeout. Thread: the
+/// shard's.
 class FlowTimers {
  public:
   explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
@@ -19,28 +20,31 @@ class FlowTimers {
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
-  /// Arms the timer for the legs' timers and for a server with a nearly closed window. Call it after serving the flow.
+  /// Arms the timer at the earlier of both legs' TCP timers, or sooner for a server with a nearly closed window. Call
+  /// it after serving the flow.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
       due = lesser(due, min_window_at(flow, now));
     if (!is_armed_before(flow, due)) arm(flow, id, due, now);
   }
-  /// Arms the timer for `due` or the idle timeout, whichever is earlier. An earlier expiry that is already armed stays.
+  /// Arms the timer at `due` or the idle timeout, whichever is earlier. If the timer expires earlier already, it is
+  /// unchanged.
   void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
-  /// Re-arms the timer at the legs' next deadline or the idle timeout, even if that is later than the armed expiry.
-  /// Called when a flow enters TIME-WAIT.
+  /// Arms the timer at the legs' next deadline or the idle timeout, even if that is later than before. Called when a
+  /// flow enters TIME-WAIT.
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if an early expiry only needs a new timer: no leg's timer is due and elapsed time alone changes nothing. The
-  /// deadline that armed the timer may have moved since.
+  /// True if an expired timer only needs to be armed again: no leg's timer is due, and elapsed time alone changes
+  /// nothing. That occurs if the deadline has moved since the timer was armed.
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
-  /// Returns the expiry for `due`: no later than the idle timeout, which is at least one second ahead.
+  /// Returns the time at which the timer for `due` must expire: no later than the idle timeout, which is at least one
+  /// second ahead.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
   /// Returns when a server with a nearly closed window is granted two segments; `never` if it is not.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;

@@ -10,9 +10,9 @@
 
 namespace sluice::proxy {
 
-/// Handback of split connections to their hosts: a release is requested, advanced with each service, completed when
-/// nothing is held, and followed by tracking. The mechanism within a transfer is described in handback_point.hpp.
-/// Thread: the shard's.
+/// Hands split connections back to their hosts. A release is requested, advanced with each service, completed when
+/// nothing is held, and followed by tracking. handback_point.hpp describes how this works within a transfer. Thread:
+/// the shard's.
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -24,10 +24,11 @@ class Handback {
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// Requests release of the flow for `reason` as soon as its hosts cannot notice; ReleaseReason::none cancels the
-  /// request. Returns false if nothing changes, else the flow must be served.
+  /// Requests release of the flow for `reason`, as soon as its hosts cannot notice it; ReleaseReason::none cancels the
+  /// request. Returns false if nothing changes; otherwise the flow must be served.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow with a release reason, during its service: starts it, or prepares the start.
+  /// Advances the handback of a flow with a release reason, during the flow's service: starts the handback, or prepares
+  /// the start.
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds nothing of the connection, so that the flow can be released.
   [[nodiscard]] static bool is_complete(const Flow& flow);
@@ -35,12 +36,12 @@ class Handback {
   /// be split again.
   void release(const Flow& flow, Instant now);
 
-  /// Returns the released connections.
+  /// Returns the table of released connections.
   [[nodiscard]] Released& released() { return released_; }
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback if nothing prevents it, else stops widening the windows.
+  /// Starts the handback if nothing prevents it; otherwise stops widening the advertised windows.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

@@ -12,7 +12,7 @@
 namespace sluice::proxy::handback {
 namespace {
 
-/// True if the leg is closed or is about to be reset.
+/// True if the endpoint of the leg is closed, or a RST is about to be sent.
 bool over(const Leg& leg) {
   return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
 }
@@ -40,12 +40,13 @@ unsigned scale(const Flow& flow, Side side) {
   return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
 }
 
-/// Returns by how much the window field of that host may be rounded down (RFC 7323 section 2.4).
+/// Returns the maximum number of bytes by which the window field of the host behind `side` is rounded down (RFC 7323
+/// section 2.4).
 std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if neither host has a wider window than the other one accepts.
+/// True if neither host has been granted a wider window than the other host accepts.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -63,7 +64,7 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point of the stream that the host behind `side` sends. The final window is what the other host has
+/// Sets the handback point in the stream that the host behind `side` sends. The final window is what the other host has
 /// granted itself.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
@@ -167,8 +168,9 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// True if the segment's numbers are the host's own: it lies in the window advertised to the host, and acknowledges
-/// within the host's own window. Once nothing of the proxy's is unacknowledged, its ACKs do not matter.
+/// True if the segment's numbers are the host's own: the segment lies in the window advertised to the host, and
+/// acknowledges within the host's own window. Once no byte of the proxy is unacknowledged, the ACK number is not
+/// checked.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();

@@ -7,13 +7,13 @@
 
 namespace sluice::proxy::handback {
 
-/// Handback of a split connection to its hosts, also within a transfer. Sequence numbers are the hosts' own, so nothing
-/// is translated. Each direction gets a handback point at what the proxy has acknowledged. Bytes
-/// before it are the proxy's: its legs deliver and retransmit them until they are acknowledged. Bytes behind it are
-/// forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is removed when all of them
-/// are delivered.
+/// Functions that hand a split connection back to its hosts, also within a transfer. Sequence numbers are the hosts'
+/// own, so nothing is translated. Each direction gets a handback point at the sequence number up to which the proxy has
+/// acknowledged. The proxy delivers the bytes before that point: its legs retransmit them until they are acknowledged.
+/// Bytes behind the point are forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow
+/// is removed when all of them are delivered.
 ///
-/// The hosts cannot notice it, because:
+/// The hosts cannot notice the handback, because:
 ///  - every acknowledged byte is delivered before the flow is removed;
 ///  - timestamps sent were the other host's own and none was newer than its newest, so its next ones are not older;
 ///  - the right edge of a window stays until the other host's own window has reached it (HandbackBlocker::window);
@@ -34,11 +34,11 @@ void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 /// open in at least one direction.
 void begin(Flow& flow);
 
-/// Returns how far the server may be ahead of the UE when the flow continues with a successor. It may be further ahead
-/// while the flow is split, and would otherwise send all of the excess into the radio queue.
+/// Returns how many bytes the server may be ahead of the UE when the flow continues with a successor. While the flow is
+/// split the server may be further ahead, and would otherwise send all of the excess into the radio queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
-/// Sets the handback points of a flow with a successor. The window advertised to the server stays, and the successor
-/// opens it.
+/// Sets the handback points of a flow whose end-to-end successor exists. The window advertised to the server stays, and
+/// the successor opens it.
 void begin_with_successor(Flow& flow);
 /// Advertises more window to the server as the UE acknowledges the proxy's bytes, until the successor is alone. At most
 /// `most` bytes are between the two hosts. Returns the right edge.
@@ -55,18 +55,21 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// the windows advertised.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
-/// How a segment is processed during a handback.
+/// Decision of how a segment is processed during a handback.
 struct Verdict {
-  bool forward = false;   ///< forward it unchanged
-  bool feed = false;      ///< deliver `ours` to the proxy's leg
-  bool whole = false;     ///< deliver its payload as well, because it retransmits acknowledged bytes
-  bool believed = false;  ///< its numbers are the host's own, so its window behind the handback point is valid
-  tcp::Segment ours;      ///< the part of the segment that concerns the proxy's leg
+  bool forward = false;  ///< true if the segment is forwarded unchanged
+  bool feed = false;     ///< true if `ours` is delivered to the proxy's leg
+
+  /// true if the payload is delivered to the leg as well, because it retransmits acknowledged bytes
+  bool whole = false;
+  bool believed = false;  ///< true if the segment's numbers are the host's own, so that its window behind the handback
+                          ///< point is valid
+  tcp::Segment ours;      ///< part of the segment that concerns the proxy's leg
 };
 /// Decides how a segment that arrived on `in` is processed during a handback. `edge`: right edge of the widest window
 /// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
-/// Records the window of a forwarded and valid segment that arrived on `in` as advertised to the other host.
+/// Records that the window of a forwarded and valid segment, which arrived on `in`, is advertised to the other host.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 
 }  // namespace sluice::proxy::handback

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// List of flows to serve before the burst ends, each once. Thread: the shard's.
+/// List of flows that are to be served before the burst ends, each once. Thread: the shard's.
 class PendingFlows {
  public:
   /// Reserves entries for all flows, and for flows closed and replaced within one burst.
@@ -15,9 +15,10 @@ class PendingFlows {
 
   /// True if any flow is scheduled.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
-  /// True if another entry fits without allocation.
-  [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
-  /// Schedules the flow for service, with `events` as the reasons. A flow already on the list only gets more reasons.
+  /// True if another flow can be scheduled without allocation.
+  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
+  /// Schedules the flow for service, with `events` as the reasons. For a flow already on the list only the reasons are
+  /// added.
   void schedule(Flow& flow, FlowId id, StreamEvents events) {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;
@@ -25,8 +26,8 @@ class PendingFlows {
   /// Records that a flow is about to be closed. Its entry stays on the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
-  /// Calls serve(flow, id) for each scheduled flow, including those scheduled meanwhile. serve() must clear the flow's
-  /// events.
+  /// Calls serve(flow, id) for each scheduled flow, including flows scheduled during the call. serve() must clear the
+  /// flow's events.
   template <typename Serve>
   void serve_all(Registry& registry, Serve&& serve) {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -41,17 +42,17 @@ class PendingFlows {
   }
 
  private:
-  /// Limit of closed flows that one burst can leave on the list.
+  /// Largest number of closed flows whose entries one burst can leave on the list.
   static constexpr std::uint32_t closed_in_a_burst = 32;
 
-  /// True if the flow of an entry is still scheduled. A flow that reuses the id of a closed one has an entry of its
+  /// True if the flow of a list entry is still scheduled. A flow that reuses the id of a closed one has an entry of its
   /// own.
   [[nodiscard]] static bool is_pending(Registry& registry, FlowId id) {
     return registry.flows().contains(id) && registry.flow(id).events != StreamEvents::none;
   }
 
-  std::vector<FlowId> flows_;  ///< reserved at construction
-  bool closed_ = false;        ///< some flow on the list was closed
+  std::vector<FlowId> flows_;  ///< ids of the scheduled flows; memory is reserved at construction
+  bool closed_ = false;        ///< true if some flow on the list was closed
 };
 
 }  // namespace sluice::proxy

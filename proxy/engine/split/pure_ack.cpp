@@ -1,6 +1,5 @@
-// Pure-ACK fast path of split connections. rx_path calls receive() for a segment without payload, and takes the slow
-// path if it returns false. Invariant: the result equals that of the slow path, because a connection in any other state
-// does not qualify.
+// Fast path for pure ACKs of split connections. rx_path calls receive() for a segment without payload on a leg without
+// loss. Invariant: the effect equals that of the slow path, which handles every segment that does not qualify.
 #include "proxy/engine/split/pure_ack.hpp"
 
 #include "proxy/engine/split/short_flow.hpp"
@@ -9,7 +8,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false and
-/// changes nothing if the flow must be served instead.
+/// changes no window if the flow must be served instead.
 [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
                                                            Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;

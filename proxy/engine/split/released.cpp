@@ -12,15 +12,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the capacity of the table: a quarter of the flows, at least 16.
+/// Returns the number of released connections that are tracked at most: a quarter of the flows, at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// Upper limit of the time until a host's first retransmission.
+/// Longest time until a host's first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// Returns how long a connection that was released `seen` times because of unsplittable segments stays with its hosts.
+/// Returns for how long a connection is not split after it was released `seen` times because of unsplittable segments.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }
@@ -103,7 +103,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the entry. Returns false if that connection was split again or has ended already.
+/// Evicts the oldest released connection. Returns false if that connection was split again or has ended already.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -14,14 +14,14 @@
 
 namespace sluice::proxy {
 
-/// A connection that was split and now passes between its hosts.
+/// Connection that was split and now passes between its hosts.
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  std::uint32_t ticket = 0;            ///< serial number for eviction by age
-  bool recovered = false;              ///< an earlier run had split it
-  bool wanted = false;                 ///< may be split again, as soon as not_before has passed
-  std::uint8_t unsplittable_seen = 0;  ///< releases because of segments that cannot be split
+  std::uint32_t ticket = 0;            ///< serial number of the connection, which detects that its place was reused
+  bool recovered = false;              ///< true if an earlier run of the program had split it
+  bool wanted = false;                 ///< true if it may be split again, as soon as not_before has passed
+  std::uint8_t unsplittable_seen = 0;  ///< number of releases because of segments that cannot be split
   ReleaseReason reason = ReleaseReason::released_earlier_run;
   Instant not_before{};  ///< earliest time at which it may be split again
 };
@@ -33,7 +33,7 @@ static_assert(sizeof(ReleasedFlow) <= 256);
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// Upper limit of unsplittable_seen, because the delay does not grow beyond it.
+  /// Upper limit of unsplittable_seen, because the delay until the next split does not grow beyond it.
   static constexpr std::uint8_t max_unsplittable = 11;
 
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
@@ -41,17 +41,19 @@ class Released {
 
   /// Adds a released flow. It may be split again unless an operator has released it. After a release because of an
   /// unsplittable segment this is delayed by one second, doubled for each further release, up to 17 minutes.
-  /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted for it.
+  /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted because
+  /// the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
-  /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted for it.
+  /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted because the
+  /// table was full.
   [[nodiscard]] std::uint32_t add(const RecoveredConnection& connection, const RunGap& gap);
-  /// Records that data has passed. Data lost in the gap between the runs is retransmitted after at most twice the time
-  /// since its last transmission (RFC 6298 section 5.5). A connection without data for longer has therefore lost
-  /// nothing.
+  /// Records that data of the connection has passed. Data lost in the gap between the runs is retransmitted after at
+  /// most twice the time since its last transmission (RFC 6298 section 5.5). A connection without data for longer has
+  /// therefore lost nothing.
   void record_data(std::uint32_t id, Instant now);
-  /// Handles an unsplittable segment. If its numbers are plausible for a released connection, that one's delay
-  /// restarts.
+  /// Handles an unsplittable segment. If its numbers are plausible for a released connection, the delay until that
+  /// connection is split again restarts.
   void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
   /// Returns the index of the released connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
@@ -59,11 +61,11 @@ class Released {
   void forget(std::uint32_t id);
   /// Permits all released connections of the UE, or of all UEs, to be split again. Scans the whole table.
   void want(const std::optional<IpAddress>& ue);
-  /// True if one of them is the UE's. Looks at every one.
+  /// True if some released connection belongs to the UE. Visits every one.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
-  /// True if the connection may be split again at `now`.
+  /// True if the connection may be split again at time `now`.
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
@@ -72,19 +74,20 @@ class Released {
   /// Returns why the connection was released.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
-  /// Appends one entry for each connection, while `out` has fewer than `limit`.
+  /// Appends a snapshot of each released connection to `out` until it has `limit` entries.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
-  /// Allocates an entry for the key, or returns `none`. Increments `forgotten` for each connection evicted for it.
+  /// Allocates an entry for the key, or returns `none`. Increments `forgotten` for each connection evicted to make
+  /// space.
   [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
-  /// Evicts a connection unless its id was reused. Returns true if one was evicted.
+  /// Evicts a connection unless its place was reused. Returns true if one was evicted.
   [[nodiscard]] bool forget(const EvictionQueue::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   EvictionQueue ages_;
-  Instant gap_begin_{};  ///< when an earlier run was last known to be alive
+  Instant gap_begin_{};  ///< time when an earlier run was last known to be alive
   std::uint32_t last_ticket_ = 0;
 };
 

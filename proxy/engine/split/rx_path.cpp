@@ -30,8 +30,8 @@ Bearer* bearer_fed_by_acks(const SplitContext& context, const Flow& flow) {
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
-/// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the numbers are the host's own;
-/// only then anything beyond the segment itself is learned.
+/// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the segment's numbers are the
+/// host's own; only then other state may be derived from the segment.
 template <Side in>
 inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                             FlowId id, Instant now) {
@@ -83,7 +83,8 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   return believed;
 }
 
-/// Delivers a segment whose headers differ from the template. The new headers are kept only if its numbers are valid.
+/// Delivers a segment whose headers differ from the leg's template. The new headers are kept only if the segment's
+/// numbers are valid.
 template <Side in>
 [[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitContext& context, packet::Packet& packet,
                                                    const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now) {
@@ -101,7 +102,7 @@ template <Side in>
 
 /// Delivers the rest of a GRO run after its first segment, which has updated the headers and scheduled the flow. Only
 /// the checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new
-/// data, because those behind it may then take the cut-through.
+/// data, because the segments behind it may then be forwarded by cut-through.
 template <Side in>
 inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
@@ -128,7 +129,7 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
   return count;
 }
 
-/// Processes the first segment of a GRO run, and as many of the others as take the same path. Returns how many.
+/// Processes the first segment of a GRO run, and as many of the following ones as take an equal path. Returns how many.
 template <Side in>
 inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet> packets,
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {

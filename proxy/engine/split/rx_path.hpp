@@ -21,11 +21,11 @@ namespace sluice::proxy::rx_path {
   return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
 }
 
-/// Processes the packets of a burst from `at` up to the first one without a flow_of(). Returns the index of that one,
-/// or the burst's size. Requires a flow_of() at `at`. Opens and closes no connection.
+/// Processes the packets of a burst from `at` up to the first one for which flow_of() returns null. Returns the index
+/// of that packet, or the burst's size. Requires that flow_of() returns a flow at `at`. Opens and closes no connection.
 std::size_t receive(SplitContext& context, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
                     std::size_t at, Instant now);
-/// Processes a single segment of the flow. The packet is moved out if it is kept.
+/// Processes a single segment of the flow. The packet is moved out if it is stored or forwarded.
 void receive(SplitContext& context, RxPacket& rx, FlowId id);
 
 }  // namespace sluice::proxy::rx_path

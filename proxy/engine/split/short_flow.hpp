@@ -8,20 +8,22 @@
 
 namespace sluice::proxy::short_flow {
 
-/// Starts the short-flow period of a connection that both hosts have agreed on and that is about to be split.
+/// Counts a connection as a short flow if its bearer prioritises short flows. Called when its handshake is complete and
+/// it is about to be split.
 void begin(Flow& flow, Bearer& bearer, Instant now);
-/// Ends the flow's status as a short flow.
+/// Stops counting the flow as a short flow of its bearer.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
-/// Extends the short-flow period for an active short flow. Returns false if the flow has reached smvs.short_flow bytes;
-/// the caller then calls end().
+/// Extends the period in which the bearer prioritises short flows, because this flow is an active one. Returns false if
+/// the flow has sent smvs.short_flow bytes; the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
   if (flow.sent_to_radio >= bearer.settings().smvs.short_flow) return false;
   bearer.expect_short_flow(now);
   return true;
 }
 
-/// Updates a short flow after service. `over`: true if its hosts have closed it or it is to be released.
+/// Updates the state of a short flow after its service. `over`: true if its hosts have closed it or it is to be
+/// released.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }

@@ -13,11 +13,10 @@
 
 namespace sluice::proxy {
 
-/// Shared context of the functions that process split connections (rx_path, cut_through, pure_ack, transmit): one
-/// member for each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the
-/// shard's.
+/// Objects that the functions for split connections share (rx_path, pure_ack, cut_through, transmit): one member for
+/// each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the shard's.
 struct SplitContext {
-  /// Keeps references to the context, which outlives it.
+  /// Keeps references to the shard's objects, which outlive this one.
   SplitContext(const ShardContext& shard_context, FlowJournal kept)
       : shard(shard_context),
         ack_limit(shard.config.limits),
@@ -31,8 +30,8 @@ struct SplitContext {
   SplitContext(const SplitContext&) = delete;
   SplitContext& operator=(const SplitContext&) = delete;
 
-  /// Updates the journal entry if the flow's exposure has changed. Call it before anything leaves that acknowledges,
-  /// because the journal must never contain less than the hosts have received.
+  /// Updates the journal entry if it has changed whether the flow exposes bytes. Call it before anything is sent that
+  /// acknowledges data. The journal must never contain less than the hosts have received.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -49,7 +48,7 @@ struct SplitContext {
   PendingFlows pending;
 
  private:
-  /// Writes the journal entry, and records that in the flow.
+  /// Writes whether the flow exposes bytes to its journal entry, and records in the flow what was written.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
     flow.journaled = exposed;
     journal.record(id, flow, exposed);

@@ -8,8 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Handles the timer of a flow in TIME-WAIT and closes it if the wait is over. Returns false if something must be sent,
-/// so that the flow must be served.
+/// Handles the timer of a flow in TIME-WAIT and closes the flow if that time is over. Returns false if something must
+/// be sent, so that the flow must be served.
 bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {

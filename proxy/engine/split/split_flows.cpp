@@ -65,8 +65,8 @@ void SplitFlows::serve_all_pending(Instant now) {
   context_.pending.serve_all(context_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// True if the quota must be read again before the host behind `in` is sent its window. That window is steered by no
-/// controller and has opened since the quota was last read.
+/// True if the buffer quota must be read again before the host behind `in` is sent its window. No rate controller sets
+/// that window, and it has opened since the quota was last read.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);

@@ -17,8 +17,8 @@
 
 namespace sluice::proxy {
 
-/// All split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served once
-/// before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that are over are
+/// Holds all split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served
+/// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that are over are
 /// closed. Thread: the shard's.
 class SplitFlows {
  public:
@@ -36,20 +36,21 @@ class SplitFlows {
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
-  /// Returns the endpoint configuration by Side, from the active policies, which outlive the connection. A connection
-  /// with pacing gets its own copy with pacing state.
+  /// Returns the configurations of a new connection's endpoints, by Side, from the active policies, which outlive the
+  /// connection. A connection with pacing gets its own copy with pacing state.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
   /// Returns the first window for the host behind `from`, of a flow that is about to be split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  /// Sets the frame length that the port on `side` carries from now on, and adapts the segment size of all flows.
+  /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
   /// Starts service of a flow whose endpoints have just been established.
   void begin(Flow& flow, FlowId id, Instant now);
-  /// True if packet `at` belongs to a split flow and can be passed to receive().
+  /// True if packet `at` belongs to a split flow, so that receive() can process it.
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const {
     return rx_path::flow_of(context_, known, at) != nullptr;
   }
-  /// Processes packets of a burst from `at` on (rx_path::receive).
+  /// Processes packets of a burst from index `at` on, see rx_path::receive(). Returns the index of the first packet
+  /// that it did not process.
   std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now) {
     return rx_path::receive(context_, in, burst, known, at, now);
   }
@@ -68,31 +69,33 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     transmit::emit(context_, flow, bearer, Side::radio, most, transmit::Budget::all, now);
   }
-  /// Distributes budget of the ACK-based window that became available while no flow was served.
+  /// Distributes send budget of the ACK-based controller that became available while no flow was served.
   void use_budget(Bearer& bearer, Instant now);
-  /// Requests release of the flow for `reason`, or cancels it with ReleaseReason::none (Handback::request_release).
+  /// Requests release of the flow for `reason`, or cancels the request with ReleaseReason::none
+  /// (Handback::request_release()).
   void request_release(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.request_release(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
-  /// Handles the flow's timer.
+  /// Handles the expired timer of a flow.
   void on_due(FlowId id, Instant now);
   /// Frees a flow entry for a new connection by closing the oldest flow in TIME-WAIT, if there is one.
   [[gnu::cold, gnu::noinline]] void make_room(Instant now);
-  /// Ends the flow at once, because the proxy stops. Plain forwarding takes over if neither host has an ACK for data
-  /// that the other one lacks. Otherwise both hosts get a RST. Returns false if no buffer was free for the RST.
+  /// Ends the flow at once, because the proxy stops. Plain forwarding replaces the proxy if neither host has an ACK for
+  /// data that the other one has not received. Otherwise both hosts get a RST. Returns false if no buffer was free for
+  /// the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
   /// Removes the flow and releases everything it holds; its successor is closed or continues end to end.
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  /// Serves all scheduled flows, including those that get scheduled meanwhile.
+  /// Serves all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
   /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
   void serve(Flow& flow, FlowId id, Instant now);
-  /// Sends the host behind `in` what is due to it, as the only work of this service.
+  /// Sends the ACK or window that is due to the host behind `in`, which is all that this service has to do.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if the host behind `in` is about to get a window for which the quota must be read again.
+  /// True if the host behind `in` is about to be sent a window for which the buffer quota must be read again.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
@@ -109,15 +112,15 @@ class SplitFlows {
   void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Forwards the abnormal end of one leg to the other one and sends its RST.
   [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
-  /// Updates the flow's share in the bearer's sums and its quota in the memory budget.
+  /// Updates the flow's share in the bearer's sums and its reservations in the memory budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
-  /// Puts the flow into TIME-WAIT and closes the oldest one if there are too many.
+  /// Puts the flow into TIME-WAIT, and closes the oldest such flow if there are too many.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
-  /// Counts and closes a flow whose legs are both closed.
+  /// Counts the end of a flow whose legs are both closed, and closes the flow.
   void end_finished(Flow& flow, FlowId id, Instant now);
-  /// Closes a flow in TIME-WAIT because its place is needed; no_id does nothing.
+  /// Closes a flow in TIME-WAIT because its place is needed; does nothing for no_id.
   void displace(FlowId id, Instant now);
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
@@ -127,9 +130,10 @@ class SplitFlows {
   StallTimeout stall_timeout_;
   Handback handback_;
   TimeWaitQueue time_wait_;
-  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>>
-      paced_;                             ///< pacing state by FlowId; no memory where no pacing is configured
-  flow::LazyArray<std::uint32_t> begun_;  ///< when the flow was split, in tick::ms, by FlowId
+
+  /// pacing state, indexed by FlowId; uses no memory if no pacing is configured
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;
+  flow::LazyArray<std::uint32_t> begun_;  ///< time when the flow was split, in tick::ms, indexed by FlowId
 };
 
 }  // namespace sluice::proxy

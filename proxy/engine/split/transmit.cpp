@@ -10,8 +10,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Lets the next `count` flows send in round-robin order. `short_flow`: only short flows send, each within its part.
-void emit_round_robin(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
+/// Lets the next `count` flows of the bearer send, in round-robin order. `short_flow`: only short flows send, each
+/// within its part of the budget.
+void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
     Flow& flow = context.shard.registry.flow(id);
@@ -75,8 +76,8 @@ void transmit::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer,
   context.flow_controllers.sent(flow, bearer, sent);
 }
 
-/// Distributes unused budget to a few flows. All flows are tried if nothing is in flight although one waits, because no
-/// further ACK would trigger a call.
+/// Distributes unused budget to a few flows of the bearer. If nothing is in flight although a flow waits, all flows are
+/// tried, because no further ACK would trigger a call.
 void transmit::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
   constexpr std::uint32_t max_flows_at_once = 4;
   constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow

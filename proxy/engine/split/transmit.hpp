@@ -8,18 +8,18 @@
 
 namespace sluice::proxy::transmit {
 
-/// How much of a window that flows share under the ACK-based controller: the flow's own part, or also what others
+/// Selects how much of the budget of the ACK-based controller a flow may use: its own part, or also what other flows
 /// leave.
 enum class Budget : std::uint8_t { own, all };
 
 /// Lets both legs send what they can. Returns true if something may have been sent to the server, or an ACK to the UE.
 bool emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now);
-/// Lets the leg on `side` send what it can, towards the radio at most `most` IP bytes.
+/// Lets the leg on `side` send what it can; towards the radio at most `most` IP bytes.
 void emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
-/// Accounts for `sent` IP bytes of data just sent to the radio.
+/// Adds `sent` IP bytes, just sent to the radio, to the counts of the bearer, the flow and the controllers.
 void count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-/// Distributes unused budget of the ACK-based window to a few flows per call, in round-robin order. Their sends, or the
-/// ACKs for data in flight, trigger the next call.
+/// Distributes unused budget of the ACK-based controller to a few flows per call, in round-robin order. The data that
+/// they send, or the ACKs for data in flight, trigger the next call.
 [[gnu::noinline]] void distribute_budget(SplitContext& context, Bearer& bearer, Instant now);
 
 }  // namespace sluice::proxy::transmit
