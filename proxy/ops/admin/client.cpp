@@ -13,7 +13,7 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Maximum length of an answer in bytes.
+/// Maximum length in bytes of a program's answer.
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
 
 }  // namespace

@@ -13,38 +13,39 @@
 
 namespace sluice::admin {
 
-/// JSON whose keys keep their order, which is the order of columns in tables.
+/// JSON value whose keys keep their order, which is the order of columns in tables.
 using Json = nlohmann::ordered_json;
 
 /// Result of a command: a JSON value, or an error message.
 struct Answer {
   bool ok = true;
-  Json value;  ///< result, or the error message if not ok
+  Json value;  ///< result of the command, or the error message if not ok
+
   /// Stream of bytes after the line; the connection ends with it. Null if there is none.
   std::shared_ptr<ByteStream> stream{};
 
   [[nodiscard]] static Answer success(Json value) { return {true, std::move(value)}; }
   [[nodiscard]] static Answer failure(std::string why) { return {false, std::move(why)}; }
-  /// Returns the line on the wire, with its end: {"ok":true,"result":…} or {"ok":false,"error":"…"}. Octets that are
-  /// not UTF-8 are replaced.
+  /// Returns the answer as a line with its end, in the form that is sent to clients: {"ok":true,"result":…} or
+  /// {"ok":false,"error":"…"}. Octets that are not UTF-8 are replaced.
   [[nodiscard]] std::string to_line() const;
-  /// Parses such a line. A malformed line becomes a failure.
+  /// Parses a line that to_line() has written. A malformed line becomes a failure.
   [[nodiscard]] static Answer from_line(std::string_view line);
 };
 
 /// Callback that receives the answer, at most once, now or later, on the thread of the server's io_context.
 using Reply = std::function<void(Answer)>;
 
-/// One command of a program.
+/// Command that a program accepts on its admin socket, with its implementation.
 struct Command {
-  std::string name;       ///< word that the user types
-  std::string arguments;  ///< arguments for the help text, such as "[LIMIT]"
+  std::string name;       ///< word by which the user calls the command
+  std::string arguments;  ///< arguments in the form of the help text, such as "[LIMIT]"
   std::string help;
   std::size_t max_arguments = 0;
   std::function<void(const std::vector<std::string>& arguments, Reply reply)> run;
 };
 
-/// The commands of a program by name, and `help`, which lists them.
+/// Table of a program's commands by name; adds the command `help`, which lists them.
 class CommandTable {
  public:
   explicit CommandTable(std::vector<Command> commands);
@@ -58,11 +59,12 @@ class CommandTable {
   std::vector<Command> commands_;
 };
 
-/// Returns "did you mean X?" for the nearest of the known words, or `otherwise` where none is near.
+/// Returns "did you mean X?" for the nearest of the known words, or `otherwise` if none is near.
 [[nodiscard]] std::string suggestion(const std::string& word, const std::vector<std::string>& known,
                                      const std::string& otherwise);
 
-/// Returns the failure for an unknown word: its new name if it was renamed, else `advice`.
+/// Returns the failure for an unknown word. Its text contains the word's new name if the word was renamed, else
+/// `advice`.
 [[nodiscard]] Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice);
 
 /// Parses a whole number from min to max. Returns nothing if it is malformed or out of range.

@@ -11,10 +11,11 @@
 
 namespace sluice::admin {
 
-/// Command of a running proxy. sluicectl's help, manual page and completion, and the proxy's own table use it.
+/// Command of a running proxy. The proxy's command table, and sluicectl's help, manual page and completion, are made
+/// from these.
 struct Verb {
   std::string_view name;
-  std::string_view arguments;  ///< arguments for help texts; words in lower case are literal
+  std::string_view arguments;  ///< arguments in the form of help texts; words in lower case are literal
   std::string_view help;
   std::size_t max_arguments = 0;
 };
@@ -57,14 +58,14 @@ inline constexpr std::array proxy_verbs{
          "ends the program; connections go back to their hosts first, for stop.drain or twice that; again: at once", 0},
 };
 
-/// Implementation of a command.
+/// Name of a command and the function that executes it.
 struct Action {
   std::string_view name;
   std::function<void(const std::vector<std::string>& arguments, Reply reply)> run;
 };
 
-/// Returns the proxy's commands in the order of proxy_verbs. Throws std::logic_error if a verb has no action or an
-/// action no verb.
+/// Returns the proxy's commands in the order of proxy_verbs. Throws std::logic_error if a command has no function, or a
+/// function no command.
 [[nodiscard]] std::vector<Command> proxy_commands(std::vector<Action> actions);
 
 }  // namespace sluice::admin

@@ -17,12 +17,12 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
+/// Delay of the next accept() after an error, because a missing resource is seldom available again at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-/// Delay before a stream without data is polled again.
+/// Delay before a byte stream without data is polled again.
 constexpr auto pause_of_stream = std::chrono::milliseconds(20);
-/// Maximum bytes requested from a stream at once.
+/// Maximum bytes requested from a byte stream at once.
 constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
 
 }  // namespace
@@ -38,7 +38,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { read(); }
 
-  /// Sends an error and closes the connection.
+  /// Sends an error message to the client and closes the connection.
   void dismiss(const std::string& why) {
     last_ = true;
     write(Answer::failure(why));
@@ -59,7 +59,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Closes the connection unless the timer is cancelled or restarted in time.
+  /// Closes the connection when the idle timer expires, unless the timer is cancelled or restarted before.
   void watch() {
     timer_.expires_after(server_->limits_.idle);
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
@@ -106,7 +106,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     pass_on();
   }
 
-  /// Ends the stream when the client closes its sending half or sends anything.
+  /// Ends the byte stream when the client closes its sending half or sends anything.
   void await_hang_up() {
     socket_.async_read_some(boost::asio::buffer(last_words_),
                             [self = shared_from_this()](const error_code&, std::size_t) {
@@ -114,7 +114,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Sends the bytes that the stream has. They stay in the stream while the client takes none.
+  /// Sends the bytes that the byte stream has. They stay in the stream while the client receives none.
   void pass_on() {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);
@@ -140,13 +140,13 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                              });
   }
 
-  Server* server_;  ///< null once closed
+  Server* server_;  ///< server of this connection; null once the connection is closed
   stream_protocol::socket socket_;
   boost::asio::steady_timer timer_;
   std::string input_;
   std::string output_;
   bool last_ = false;
-  std::shared_ptr<ByteStream> stream_;  ///< stream that follows the answer
+  std::shared_ptr<ByteStream> stream_;  ///< byte stream that follows the answer; null if there is none
   boost::asio::steady_timer stream_timer_;
   std::array<char, 1> last_words_{};
 };

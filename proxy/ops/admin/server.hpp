@@ -16,11 +16,11 @@
 
 namespace sluice::admin {
 
-/// Bounds on the memory and time that clients may take.
+/// Bounds on the memory and time that the clients of the admin socket may use.
 struct ServerLimits {
-  std::size_t connections = 16;  ///< maximum connections; a further client gets an error and is closed
+  std::size_t connections = 16;  ///< maximum number of connections; a further client gets an error and is closed
   std::size_t line_bytes = 8192;
-  /// Time after which a connection without a request, or that takes no answer, is closed.
+  /// Time after which a connection is closed if its client sends no request, or does not receive the answer.
   std::chrono::milliseconds idle{30'000};
 };
 
@@ -28,15 +28,15 @@ struct ServerLimits {
 /// the last one. The file's permissions decide who may connect, see SocketFile. Thread: that of the io_context.
 class Server {
  public:
-  /// Reports problems to the operator.
+  /// Function that reports a problem to the operator.
   using Warn = std::function<void(const std::string&)>;
 
-  /// Binds and listens. A socket file without a listening program is removed; a live one, or a file of another kind,
-  /// is refused. While accept() fails for lack of file descriptors, clients wait, one warning is reported, and
-  /// accept() is repeated. Throws std::runtime_error with the reason and advice.
+  /// Binds the socket and listens. A socket file without a listening program is removed; a live one, or a file of
+  /// another kind, is refused. While accept() fails for lack of file descriptors, clients wait, one warning is
+  /// reported, and accept() is repeated. Throws std::runtime_error with the reason and advice.
   Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
-  /// Closes every connection and removes the socket's file.
+  /// Closes every connection and removes the socket file.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -56,7 +56,7 @@ class Server {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   SocketFile file_;
   boost::asio::steady_timer pause_;
-  bool shut_out_ = false;  ///< the last accept() failed
+  bool shut_out_ = false;  ///< true if the last accept() failed, which has been reported then
   std::set<std::shared_ptr<Connection>> connections_;
 };
 

@@ -9,13 +9,13 @@
 
 namespace sluice::admin {
 
-/// Path of a socket's file, and the group that may connect besides the user who runs the program.
+/// Path of a socket file, and the group that may connect besides the user who runs the program.
 struct SocketPlace {
   std::string path;
-  std::optional<std::string> group = std::nullopt;  ///< name or number of the group
+  std::optional<std::string> group = std::nullopt;  ///< name or number of the group that may connect
 };
 
-/// Returns the number of a group that is given by name or number; nothing when this machine has none of that name.
+/// Returns the number of a group that is given by name or number; nothing if this machine has no group of that name.
 [[nodiscard]] std::optional<gid_t> group_of(const std::string& name);
 
 /// File of a bound Unix socket that does not listen yet. A user who may open it can control the program, so its mode
@@ -27,7 +27,7 @@ class SocketFile {
   /// the acceptor and binds it. Throws std::runtime_error with the reason and advice.
   SocketFile(boost::asio::io_context& context, SocketPlace place,
              boost::asio::local::stream_protocol::acceptor& acceptor);
-  /// Removes the file unless another program has replaced it.
+  /// Removes the socket file unless another program has replaced it.
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
@@ -42,7 +42,7 @@ class SocketFile {
   [[noreturn]] void fail(const std::string& why) const;
 
   SocketPlace place_;
-  dev_t device_ = 0;  ///< device of the file, to recognise it
+  dev_t device_ = 0;  ///< device number of the socket file, with which a replacement is detected
   ino_t inode_ = 0;
 };
 

@@ -15,8 +15,10 @@ constexpr double mega = 1e-6;
 
 struct Column {
   std::string_view title;
-  std::string_view key;  ///< key in the answer
-  double scale = 0;      ///< factor into the title's unit; 0 if the value stays as it is
+  std::string_view key;  ///< key of the column's values in the answer
+
+  /// factor that converts the value to the unit in the column's title; 0 if the value is not converted
+  double scale = 0;
 };
 
 constexpr std::string_view delay_title = "delay_ms";
@@ -60,8 +62,9 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
-/// Shows the reason of a release or reset in place of the TCP state, because a line has space for one of them. The
-/// prefix of a release is dropped, because the phase beside it shows it.
+/// Returns the rows of the table of flows. A row shows the reason of a release or reset in place of the TCP state,
+/// because a line has space for one of them. The prefix of a release reason is dropped, because the phase beside it
+/// shows it.
 Json flows(const Json& list) {
   constexpr std::string_view released = "released_";
   Json rows = narrowed(list, flow_columns);

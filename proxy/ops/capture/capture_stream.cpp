@@ -14,16 +14,17 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum wait for a shard to release its tap; a shard that takes longer has stalled.
+/// Maximum wait for a shard to stop using the capture's tap; a shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
-/// A frame within the bytes of a tap.
+/// Position of one frame within the bytes read from a tap.
 struct Record {
   FrameHeader header;
   std::span<const std::uint8_t> bytes;
 };
 
-/// Appends the complete records in `bytes` to `out`, and returns the number of bytes that they take.
+/// Appends the positions of all complete frames in `bytes` to `out`, and returns the number of bytes that these frames
+/// take.
 std::size_t read_records(std::span<const std::uint8_t> bytes, std::vector<Record>& out) {
   std::size_t at = 0;
   while (bytes.size() - at >= sizeof(FrameHeader)) {

@@ -15,10 +15,10 @@
 
 namespace sluice::capture {
 
-/// Clocks of a capture: that of the shards and wall-clock time.
+/// Clocks of a capture: the shards' clock and the wall clock.
 struct Clock {
-  std::function<Instant()> now;         ///< clock of the shards
-  std::function<std::uint64_t()> wall;  ///< wall clock in nanoseconds since 1970
+  std::function<Instant()> now;         ///< returns the time of the shards' clock
+  std::function<std::uint64_t()> wall;  ///< returns the wall-clock time in nanoseconds since 1970
 };
 
 /// Byte stream of one capture in pcapng format, merged by time from the taps of all shards. The stream ends after the
@@ -26,11 +26,11 @@ struct Clock {
 class CaptureStream final : public admin::ByteStream {
  public:
   struct Parts {
-    std::string program;                 ///< program name written to the file
-    std::array<std::string, 2> devices;  ///< device names, indexed by Side
+    std::string program;                 ///< program name that the capture contains
+    std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
     Clock clock;
-    std::function<void()> detach;    ///< requests that the shards stop using the taps
-    std::function<bool()> detached;  ///< true once no shard uses the taps
+    std::function<void()> detach;    ///< requests that the shards stop using the capture's taps
+    std::function<bool()> detached;  ///< returns true once no shard uses the capture's taps
   };
   CaptureStream(Parts parts, std::vector<std::shared_ptr<FrameTap>> taps, std::optional<Duration> duration);
   ~CaptureStream() override;
@@ -45,7 +45,7 @@ class CaptureStream final : public admin::ByteStream {
     std::shared_ptr<FrameTap> tap;
     std::vector<std::uint8_t> bytes;  ///< bytes taken from the tap and not yet written
   };
-  /// Moves complete frames from the taps to `out`, sorted by time.
+  /// Moves complete frames from the taps to `out`, about `most` bytes at most, sorted by time.
   void drain(std::string& out, std::size_t most);
   /// Appends the statistics blocks that end the capture.
   void end(std::string& out);
@@ -56,10 +56,10 @@ class CaptureStream final : public admin::ByteStream {
   std::vector<Source> sources_;
   std::uint32_t snap_length_;
   std::int64_t begun_at_;
-  /// Wall-clock time less the shards' clock, measured once so that time stamps never go backwards.
+  /// Wall-clock time minus the shards' clock, measured once so that time stamps never go backwards.
   std::int64_t to_wall_;
   std::optional<Instant> deadline_;
-  std::optional<Instant> ended_;  ///< time at which the capture was asked to end
+  std::optional<Instant> ended_;  ///< time at which the end of the capture was requested
   bool introduced_ = false;
 };
 

@@ -16,17 +16,17 @@ namespace sluice::capture {
 /// Manages up to max_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
 class Captures {
  public:
-  /// Ring size in bytes of one capture at one shard.
+  /// Size in bytes of the ring of one capture at one shard.
   static constexpr std::size_t room = std::size_t{4} << 20U;
 
   struct Program {
     std::string name;
-    std::array<std::string, 2> devices;  ///< device names, indexed by Side
-    std::vector<TapSlot*> shards;        ///< slots of the shards, which outlive the captures
+    std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
+    std::vector<TapSlot*> shards;        ///< slot of each shard for its tap set; outlives the captures
     std::function<void()> wake;          ///< makes every shard check its slot soon
     Clock clock;
   };
-  /// The object outlives its captures and the shards' threads.
+  /// Keeps `program`. The object must outlive its captures and the shards' threads.
   explicit Captures(Program program) : program_(std::move(program)), sets_(program_.shards.size()) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
@@ -48,14 +48,16 @@ class Captures {
   };
 
   void end(std::uint64_t id);
-  /// Offers every shard a new set with the current captures and recorders.
+  /// Offers every shard a new tap set with the current captures and recorders.
   void notify_shards();
   /// True if every shard uses the tap set of this generation or a newer one.
   [[nodiscard]] bool shards_have(std::uint64_t generation) const;
 
   Program program_;
   std::vector<Running> running_;
-  std::vector<std::shared_ptr<FrameSink>> recorders_;  ///< recorders, indexed by shard; empty if there are none
+
+  /// recorder of each shard's last frames, indexed by shard; empty if there are none
+  std::vector<std::shared_ptr<FrameSink>> recorders_;
   /// Tap sets by shard; the last one is the newest offered.
   std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
   std::uint64_t generation_ = 0;

@@ -18,7 +18,7 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 [[nodiscard]] constexpr Decision sent_reset(proxy::ResetReason reason) {
   return static_cast<Decision>(sent_own - static_cast<std::size_t>(reason));
 }
-/// Returns why the proxy sent a frame with this decision, or none unless the frame is a reset of its own.
+/// Returns why the proxy sent a frame with this decision; returns none unless the frame is a reset by the proxy.
 [[nodiscard]] constexpr proxy::ResetReason reset_reason(Decision decision) {
   const std::size_t reason = std::size_t{sent_own} - decision;
   return reason < proxy::reset_reason_count ? static_cast<proxy::ResetReason>(reason) : proxy::ResetReason::none;
@@ -28,26 +28,27 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return decision > sent_own - proxy::reset_reason_count;
 }
 
-/// True for counters that state the outcome of a received frame. Exactly one of them counts each frame.
+/// True if the counter states the outcome of a received frame. Exactly one such counter counts each frame.
 [[nodiscard]] constexpr bool is_decision(std::size_t counter) {
   const std::string_view name = proxy::counter_text(counter).name;
   return name == "optimised" || name.starts_with("forward_") || name.starts_with("drop_");
 }
 
-/// True if a frame with this outcome is forwarded unchanged, or nearly so.
+/// True if a frame with this decision is forwarded, unchanged or nearly so.
 [[nodiscard]] constexpr bool goes_on(Decision decision) {
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 
-/// Returns the decision that was counted since `before`, or nothing if no frame was counted.
+/// Returns the decision that was counted since the counters were `before`, or nothing if no frame was counted.
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
-/// Returns the action as metrics name it (metrics::metric_name): "optimised", "forwarded" or "dropped"; "sent" for
-/// own frames.
+/// Returns the action of a decision in the words of the metrics (metrics::metric_name()): "optimised", "forwarded" or
+/// "dropped"; "sent" for frames of the proxy.
 [[nodiscard]] std::string_view action_of(Decision decision);
-/// Returns the reason: "split", "handshake", "tcp_checksum" …; "own", or "reset_stalled" for a reset by the proxy.
+/// Returns the reason of a decision: "split", "handshake", "tcp_checksum" …; "own", or "reset_stalled" for a reset by
+/// the proxy.
 [[nodiscard]] std::string_view reason_of(Decision decision);
-/// Returns the comment of a captured frame: "action=forwarded reason=handshake".
+/// Returns the comment that a captured frame gets, such as "action=forwarded reason=handshake".
 [[nodiscard]] std::string comment_of(Decision decision);
 
 /// Set of decisions. named() finds them by a reason or by a frame counter ("forward_handshake"), and returns nothing

@@ -25,18 +25,18 @@
 namespace sluice::capture {
 namespace {
 
-/// State of a slot of the table.
+/// State of a mapping in the table that the SIGBUS handler searches.
 enum class State : std::uint8_t {
-  unused,     ///< no mapping
-  whole,      ///< mapping of its file
-  lost,       ///< mapping of a file that became too short; the kernel granted no anonymous memory yet
-  replacing,  ///< one thread is replacing the mapping by anonymous memory
-  replaced,   ///< anonymous memory in place of the file
-  failed      ///< mapping without usable memory: the program ends
+  unused,     ///< the slot has no mapping
+  whole,      ///< the slot's memory is mapped from the file
+  lost,       ///< the mapped file became too short, and the kernel has not granted anonymous memory yet
+  replacing,  ///< one thread is replacing the mapped file by anonymous memory
+  replaced,   ///< the slot's memory is anonymous memory instead of the file
+  failed      ///< the slot's memory is unusable, so the program ends
 };
 
-/// Slot of the table. The status word holds the state in its low bits and above them a generation, the number of
-/// mappings so far. A thread with an outdated status cannot change the state of a later mapping in the slot.
+/// Slot of the table of mappings. The status word holds the state in its low bits and above them a generation, the
+/// number of mappings so far. A thread with an outdated status cannot change the state of a later mapping in the slot.
 class Slot {
  public:
   using Status = std::uint64_t;
@@ -45,7 +45,7 @@ class Slot {
   [[nodiscard]] Status status() const { return status_; }
   /// Changes the state from `seen` to `next`. Returns false, without a change, if the status is no longer `seen`.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
-  /// Ends the transition that began with State::replacing.
+  /// Sets the state at the end of State::replacing.
   void settle(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
@@ -55,7 +55,7 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` lies in the mapping whose status is `seen`. A mapping created or destroyed meanwhile has
+  /// True if `address` lies in the mapping that had the status `seen`. A mapping created or destroyed meanwhile has
   /// another generation, so it cannot be the one that caused the fault.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
@@ -94,11 +94,12 @@ class Slot {
   std::atomic<std::size_t> size_ = 0;
 };
 std::array<Slot, FileMapping::most> table;
-std::mutex table_mutex;  ///< held to take or free a slot, never by the handler
+std::mutex table_mutex;  ///< locked to occupy or free a slot of the table; never locked by the handler
 
 struct sigaction previous {};
 
-/// Reports the reason and aborts. The write does not block, because standard error may be a pipe without a reader.
+/// Reports on standard error why the program ends, and aborts. The write does not block, because standard error may be
+/// a pipe without a reader.
 [[noreturn]] void end_program() {
   constexpr std::string_view word =
       "a mapped file (state.file, last_frames.file) was truncated or its file system failed, and the kernel grants no "
@@ -109,7 +110,7 @@ struct sigaction previous {};
   std::abort();
 }
 
-/// Provides memory for a failed store so that it can be retried, or ends the program.
+/// Provides memory for a store that failed, so that it can be repeated, or ends the program.
 void mend(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {
@@ -154,8 +155,8 @@ void handle(int number, siginfo_t* information, void* context) {
   pass_on(number, information, context);
 }
 
-/// Installs the handler once. SA_NODEFER is set because a previous handler may be left by a jump, which would leave
-/// the signal blocked.
+/// Installs the SIGBUS handler once. SA_NODEFER is set because a previous handler may be left by a jump, which would
+/// leave the signal blocked.
 void install() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -189,7 +190,7 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
 
 /// Frees the slot before the addresses. The kernel may reuse the addresses at once, and the handler must not replace
 /// the new mapping. No thread stores to this mapping any more, so none is in the handler because of it. A thread that
-/// searches the table because of another mapping finds this slot's generation changed.
+/// searches the table because of another mapping finds that this slot's generation has changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
   table.at(slot_).free();

@@ -12,7 +12,7 @@ namespace sluice::capture {
 /// begins.
 class FileMapping {
  public:
-  /// Maximum number of mappings in a process at a time.
+  /// Maximum number of mappings that a process can have at a time.
   static constexpr std::size_t most = 16;
 
   /// Maps the first `size` bytes of `descriptor`, which it borrows, for reading and writing. `populate` makes every
@@ -24,16 +24,16 @@ class FileMapping {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// True if the file is shorter than the mapping or a store to it has failed, so that data does not outlive the
-  /// process. The result stays true. Replaces the mapping by anonymous memory. If the kernel grants none, the mapping
-  /// stays unchanged until the next call or failing store retries.
+  /// True if the file is shorter than the mapping or a store to it has failed. The data is then lost when the process
+  /// ends. Once true, the result stays true. Replaces the mapping by anonymous memory. If the kernel grants none, the
+  /// mapping stays unchanged until the next call or failing store tries again.
   [[nodiscard]] bool is_lost() const;
 
  private:
   int descriptor_;
   std::size_t size_;
   std::byte* data_ = nullptr;
-  std::size_t slot_ = most;  ///< index in the table that the handler searches
+  std::size_t slot_ = most;  ///< index of the mapping in the table that the handler searches
 };
 
 }  // namespace sluice::capture

@@ -19,13 +19,13 @@ namespace sluice::capture {
 /// Port and direction of a frame: one interface of the capture.
 struct Wire {
   proxy::Side side = proxy::Side::radio;
-  bool sent = false;  ///< True if the proxy sent the frame on that side, false if received
+  bool sent = false;  ///< true if the proxy sent the frame on that side, false if it received the frame
 
   [[nodiscard]] constexpr std::size_t index() const { return 2 * static_cast<std::size_t>(side) + (sent ? 1 : 0); }
   /// True if frames of this wire go towards the UE, so that the UE's address is their destination.
   [[nodiscard]] constexpr bool towards_ue() const { return (side == proxy::Side::radio) == sent; }
 };
-/// A captured frame with the result of parse().
+/// Frame to be captured, with the result of parse().
 struct Frame {
   Wire wire;
   Instant at;
@@ -38,18 +38,20 @@ struct Frame {
 /// TCP with options, UDP, ICMP, or a whole ARP message.
 [[nodiscard]] std::size_t header_bytes(const Frame& frame);
 
-/// Selects frames of a capture and the number of bytes to show of each.
+/// Filter of a capture: which frames are captured, and how many bytes of each.
 struct Filter {
   std::optional<IpAddress> ue;
   std::optional<std::uint16_t> port;  ///< TCP or UDP port of either end
   std::optional<proxy::Side> leg;
   Decisions decisions = Decisions::all();
-  std::optional<std::uint16_t> snap_length{};  ///< maximum bytes shown of a frame; if not set, the headers only
-  Program program;                             ///< libpcap filter, applied only to the bytes that are shown
 
-  /// Returns how many bytes of the frame are shown.
+  /// maximum number of bytes captured of a frame; if not set, only the headers
+  std::optional<std::uint16_t> snap_length{};
+  Program program;  ///< libpcap filter, applied only to the bytes that are captured
+
+  /// Returns how many bytes of the frame are captured.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// True if the frame matches all criteria except its decision, which is not known yet.
+  /// True if the frame passes all criteria of the filter except that for its decision, which is not known yet.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

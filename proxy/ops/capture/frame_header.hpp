@@ -12,21 +12,21 @@ namespace sluice::capture {
 using Decision = std::uint8_t;
 inline constexpr Decision sent_own = 255;
 
-/// Names of the interfaces of a capture: port and direction, indexed by Wire::index().
+/// Names of the interfaces of a capture, one per port and direction, indexed by Wire::index().
 inline constexpr std::array<std::string_view, 4> wire_names{"radio-received", "radio-sent", "core-received",
                                                             "core-sent"};
 inline constexpr std::size_t wire_count = wire_names.size();
 
-/// Metadata of a captured frame.
+/// Time, length and direction of a captured frame.
 struct FrameHeader {
-  std::int64_t at = 0;         ///< time in nanoseconds of the shards' clock
+  std::int64_t at = 0;         ///< time on the shards' clock in nanoseconds
   std::uint32_t length = 0;    ///< length of the frame on the wire
-  std::uint16_t captured = 0;  ///< number of bytes that follow
-  std::uint8_t wire = 0;       ///< interface: Wire::index()
+  std::uint16_t captured = 0;  ///< number of bytes of the frame that follow this header
+  std::uint8_t wire = 0;       ///< interface of the frame, as Wire::index() numbers it
   Decision decision = sent_own;
 };
 
-/// Frame counts of one interface.
+/// Numbers of frames at one interface of a capture.
 struct WireCounts {
   std::uint64_t seen = 0;
   std::uint64_t wanted = 0;

@@ -14,8 +14,8 @@ namespace sluice::capture {
 /// read. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
-  /// Uses `memory`, which is zeroed, outlives the ring and holds one or more slots of slot_bytes_for(snap_length).
-  /// `payload` makes it keep up to `snap_length` bytes of a frame instead of the headers only.
+  /// Uses `memory`, which is zeroed, outlives the ring and holds one or more slots of slot_bytes_for(snap_length). If
+  /// `payload` is true, up to `snap_length` bytes of a frame are kept instead of the headers only.
   FrameRing(std::span<std::byte> memory, std::uint32_t snap_length, bool payload);
 
   [[nodiscard]] bool takes(const Frame& frame) override;
@@ -26,7 +26,7 @@ class FrameRing final : public FrameSink {
   std::span<std::byte> memory_;
   std::uint32_t snap_length_;
   bool payload_;
-  std::size_t next_ = 0;  ///< offset of the next slot
+  std::size_t next_ = 0;  ///< offset in the memory of the slot for the next frame
   std::uint64_t count_ = 0;
 };
 

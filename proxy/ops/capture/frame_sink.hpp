@@ -14,11 +14,12 @@ namespace sluice::capture {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// True if the frame is selected, judged without its decision. Called once per frame.
+  /// True if the frame is to be captured, as far as that is known without its decision. Called once per frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
-  /// Returns how many bytes of the frame are shown.
+  /// Returns how many bytes of the frame are captured.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;
-  /// Receives the first bytes of a selected frame with its decision. The header's `captured` is not set.
+  /// Stores the first bytes of a frame for which takes() was true, together with its decision. The header's `captured`
+  /// is not set.
   virtual void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) = 0;
 };
 

@@ -24,14 +24,15 @@ class FrameTap final : public FrameSink {
   [[nodiscard]] const Filter& filter() const { return filter_; }
   [[nodiscard]] bool takes(const Frame& frame) override;
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
-  /// Writes the frame to the ring if its decision is selected.
+  /// Writes the frame to the ring if the filter selects its decision.
   void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
 
-  /// Reader: appends the available bytes, at most `most`. A frame can be split between two calls.
+  /// Called by the reader. Appends the available bytes to `out`, at most `most`. A frame can be split between two
+  /// calls.
   void take(std::vector<std::uint8_t>& out, std::size_t most);
-  /// Reader: true if no bytes are available.
+  /// Called by the reader. True if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
-  /// Returns the frame counts, indexed by Wire::index(). Any thread.
+  /// Returns the numbers of frames per interface, indexed by Wire::index(). Thread: any.
   [[nodiscard]] std::array<WireCounts, wire_count> counts() const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace sluice::capture {
 
-/// Opens the file of this run's last frames in `file` if it is configured, and logs where those of a crashed earlier
-/// run are. On failure a warning is logged and `file` stays empty. `program` is the name that captures show.
+/// Opens `file` for this run's last frames if that is configured. Logs where the last frames of a crashed earlier run
+/// are. On failure a warning is logged and `file` stays empty. `program` is the name that captures contain.
 void open_last_frames(const proxy::Config& config, const std::string& program, const Clock& clock,
                       std::optional<RingFile>& file);
 

@@ -9,7 +9,7 @@
 
 namespace sluice::capture::pcapng {
 
-/// Functions that append one block each in the format of draft-ietf-opsawg-pcapng, as far as a capture needs it.
+/// Functions that append one block each in the pcapng format (draft-ietf-opsawg-pcapng), as far as a capture needs it.
 /// Times are nanoseconds since 1970. rte_pcapng of DPDK 22.11 is not used, because it supports no comments. It also
 /// names interfaces by DPDK's ports and writes to a descriptor that may block.
 
@@ -17,11 +17,11 @@ namespace sluice::capture::pcapng {
 /// is 0 if frames are not cut at a fixed length.
 void begin(std::string& out, std::string_view program, std::span<const std::string> devices, std::uint32_t snap_length);
 
-/// Appends a frame with its direction, and with a comment unless that is empty.
+/// Appends a frame with its direction, and with the comment unless that is empty.
 void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes,
                std::string_view comment);
 
-/// Appends the frame counts of an interface for the time from `begin` to `end`.
+/// Appends the numbers of frames of an interface for the time from `begin` to `end`.
 void add_statistics(std::string& out, std::size_t wire, const WireCounts& counts, std::uint64_t begin,
                     std::uint64_t end);
 

@@ -12,11 +12,11 @@
 namespace sluice::capture {
 namespace {
 
-/// Hexadecimal digits of one instruction.
+/// Number of hexadecimal digits that represent one instruction.
 constexpr std::size_t digits = 16;
 
-/// Operations of the BPF machine. The check is needed because bpf_validate() looks only at classes, and bpf_filter()
-/// aborts the process at an unknown operation.
+/// Operations that the BPF machine may execute. The check is needed because bpf_validate() looks only at classes, and
+/// bpf_filter() aborts the process at an unknown operation.
 constexpr auto operations = std::to_array<unsigned>({
     // load, store, return
     BPF_LD | BPF_W | BPF_ABS,
@@ -84,7 +84,7 @@ bool only_jumps_forwards(std::span<const bpf_insn> instructions) {
   return true;
 }
 
-/// True for a shift by 32 bits or more, which is undefined behaviour and which libpcap does not check.
+/// True if the instruction shifts by 32 bits or more, which is undefined behaviour and which libpcap does not check.
 bool shifts_too_far(const bpf_insn& instruction) {
   constexpr bpf_u_int32 width = 32;
   const bool shifts =
@@ -92,8 +92,8 @@ bool shifts_too_far(const bpf_insn& instruction) {
   return shifts && instruction.k >= width;
 }
 
-/// Set of memory words that were written on every path to an instruction. The machine's memory is not cleared, so
-/// other words hold old data of the stack.
+/// Set of the BPF machine's memory words that were written on every path to an instruction. The machine's memory is not
+/// cleared, so other words hold old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 
@@ -101,8 +101,8 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Intersects the words written after instruction `at` into those of its possible successors, which all stand behind
-/// it.
+/// Intersects the set of words written after instruction `at` into the sets of its possible successors, which all are
+/// behind it.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {

@@ -24,7 +24,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Number of bytes to read or write at a time.
+/// Number of bytes that are read or written at a time.
 constexpr std::size_t part_bytes = std::size_t{1} << 20U;
 
 [[noreturn]] void fail_with_errno(const std::string& what) {
@@ -77,7 +77,7 @@ class Source {
   std::size_t size_ = 0;
 };
 
-/// True if the file's size and format match the header.
+/// True if the file's size and format agree with its header.
 bool makes_sense(const RingHeader& header, std::size_t size) {
   constexpr std::uint32_t max_shards = 1024;
   return header.magic == RingHeader::own_magic && header.version == RingHeader::own_version &&
@@ -86,7 +86,8 @@ bool makes_sense(const RingHeader& header, std::size_t size) {
          size - sizeof header == std::uint64_t{header.shards} * header.slots * header.slot_bytes;
 }
 
-/// Returns the text up to a zero, with control characters replaced so that a terminal does not execute them.
+/// Returns the text before the first zero byte, with control characters replaced so that a terminal does not execute
+/// them.
 std::string text_of(std::span<const char> bytes) {
   std::string text(bytes.begin(), std::find(bytes.begin(), bytes.end(), '\0'));
   std::replace_if(
@@ -105,10 +106,10 @@ bool holds_frame(const SlotHeader& slot, const RingHeader& header) {
          slot.frame.wire < wire_count;
 }
 
-/// Position of a frame in the file, with its sort key.
+/// Position of a frame in the file, with the values by which frames are sorted.
 struct Place {
   std::int64_t at;
-  std::uint64_t number;  ///< number among the frames of its shard, which orders frames of the same time
+  std::uint64_t number;  ///< number of the frame within its shard, which orders frames of equal time
   std::size_t offset;
 
   bool operator<(const Place& other) const {

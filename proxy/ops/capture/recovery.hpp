@@ -8,10 +8,10 @@
 
 namespace sluice::capture {
 
-/// Result of a recovery.
+/// Counts of a recovery of last frames from a file.
 struct Recovered {
   std::size_t frames = 0;
-  std::uint64_t nanoseconds = 0;  ///< time from the first to the last frame
+  std::uint64_t nanoseconds = 0;  ///< time from the first to the last recovered frame
 };
 
 /// Reads a file that RingFile wrote and passes it to `write` as pcapng, in order of time and in parts. Every field is

@@ -10,7 +10,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Parses the value of an option. Returns an error message, or an empty text.
+/// Function that parses the value `word` of an option into `request`. Returns an error message, or an empty text.
 using Take = std::string (*)(Request& request, const std::string& word);
 
 std::string take_ue(Request& request, const std::string& word) {

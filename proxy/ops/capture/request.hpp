@@ -13,7 +13,7 @@ namespace sluice::capture {
 /// Options of a capture as the client requests them.
 struct Request {
   Filter filter;
-  std::optional<Duration> duration;  ///< if not set, the capture runs until the client ends it
+  std::optional<Duration> duration;  ///< duration of the capture; if not set, it runs until the client ends it
 
   /// Parses the words after `capture` on the socket: --ue ADDRESS, --port N, --reason NAME, --leg radio|core,
   /// --seconds N, --snaplen N, --program TEXT (Program::to_text()). Each may appear once. Returns an error message if

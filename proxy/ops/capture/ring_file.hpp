@@ -16,13 +16,13 @@ namespace sluice::capture {
 /// Location, size and contents of the file of last frames.
 struct RingPlan {
   std::string path;
-  std::uint64_t size = 0;         ///< maximum bytes of all slots
-  std::uint32_t snap_length = 0;  ///< maximum bytes of a frame
-  bool payload = false;           ///< True to keep payload, false for headers only
+  std::uint64_t size = 0;         ///< maximum bytes of all slots together
+  std::uint32_t snap_length = 0;  ///< maximum bytes that are kept of a frame
+  bool payload = false;           ///< true to keep payload, false to keep headers only
   std::uint32_t shards = 1;
-  std::string program;                 ///< program name that a capture shows
-  std::array<std::string, 2> devices;  ///< device names, indexed by Side
-  std::int64_t to_wall = 0;            ///< see RingHeader::to_wall
+  std::string program;                 ///< program name that the recovered capture contains
+  std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
+  std::int64_t to_wall = 0;  ///< offset between the shards' clock and wall-clock time, see RingHeader::to_wall
 };
 
 /// File of the last frames of this run, mapped so that a plain store is enough. The kernel keeps the data of a killed
@@ -30,8 +30,8 @@ struct RingPlan {
 /// the control thread, except for the ring of each shard.
 class RingFile {
  public:
-  /// Creates the file of this run, and renames that of an earlier run, see left(). Throws std::runtime_error with the
-  /// reason; the earlier file then still exists.
+  /// Creates the file of this run, and renames the file of an earlier run, see left(). Throws std::runtime_error with
+  /// the reason; the earlier file then still exists.
   explicit RingFile(const RingPlan& plan);
   /// Closes the file and leaves it in place.
   ~RingFile();
@@ -41,10 +41,10 @@ class RingFile {
   /// Returns the path of the last frames of a crashed earlier run, or an empty text. The next crashed run replaces
   /// that file.
   [[nodiscard]] const std::string& left() const { return left_; }
-  /// Returns the rings, indexed by shard. The RingFile must outlive their users, because its destructor unmaps their
-  /// memory.
+  /// Returns the ring of each shard, indexed by shard. The RingFile must outlive their users, because its destructor
+  /// unmaps their memory.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
-  /// True if another program truncated the file or its file system failed, so that it receives no more frames.
+  /// True if another program truncated the file or its file system failed, so that the file receives no more frames.
   [[nodiscard]] bool is_lost() const;
   /// Deletes the file after an orderly end of the run. The rings must no longer be in use.
   void remove();
@@ -57,7 +57,7 @@ class RingFile {
 
   std::string path_;
   std::string left_;
-  int descriptor_ = -1;  ///< open file that holds the lock
+  int descriptor_ = -1;  ///< descriptor of the open file, which holds the lock on it
   std::optional<FileMapping> mapping_;
   std::vector<std::shared_ptr<FrameSink>> rings_;
 };

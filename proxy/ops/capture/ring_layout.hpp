@@ -15,24 +15,24 @@ namespace sluice::capture {
 struct alignas(4096) RingHeader {
   static constexpr std::array<char, 8> own_magic{'S', 'L', 'U', 'I', 'R', 'I', 'N', 'G'};
   static constexpr std::uint32_t own_version = 1;
-  using Text = std::array<char, 64>;  ///< text padded with zeros
+  using Text = std::array<char, 64>;  ///< text of a decision, padded with zeros
 
   std::array<char, 8> magic;
   std::uint32_t version;
-  std::uint32_t slot_bytes;   ///< size of a slot, a multiple of 8
+  std::uint32_t slot_bytes;   ///< size of a slot in bytes, a multiple of 8
   std::uint32_t slots;        ///< number of slots of each shard
   std::uint32_t shards;       ///< number of shards, at least 1
-  std::uint32_t snap_length;  ///< maximum bytes of a frame in a slot
-  std::int64_t to_wall;       ///< offset that converts FrameHeader::at to nanoseconds since 1970
+  std::uint32_t snap_length;  ///< maximum bytes of a frame that a slot keeps
+  std::int64_t to_wall;       ///< offset in nanoseconds that converts FrameHeader::at to nanoseconds since 1970
   Text program;
-  std::array<std::array<char, 256>, 2> devices;  ///< device names, indexed by Side
+  std::array<std::array<char, 256>, 2> devices;  ///< names of the ports' devices, indexed by Side
   std::array<Text, 256> comments;                ///< texts of the decisions, indexed by Decision
 };
 static_assert(std::is_trivially_copyable_v<RingHeader>);
 
-/// Header before the bytes of a frame in its slot.
+/// Header that precedes the bytes of a frame in its slot.
 struct SlotHeader {
-  std::uint64_t number = 0;  ///< number of the frame within its shard, from 1; 0 if empty or incomplete
+  std::uint64_t number = 0;  ///< number of the frame within its shard, from 1; 0 if the slot is empty or incomplete
   FrameHeader frame;
 };
 static_assert(std::is_trivially_copyable_v<SlotHeader> && sizeof(SlotHeader) == 24, "no padding");

@@ -11,9 +11,10 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum length of a frame in a packet buffer.
+/// Maximum length in bytes of a frame in a packet buffer.
 constexpr std::size_t longest_frame = 65535;
-/// Maximum burst of a port (shards.burst). Memory for forwarded frames of a burst is reserved in advance.
+/// Maximum number of packets in a port's burst (shards.burst). Memory for the forwarded frames of a burst is reserved
+/// in advance.
 constexpr std::size_t largest_burst = 256;
 
 FrameHeader header_of(const Frame& frame, Decision decision) {
@@ -53,7 +54,7 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
   before_ = counters;
 }
 
-/// Writes the current frame to the taps once its decision has been counted.
+/// Writes the current frame to the taps, because its decision has been counted now.
 void ShardTaps::settle() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
@@ -69,8 +70,8 @@ void ShardTaps::on_done() {
   current_.reset();
 }
 
-/// Returns the decision of the frame in `buffer` and removes the entry, because the buffer may soon hold another
-/// frame.
+/// Returns the decision of the received frame in `buffer` and removes its entry, because the buffer may soon hold
+/// another frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
   const auto at =
       std::find_if(passing_.begin(), passing_.end(), [buffer](const Passing& each) { return each.buffer == buffer; });

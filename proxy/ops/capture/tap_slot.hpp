@@ -7,18 +7,19 @@
 
 namespace sluice::capture {
 
-/// Lock-free hand-over of a tap set from the control thread to a shard, with acknowledgement. Neither thread waits
-/// for the other.
+/// Passes tap sets from the control thread to a shard without locks; the shard acknowledges which set it uses. Neither
+/// thread waits for the other.
 class TapSlot {
  public:
-  /// Control thread: makes the shard use these taps. The newest taps must outlive the shard's thread. Earlier ones
-  /// must stay until taken() reports a newer generation.
+  /// Called by the control thread. Makes the shard use these taps. The newest taps must outlive the shard's thread.
+  /// Earlier sets must exist until taken() returns a newer generation.
   void offer(ShardTaps& taps) { wanted_.store(&taps, std::memory_order_release); }
-  /// Control thread: returns the generation that the shard uses, or 0 before the first. The shard no longer touches
-  /// earlier ones.
+  /// Called by the control thread. Returns the generation of the tap set that the shard uses, or 0 before the first.
+  /// The shard no longer accesses earlier sets.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
 
-  /// Shard: returns the taps to use from now on, or null if there are none. Called while the shard uses no taps.
+  /// Called by the shard. Returns the tap set to use from now on, or null if it has no taps. Called while the shard
+  /// uses none.
   [[nodiscard]] ShardTaps* current() {
     ShardTaps* const wanted = wanted_.load(std::memory_order_acquire);
     if (wanted != in_use_) [[unlikely]] {

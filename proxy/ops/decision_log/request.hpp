@@ -11,11 +11,11 @@
 
 namespace sluice::tracing {
 
-/// Options of a decision trace as the client requests it.
+/// Options of a decision log as the client requests it.
 struct Request {
   control::LawTrace::Wanted wanted;
-  std::optional<Duration> duration{};    ///< if not set, the trace runs until the client ends it
-  std::optional<std::uint64_t> lines{};  ///< maximum number of lines; not set means no limit
+  std::optional<Duration> duration{};    ///< duration of the recording; if not set, it runs until the client ends it
+  std::optional<std::uint64_t> lines{};  ///< maximum number of lines; if not set, there is no limit
 
   /// Parses the words after `trace` on the socket: the UE's address or address:port, --seconds N, --lines N. An IPv6
   /// address with a port is in brackets. Each option may appear once. Returns an error message if the words are

@@ -10,8 +10,8 @@
 
 namespace sluice::tracing {
 
-/// Ring of bytes that carries trace lines from one shard to the client. The writer is the shard's thread, the reader
-/// the control thread; neither waits.
+/// Ring of bytes that carries the lines of a decision log from one shard to the client. The writer is the shard's
+/// thread, the reader the control thread; neither waits.
 class TraceRing final : public control::LineSink {
  public:
   /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
@@ -19,16 +19,16 @@ class TraceRing final : public control::LineSink {
 
   [[nodiscard]] bool put(std::string_view line) override;
 
-  /// Reader: appends the available bytes, at most `most`. A line can be split between two calls.
+  /// Called by the reader. Appends the available bytes to `out`, at most `most`. A line can be split between two calls.
   void take(std::string& out, std::size_t most);
-  /// Reader: true if no bytes are available.
+  /// Called by the reader. True if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
 
  private:
   boost::lockfree::spsc_queue<char> ring_;
 };
 
-/// Trace of the controllers of one shard, with the ring for its lines.
+/// Decision log of the controllers of one shard, with the ring for its lines.
 struct ShardTrace {
   ShardTrace(std::size_t room, const control::LawTrace::Wanted& wanted, control::LawTrace::Numbers numbers)
       : ring(room), trace(ring, wanted, numbers) {}

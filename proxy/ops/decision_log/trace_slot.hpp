@@ -6,24 +6,25 @@
 
 namespace sluice::tracing {
 
-/// Lock-free hand-over of a decision trace from the control thread to a shard, with acknowledgement. Neither thread
-/// waits for the other.
+/// Passes decision logs from the control thread to a shard without locks; the shard acknowledges which one it uses.
+/// Neither thread waits for the other.
 class TraceSlot {
  public:
-  /// Control thread: makes the shard use this trace, or none if null. The trace must stay until uses() is false.
+  /// Called by the control thread. Makes the shard record its decisions in this log, or in none if null. The log must
+  /// exist until uses() is false.
   void offer(control::LawTrace* trace) { wanted_.store(trace); }
-  /// Control thread: true if the shard uses the trace or may take it at any moment.
+  /// Called by the control thread. True if the shard uses this log or may start to use it at any moment.
   [[nodiscard]] bool uses(const control::LawTrace& trace) const {
     return wanted_.load() == &trace || taken_.load() == &trace;
   }
 
-  /// Shard: true if the offered trace differs from `from`, the one in use.
+  /// Called by the shard. True if the control thread has offered another log than `from`, the one in use.
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
-  /// Shard: returns the trace to use from now on. Called while the shard uses none. The shard first publishes the
-  /// trace as taken, then checks that it is still offered. The control thread does both in the reverse order, so it
-  /// never frees a trace that is in use.
+  /// Called by the shard while it uses no log. Returns the log to use from now on. The shard first publishes the log as
+  /// taken, then checks that it is still offered. The control thread does both in the reverse order, so it never frees
+  /// a log that is in use.
   [[nodiscard]] control::LawTrace* take() {
     control::LawTrace* trace = nullptr;
     do {

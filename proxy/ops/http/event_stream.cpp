@@ -24,7 +24,7 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 using Text = std::shared_ptr<const std::string>;
 
-/// Response head without Content-Length: the response ends with the connection.
+/// Head of an event stream's response. It has no Content-Length, because the response ends with the connection.
 constexpr const char* head =
     "HTTP/1.1 200 OK\r\n"
     "Content-Type: text/event-stream\r\n"
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> window_edge_of(int socket) {
 
 }  // namespace
 
-/// A client that receives events.
+/// Connection of a client that receives events.
 class EventStream::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(EventStream& stream, tcp::socket socket, boost::asio::ip::address address)
@@ -68,13 +68,14 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& address() const { return address_; }
-  /// Returns the number of consecutive events since the client last read anything.
+  /// Returns the number of consecutive events that were written since the client last read anything.
   [[nodiscard]] std::uint64_t unread() {
     look();
     return unread_;
   }
 
-  /// Writes an event. If an earlier one is still being sent, the event waits and replaces one that already waits.
+  /// Writes an event to the client. While an earlier one is still being sent, the event waits and replaces one that
+  /// already waits.
   void write_event(Text text) {
     look();
     ++unread_;
@@ -122,7 +123,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     close();
   }
 
-  /// Reads and discards what the client sends, so that the end of the connection is noticed.
+  /// Reads and discards what the client sends, so that the end of its connection is detected.
   void await_end() {
     socket_.async_read_some(boost::asio::buffer(said_),
                             [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -131,12 +132,12 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
                             });
   }
 
-  EventStream* stream_;  ///< null once closed
+  EventStream* stream_;  ///< event stream that the client receives; null once the connection is closed
   tcp::socket socket_;
   boost::asio::ip::address address_;
   boost::asio::steady_timer late_;
-  std::uint64_t edge_ = 0;    ///< window_edge_of() at the last look()
-  std::uint64_t unread_ = 0;  ///< events since the edge last moved
+  std::uint64_t edge_ = 0;    ///< right edge of the client's window at the last look(), see window_edge_of()
+  std::uint64_t unread_ = 0;  ///< number of events written since the client's window edge last moved
   Text writing_;
   Text next_;
   std::array<char, 256> said_{};

@@ -12,11 +12,12 @@
 
 namespace sluice::http {
 
-/// Bounds on the memory and time that clients of an event stream may take.
+/// Bounds on the memory and time that the clients of an event stream may use.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds patience{5'000};  ///< maximum time for a client to take an event
-  int send_buffer = 64 << 10;                 ///< kernel send buffer of a client in bytes.
+  std::chrono::milliseconds patience{5'000};  ///< maximum time for a client to receive an event
+  int send_buffer = 64 << 10;                 ///< size in bytes of the kernel's send buffer for a client
+
   /// Number of consecutive unread events after which a new client may take the client's place.
   std::uint64_t unread = 4;
 };
@@ -31,23 +32,25 @@ class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})
       : context_(context), limits_(limits) {}
-  /// Closes every connection.
+  /// Closes the connection of every client.
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
 
   [[nodiscard]] bool empty() const { return clients_.empty(); }
-  /// True if a client with that address would get a place: one is free, or another client can be replaced.
+  /// True if a client with that address would be accepted: the number of clients is below the limit, or another client
+  /// can be replaced.
   [[nodiscard]] bool has_place_for(const boost::asio::ip::address& address) const;
-  /// Takes over a connection whose response is a stream of events. Closes it if there is no place.
+  /// Takes over a connection whose response is a stream of events. Closes the connection if its client cannot be
+  /// accepted.
   void add(boost::asio::ip::tcp::socket socket);
-  /// Sends an event to all clients. `data` contains no line ends.
+  /// Sends an event with `data`, which contains no line ends, to all clients.
   void send(const std::string& data);
 
  private:
   class Client;
   using Clients = std::set<std::shared_ptr<Client>>;
-  /// Returns the client to replace for a new client with that address, or end() if none may be replaced.
+  /// Returns the client that a new client with that address replaces, or end() if none may be replaced.
   [[nodiscard]] Clients::const_iterator victim_for(const boost::asio::ip::address& address) const;
 
   boost::asio::io_context& context_;

@@ -27,14 +27,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Returns host and port of an origin (RFC 6454), which follow its scheme.
+/// Returns host and port of an origin such as "http://host:80" (RFC 6454), which follow its scheme.
 std::string_view host_of(std::string_view origin) {
   const std::size_t scheme = origin.find("://");
   return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
 }
 
-/// True if no header shows that another site's page sent the request. Browsers always send such a header; other
-/// clients need not.
+/// True if no header of the request shows that a page of another site sent it. Browsers always send such a header;
+/// other clients need not.
 bool from_our_own_page(const http::Request& request) {
   const std::string& site = request.fetch_site;
   if (!site.empty() && site != "same-origin") return false;
@@ -78,7 +78,8 @@ bool Guard::knows_host(std::string_view host) const {
   return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-/// Compares digests, so that the time reveals neither length nor content of the token.
+/// True if the header contains the token. Digests are compared, so that the time reveals neither length nor content of
+/// the token.
 bool Guard::has_token(std::string_view authorization) const {
   constexpr std::string_view scheme = "Bearer ";
   if (!authorization.starts_with(scheme)) return false;

@@ -10,24 +10,26 @@
 
 namespace sluice::page {
 
-/// Clients that may use the live page.
+/// States which clients may use the live page.
 struct Access {
-  std::string token;                 ///< secret that allows to view the page and to use its controls
-  bool beyond_loopback = false;      ///< True to accept clients on other machines
-  std::vector<std::string> names{};  ///< host names of this machine, besides its addresses and localhost
+  std::string token;             ///< secret with which a client may view the page and use its controls
+  bool beyond_loopback = false;  ///< true to accept clients on other machines
+
+  /// host names of this machine that requests may contain, besides its addresses and localhost
+  std::vector<std::string> names{};
 };
 
-/// Rejects requests that do not come from the page itself or lack the token.
+/// Rejects HTTP requests that do not come from the live page itself or lack its token.
 class Guard {
  public:
   explicit Guard(Access access);
 
-  /// Returns the reason why not even the page may be shown, or nothing. The client is not on this machine, or Host is
-  /// a foreign name, which DNS rebinding would use.
+  /// Returns the response that rejects a request for the page itself, or nothing if the page may be shown. Reasons: the
+  /// client is not on this machine, or Host is a foreign name, which DNS rebinding would use.
   [[nodiscard]] std::optional<http::Response> refuse_stranger(const http::Request& request) const;
-  /// Returns the reason why a request of the page's script is rejected, or nothing. Besides the reasons of
-  /// refuse_stranger(), another site's page sent it, or `Authorization: Bearer …` lacks the token. The time of the
-  /// comparison does not depend on the token.
+  /// Returns the response that rejects a request of the page's script, or nothing if it may be answered. Reasons
+  /// besides those of refuse_stranger(): a page of another site sent it, or `Authorization: Bearer …` lacks the token.
+  /// The time of the comparison does not depend on the token.
   [[nodiscard]] std::optional<http::Response> refuse(const http::Request& request) const;
 
  private:

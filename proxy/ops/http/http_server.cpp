@@ -25,14 +25,14 @@ using boost::system::error_code;
 using WireRequest = wire::request<wire::string_body>;
 using WireResponse = wire::response<wire::string_body>;
 
-/// Delay of the next accept() after an error, because the missing resource is seldom available again at once.
+/// Delay of the next accept() after an error, because a missing resource is seldom available again at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
 std::string text_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// True for a loopback address, also for an IPv4 one mapped into IPv6.
+/// True for a loopback address, also for an IPv4 loopback address mapped into IPv6.
 bool is_loopback(const boost::asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
@@ -118,8 +118,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
-  /// Returns the sequence number of the connection's last progress. Progress is the start of waiting for a request,
-  /// or a written part of a response. A smaller number is longer ago.
+  /// Returns the sequence number of the connection's last progress, which is the start of waiting for a request, or a
+  /// written part of a response. A smaller number is longer ago.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -128,7 +128,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Number of empty lines ignored before a request line; RFC 9112 section 2.2 asks for at least one.
+  /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 asks for at least one.
   static constexpr int max_empty_lines = 4;
 
   /// Reads a request, after skipping up to `most` empty lines.
@@ -184,7 +184,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     write_on(keep_alive);
   }
 
-  /// Writes the rest of the response part by part, which records the client's progress.
+  /// Writes the rest of the response in parts, so that each written part is recorded as the client's progress.
   void write_on(bool keep_alive) {
     wire::async_write_some(stream_, *serializer_,
                            [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
@@ -197,14 +197,16 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                            });
   }
 
-  HttpServer* server_;  ///< null once closed
+  HttpServer* server_;  ///< server of this connection; null once the connection is closed
   boost::asio::ip::address client_;
   std::uint64_t turn_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
   WireResponse response_;
-  std::optional<wire::response_serializer<wire::string_body>> serializer_;  ///< serializer of `response_`
+
+  /// writes `response_` in parts; set while a response is being sent
+  std::optional<wire::response_serializer<wire::string_body>> serializer_;
 };
 
 HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key,
@@ -241,9 +243,9 @@ void HttpServer::accept() {
   });
 }
 
-/// Closes one connection of the address that has the most, so that no address can exclude others. Of these it closes
-/// the one with the oldest progress. A request that arrives complete is answered before many others can arrive, so it
-/// is not lost.
+/// Closes one connection of the address that has the most, so that no address can exclude others. Of these connections
+/// it closes the one whose last progress is oldest. A request that arrives complete is answered before many others can
+/// arrive, so it is not lost.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

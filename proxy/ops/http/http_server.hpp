@@ -17,12 +17,13 @@
 
 namespace sluice::http {
 
-/// Bounds on the memory and time that HTTP clients may take.
+/// Bounds on the memory and time that HTTP clients may use.
 struct HttpLimits {
-  std::size_t connections = 16;     ///< maximum connections; a new one replaces one of the address that has the most
-  std::size_t header_bytes = 4096;  ///< maximum header bytes of a request
-  std::size_t body_bytes = 256;     ///< maximum body bytes of a request
-  std::chrono::milliseconds patience{10'000};  ///< time to receive a request, and to send its response
+  /// maximum number of connections; a new one replaces one of the address that has the most
+  std::size_t connections = 16;
+  std::size_t header_bytes = 4096;             ///< maximum header length of a request in bytes
+  std::size_t body_bytes = 256;                ///< maximum body length of a request in bytes
+  std::chrono::milliseconds patience{10'000};  ///< maximum time to receive a request, and to send its response
 };
 
 /// HTTP server that passes requests to a handler. Thread: that of the io_context.
@@ -32,11 +33,11 @@ class HttpServer {
   /// Response of a handler: a complete one, or an event stream that takes over the connection. The stream outlives
   /// the server.
   using Reply = std::variant<Response, EventStream*>;
-  /// Answers a request. The server omits the body of a response to HEAD.
+  /// Function that answers a request. The server omits the body of a response to HEAD.
   using Handler = std::function<Reply(const Request&)>;
 
-  /// Binds and listens. Throws std::runtime_error, with the name of the configuration `key`, if the address is not
-  /// available.
+  /// Binds the address `listen` and listens. Throws std::runtime_error, with the name of the configuration `key`, if
+  /// the address is not available.
   HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key, Handler handler,
              HttpLimits limits = {});
   /// Closes every connection.
@@ -58,7 +59,7 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  std::uint64_t turns_ = 0;  ///< number of progress events of all connections, see Connection::turn()
+  std::uint64_t turns_ = 0;  ///< number of times that some connection made progress, see Connection::turn()
 };
 
 /// Returns the URL of an endpoint: "http://127.0.0.1:9838/" or "http://[::1]:9838/".

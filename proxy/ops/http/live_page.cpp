@@ -23,7 +23,7 @@ constexpr unsigned method_not_allowed = 405;
 constexpr unsigned unavailable = 503;
 constexpr auto look_period = std::chrono::milliseconds(500);
 
-/// Returns the text of the page between two tags.
+/// Returns the part of page.html between two tags.
 std::string_view between(std::string_view begin, std::string_view end) {
   const std::size_t first = page_text.find(begin) + begin.size();
   return page_text.substr(first, page_text.find(end, first) - first);
@@ -52,7 +52,7 @@ http::Response only(const std::string& method) {
   return refused;
 }
 
-/// True if `mode` consists of words in lower case.
+/// True if `mode` consists of words in lower case, as a mode's name does.
 bool is_plausible(const std::string& mode) {
   constexpr std::size_t longest = 64;
   return !mode.empty() && mode.size() <= longest &&

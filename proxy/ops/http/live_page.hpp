@@ -13,12 +13,12 @@
 
 namespace sluice::page {
 
-/// Functions of the program that the page uses.
+/// Functions of the program that the live page calls.
 struct Program {
   /// Passes one line of JSON with all that the page shows to `take`, now or later, at most once.
   std::function<void(std::function<void(const std::string&)> take)> look;
-  /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. Empty if the
-  /// page only shows.
+  /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. The function is
+  /// empty if the page must not switch modes.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
 };
 
@@ -28,23 +28,23 @@ class LivePage {
  public:
   LivePage(boost::asio::io_context& context, Access access, Program program, http::EventLimits limits = {});
 
-  /// Answers a request. Returns nothing for paths that are not the page's.
+  /// Answers an HTTP request. Returns nothing for paths that do not belong to the page.
   [[nodiscard]] std::optional<http::HttpServer::Reply> answer(const http::Request& request);
 
  private:
   [[nodiscard]] http::Response show() const;
   [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
-  /// Sends the current state to all clients, and repeats that while there are any.
+  /// Sends the program's current state to all clients, and repeats that while there are any.
   void look();
   void min_window_check(std::chrono::milliseconds delay);
 
   Guard guard_;
   Program program_;
-  std::string policy_;  ///< header Content-Security-Policy of the page
+  std::string policy_;  ///< value of the page's Content-Security-Policy header
   http::EventStream events_;
   boost::asio::steady_timer timer_;
-  bool looking_ = false;  ///< a sample is being taken or is scheduled
+  bool looking_ = false;  ///< true while the program's state is being collected or that is scheduled
 };
 
 }  // namespace sluice::page

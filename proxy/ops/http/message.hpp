@@ -8,18 +8,19 @@
 
 namespace sluice::http {
 
-/// HTTP request as handlers see it. The fields are not trusted, because the client may write anything into them.
+/// HTTP request in the form that handlers receive. The fields are not trusted, because the client may write anything
+/// into them.
 struct Request {
-  std::string method;         ///< "GET", "HEAD", "POST" …
-  std::string path;           ///< path of the target, without the query
-  std::string host;           ///< authority of an absolute target, else the header Host; may be empty
-  std::string origin;         ///< header Origin; may be empty
-  std::string fetch_site;     ///< header Sec-Fetch-Site; may be empty
-  std::string authorization;  ///< header Authorization; may be empty
-  std::string accept;         ///< header Accept; may be empty
+  std::string method;         ///< method of the request: "GET", "HEAD", "POST" …
+  std::string path;           ///< path of the request's target, without the query
+  std::string host;           ///< host: authority of an absolute target, else the header Host; may be empty
+  std::string origin;         ///< value of the header Origin; may be empty
+  std::string fetch_site;     ///< value of the header Sec-Fetch-Site; may be empty
+  std::string authorization;  ///< value of the header Authorization; may be empty
+  std::string accept;         ///< value of the header Accept; may be empty
   std::string body;
-  boost::asio::ip::address client{};  ///< address of the client
-  bool from_loopback = false;         ///< True if the client is on this machine
+  boost::asio::ip::address client{};  ///< IP address of the client
+  bool from_loopback = false;         ///< true if the client is on this machine
 
   /// True if the request only reads: GET, or HEAD, which gets the same response without the body.
   [[nodiscard]] bool reads() const { return method == "GET" || method == "HEAD"; }
@@ -30,7 +31,9 @@ struct Response {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers{};  ///< headers in addition to those of every response
+
+  /// headers of this response in addition to those that every response has
+  std::vector<std::pair<std::string, std::string>> headers{};
 };
 
 [[nodiscard]] inline Response plain(unsigned status, std::string text) {

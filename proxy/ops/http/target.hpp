@@ -10,17 +10,17 @@ namespace sluice::http {
 struct Authority {
   /// Name or IPv4 address in lower case, or an IPv6 address without brackets; may be empty.
   std::string host;
-  std::string port;  ///< digits of the port; may be empty
+  std::string port;  ///< digits of the port number; may be empty
 };
 
 /// Parses a host and an optional port. Returns nothing for any other text, such as a user, a zone of an IPv6 address,
 /// or a character that names cannot have.
 [[nodiscard]] std::optional<Authority> read_authority(std::string_view text);
 
-/// Parsed target of a request line.
+/// Target of a request line in its parts.
 struct Target {
-  std::string path;       ///< path without the query; "*" for the whole server
-  std::string authority;  ///< authority of the absolute form (RFC 9112 section 3.2.2); else empty
+  std::string path;       ///< path of the target without the query; "*" for the whole server
+  std::string authority;  ///< authority in the absolute form of a target (RFC 9112 section 3.2.2); else empty
 };
 
 /// Parses a target in origin form, asterisk form, or absolute form with the scheme http. Returns nothing for any

@@ -9,11 +9,13 @@ namespace {
 // Block types and option codes of draft-ietf-opsawg-pcapng, section 4.
 constexpr std::uint32_t interface_statistics = 5;
 constexpr std::uint32_t enhanced_packet = 6;
-constexpr std::size_t statistics_options_at = 20;  ///< offset of the options, after type, length, interface and time
+
+/// Offset of the options in a statistics block, after type, length, interface and time.
+constexpr std::size_t statistics_options_at = 20;
 constexpr std::uint16_t isb_ifrecv = 4;
 constexpr std::uint16_t isb_ifdrop = 5;
 constexpr std::size_t shortest_block = 12;
-/// Maximum length of a block; a frame with its options is shorter.
+/// Maximum length of a pcapng block; a frame with its options is shorter.
 constexpr std::size_t longest_block = 1U << 17U;
 
 /// Reads a number at an offset that lies within `bytes`.

@@ -7,19 +7,19 @@
 
 namespace sluice::sluicectl {
 
-/// Totals of a capture, counted from its blocks.
+/// Numbers of frames in a capture, counted from its pcapng blocks.
 struct CaptureTotals {
   std::uint64_t frames = 0;
-  bool complete = false;        ///< True if the statistics blocks arrived, which give the next two
+  bool complete = false;        ///< true if the statistics blocks were received, which contain `lost` and `looked_at`
   std::uint64_t lost = 0;       ///< frames lost because the program's ring was full
-  std::uint64_t looked_at = 0;  ///< frames that the program received and sent meanwhile
+  std::uint64_t looked_at = 0;  ///< frames that the program received and sent during the capture
 };
 
-/// Splits a pcapng stream into blocks, so that only complete ones are written.
+/// Splits a pcapng stream into blocks, so that only complete blocks are written to the output.
 class Blocks {
  public:
-  /// Accepts more bytes of the stream and returns the blocks that are complete now. Returns nothing if it is not
-  /// pcapng.
+  /// Adds received bytes of the stream and returns the blocks that are complete now. Returns nothing if the stream is
+  /// not pcapng.
   [[nodiscard]] std::optional<std::string> take(std::string_view bytes);
   [[nodiscard]] const CaptureTotals& totals() const { return totals_; }
 

@@ -7,10 +7,11 @@
 
 namespace sluice::sluicectl {
 
-/// Options of `sluicectl capture`.
+/// Options of the command `sluicectl capture`.
 struct CaptureCommand {
-  std::string line;        ///< command line for the program
-  std::string file = "-";  ///< output file; "-" is standard output
+  std::string line;        ///< command line that is sent to the program
+  std::string file = "-";  ///< path of the output file; "-" is standard output
+
   /// File of last frames of a crashed program, which is read here without asking a program.
   std::optional<std::string> recover{};
 
@@ -25,8 +26,8 @@ struct CaptureCommand {
 [[nodiscard]] std::string compile_filter(const std::string& expression);
 
 /// Runs a capture until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives. Then
-/// prints the totals on standard error. A second signal ends at once. `timeout` applies to the first answer. Throws
-/// std::runtime_error with the reason of a failure.
+/// prints the numbers of frames on standard error. A second signal ends at once. `timeout` applies to the first answer.
+/// Throws std::runtime_error with the reason of a failure.
 void run_capture(const CaptureCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
 }  // namespace sluice::sluicectl

@@ -9,7 +9,8 @@
 namespace sluice::manual {
 namespace {
 
-/// Bash tables from the words typed so far ("nodeb", "nodeb trace") to the options and words that may follow.
+/// Tables of the generated bash script: from the words typed so far ("nodeb", "nodeb trace") to the options and words
+/// that may follow.
 struct Tables {
   std::string options;
   std::string words;

@@ -8,8 +8,8 @@
 
 namespace sluice::manual {
 
-/// Returns a bash script that completes a program's options, subcommands, `verbs` with their literal arguments, and
-/// otherwise file names.
+/// Returns a bash script that completes the command line of a program: its options, subcommands, `verbs` with their
+/// literal arguments, and otherwise file names.
 [[nodiscard]] std::string bash_completion(const CLI::App& program, const std::vector<Verb>& verbs = {});
 
 }  // namespace sluice::manual

@@ -34,7 +34,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl itself implements, with answers of the running proxy.
+/// Commands that sluicectl itself implements, from answers of the running proxy.
 constexpr std::array own_verbs{
     sluice::admin::Verb{"top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
                         "bearers and flows, the largest first, anew each second; once where nobody watches", 0},
@@ -57,7 +57,7 @@ std::vector<sluice::manual::Verb> verbs() {
   return all;
 }
 
-/// The commands as a shell completes them: the modes stand in place of MODE.
+/// Returns the commands for the shell completion: the names of the modes replace MODE.
 std::vector<sluice::manual::Verb> completed_verbs() {
   std::string modes;
   for (const sluice::proxy::ModeText& mode : sluice::proxy::mode_table)
@@ -94,9 +94,9 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 enum class Form {
-  view,  ///< the values that people need, as text
-  wide,  ///< all values, as a table
-  json   ///< all values, as JSON
+  view,  ///< output format: the values that people need, as text
+  wide,  ///< output format: all values, as a table
+  json   ///< output format: all values, as JSON
 };
 
 std::string text_of(const std::string& command, const sluice::admin::Json& value, Form form) {
@@ -110,7 +110,7 @@ int print(const std::string& text) {
   return 0;
 }
 
-/// Address of the program and format of its answers.
+/// Socket of the program that is asked, and the format in which its answers are printed.
 struct Session {
   std::string socket = sluice::admin::default_socket;
   double timeout_s = 5;
@@ -119,7 +119,8 @@ struct Session {
   [[nodiscard]] std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
   }
-  /// Returns the answer to a command. Throws std::runtime_error with the program's error message if it refuses.
+  /// Sends a command to the program and returns the answer. Throws std::runtime_error with the program's error message
+  /// if it refuses.
   [[nodiscard]] sluice::admin::Json ask(const std::vector<std::string>& words) const {
     const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout());
     if (!answer.ok) throw std::runtime_error(sluice::admin::printable(answer.value.get<std::string>(), true));

@@ -9,15 +9,15 @@
 
 namespace sluice::manual {
 
-/// Texts of a page besides those generated from declarations.
+/// Texts of a manual page that are not generated from declarations.
 struct Words {
-  std::vector<std::string> description;  ///< paragraphs of the description
-  std::vector<std::string> see_also;     ///< other pages, such as "sluicectl(1)"
+  std::vector<std::string> description;  ///< paragraphs of the section DESCRIPTION
+  std::vector<std::string> see_also;     ///< manual pages of the section SEE ALSO, such as "sluicectl(1)"
 };
 
-/// Command that a program accepts, with its help text.
+/// Command that a program accepts, for its manual page and completion.
 struct Verb {
-  std::string usage;  ///< usage, such as "flows [LIMIT]"
+  std::string usage;  ///< command with its arguments, such as "flows [LIMIT]"
   std::string help;
 };
 
@@ -25,7 +25,7 @@ struct Verb {
 /// footer.
 [[nodiscard]] std::string program_page(const Title& title, const Words& words, const CLI::App& program,
                                        const std::vector<Verb>& verbs = {});
-/// Returns the manual page of a file with these keys.
+/// Returns the manual page of a configuration file with these keys.
 [[nodiscard]] std::string file_page(const Title& title, const Words& words,
                                     const std::vector<config::KeyTable>& tables);
 

@@ -8,10 +8,10 @@
 
 namespace sluice::sluicectl {
 
-/// Interval and number of repetitions of a display.
+/// Interval and number of repetitions with which a command's output is displayed.
 struct Repetition {
   std::chrono::milliseconds interval{1000};
-  std::optional<unsigned> count{};  ///< if not set: endless on a terminal, else once
+  std::optional<unsigned> count{};  ///< number of repetitions; if not set, endless on a terminal, else one
 
   /// Removes --interval SECONDS and --count N from a command's words. Throws std::invalid_argument with the error.
   [[nodiscard]] static Repetition take(std::vector<std::string>& words);
@@ -29,7 +29,7 @@ struct Repetition {
 /// Returns the number of lines of the terminal, or nothing if standard output is no terminal.
 [[nodiscard]] std::optional<std::size_t> terminal_lines();
 
-/// Prints the result of show() repeatedly, after the interval. With `clear`, a terminal is cleared before each
+/// Prints the result of show() repeatedly, once per interval. If `clear` is true, a terminal is cleared before each
 /// output.
 void repeat(const Repetition& repetition, bool clear, const std::function<std::string()>& show);
 

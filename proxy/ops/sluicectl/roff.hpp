@@ -7,13 +7,13 @@ namespace sluice::manual {
 
 /// Name, section and summary of a manual page.
 struct Title {
-  std::string name;     ///< page name, such as "sluice.yaml"
-  int section = 1;      ///< manual section: 1 commands, 5 files, 8 administration
+  std::string name;     ///< name of the page, such as "sluice.yaml"
+  int section = 1;      ///< manual section: 1 for commands, 5 for files, 8 for administration
   std::string summary;  ///< short phrase for apropos(1)
   std::string version;
 };
 
-/// Writes a page in the language of man(7). Texts are plain, and backticks enclose literal text.
+/// Writes a manual page in the language of man(7). Texts are plain, and backticks enclose literal text.
 class Roff {
  public:
   explicit Roff(const Title& title);
@@ -21,7 +21,7 @@ class Roff {
   void section(std::string_view name);
   void subsection(std::string_view name);
   void paragraph(std::string_view text);
-  /// Adds a term with its explanation.
+  /// Adds a term with its explanation to a list.
   void item(std::string_view term, std::string_view text);
   [[nodiscard]] const std::string& text() const { return text_; }
 

@@ -28,15 +28,15 @@ std::string reason() {
 
 volatile std::sig_atomic_t asked_socket = -1;
 
-/// Asks the program to send the rest and end the stream. Done in the handler, because a signal may arrive just before
-/// the next blocking read.
+/// Signal handler that requests the end of the stream from the program. The handler itself sends the request, because a
+/// signal may arrive just before the next blocking read.
 void end_asking(int) {
   const int before = errno;
   shutdown(asked_socket, SHUT_WR);
   errno = before;
 }
 
-/// Makes the first signal end the stream; a second one has its default effect.
+/// Makes the first SIGINT or SIGTERM end the stream; a second one has its default effect.
 void catch_signals(int socket) {
   asked_socket = socket;
   struct sigaction action {};
@@ -61,7 +61,7 @@ int opened(const std::string& file) {
   return number;
 }
 
-/// Writes all bytes; a first signal does not interrupt it.
+/// Writes all bytes to the descriptor; the first signal does not interrupt it.
 bool write_all(int number, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(number, bytes.data(), bytes.size());
@@ -117,7 +117,7 @@ std::string Connection::next() {
   return std::exchange(input_, {});
 }
 
-/// Appends received bytes to `input_`. Returns false at the end of the stream.
+/// Appends the next received bytes to `input_`. Returns false at the end of the stream.
 bool Connection::read_more() {
   std::array<char, 1U << 16U> bytes;
   while (true) {

@@ -19,24 +19,25 @@ class Descriptor {
   int number_;
 };
 
-/// Opens an output file with mode 0600, because captures contain addresses and may contain payload. "-" is standard
-/// output. Throws std::runtime_error.
+/// Opens an output file and returns its descriptor. The mode is 0600, because captures contain addresses and may
+/// contain payload. "-" is standard output. Throws std::runtime_error.
 [[nodiscard]] int opened(const std::string& file);
 
-/// Writes all bytes. Returns false if the reader has closed the output. Throws std::runtime_error on other errors.
+/// Writes all bytes to the descriptor. Returns false if the reader has closed the output. Throws std::runtime_error on
+/// other errors.
 [[nodiscard]] bool write_all(int number, std::string_view bytes);
 
-/// Connection to the admin socket on which a stream follows the answer.
+/// Connection to a program's admin socket on which a byte stream follows the answer.
 class Connection {
  public:
-  /// Connects. Throws std::runtime_error if no program accepts the connection.
+  /// Connects to the admin socket at `path`. Throws std::runtime_error if no program accepts the connection.
   explicit Connection(const std::string& path) : socket_(connected_to(path)) {}
 
   /// Sends the command and waits for the answer. From now on a first SIGINT or SIGTERM makes the program send the
   /// rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with the reason if the
   /// program refuses or does not answer in time.
   void begin(const std::string& line, std::chrono::milliseconds timeout);
-  /// Returns the next received bytes, or an empty text at the end.
+  /// Returns the next received bytes of the stream, or an empty text at its end.
   [[nodiscard]] std::string next();
 
  private:

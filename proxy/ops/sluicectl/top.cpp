@@ -32,7 +32,7 @@ std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
 
-/// A count is a whole number in JSON, too.
+/// Returns a JSON whole number, because counts are shown without decimals.
 Json whole(double value) {
   return std::llround(value);
 }
@@ -57,7 +57,7 @@ class Rates {
   std::map<std::string, double> before_;
 };
 
-/// The value as it is, or null where the program does not know it.
+/// Returns the value of a key, or null if the program does not report it.
 Json known(const Json& item, const char* key) {
   const auto at = item.find(key);
   return at != item.end() && at->is_number() ? *at : Json();
@@ -132,7 +132,7 @@ double sum(const Json& rows, const char* key) {
 struct Column {
   const char* title;
   const char* key;
-  double scale;  ///< factor into the title's unit; 0 if the value stays as it is
+  double scale;  ///< factor that converts the value to the unit in the column's title; 0 if the value is not converted
 };
 
 /// Formats the first `most` rows as a table in readable units, or returns `nothing` if there are no rows.

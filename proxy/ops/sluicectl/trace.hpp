@@ -9,33 +9,33 @@
 
 namespace sluice::sluicectl {
 
-/// Options of `sluicectl trace`.
+/// Options of the command `sluicectl trace`.
 struct TraceCommand {
-  std::string line;        ///< command line for the program
-  std::string file = "-";  ///< output file; "-" is standard output
+  std::string line;        ///< command line that is sent to the program
+  std::string file = "-";  ///< path of the output file; "-" is standard output
 
   /// Parses the words after `trace`: -w is used here, the others are sent to the program. Throws
   /// std::invalid_argument with the error.
   [[nodiscard]] static TraceCommand take(std::vector<std::string> words);
 };
 
-/// Runs a trace until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives. Then
-/// prints the totals on standard error. `timeout` applies to the first answer. Throws std::runtime_error with the
+/// Records a decision log until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives.
+/// Then prints the totals on standard error. `timeout` applies to the first answer. Throws std::runtime_error with the
 /// reason of a failure.
 void run_trace(const TraceCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
-/// Options of `sluicectl replay`.
+/// Options of the command `sluicectl replay`.
 struct ReplayCommand {
-  std::string file;  ///< trace file; "-" is standard input
+  std::string file;  ///< path of the decision log; "-" is standard input
   std::vector<control::Replay::Change> changes{};
 
   /// Parses the words after `replay`. Throws std::invalid_argument with the error.
   [[nodiscard]] static ReplayCommand take(std::vector<std::string> words);
 };
 
-/// Repeats the decisions of a trace and writes a summary to `said`. Without changes, it writes the first differing
-/// decision and returns false if there is one. With changes, it writes every differing decision and returns true.
-/// Throws std::runtime_error.
+/// Replays the decision log `trace` and writes a summary to `said`. Without changed parameters it writes the first
+/// differing decision to `out`, and returns false if there is one. With changed parameters it writes every differing
+/// decision and returns true. Throws std::runtime_error.
 [[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& said);
 /// Runs replay() with the command's file, standard output and standard error.
 [[nodiscard]] bool run_replay(const ReplayCommand& command);
