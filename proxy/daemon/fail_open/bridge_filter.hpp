@@ -15,17 +15,18 @@ class BridgeFilter {
  public:
   using Interfaces = std::array<std::string, 2>;
 
-  /// `number` distinguishes the tables from those of other bridges in this network namespace.
+  /// Prepares the filter of the bridge between `interfaces`, which is open. `number` distinguishes the filter's tables
+  /// from those of other bridges in this network namespace.
   BridgeFilter(unsigned number, Interfaces interfaces);
 
-  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The table stays after
-  /// the process. Throws std::runtime_error.
+  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The table for that stays
+  /// after the process ends. Throws std::runtime_error.
   void isolate_host() const;
   /// Shuts the bridge. Throws std::runtime_error with the table's name if another process keeps this bridge shut.
   void shut();
   /// Shuts the bridge again after an interface was recreated, without an open moment. Throws std::runtime_error.
   void shut_again();
-  /// Removes the table, so that the bridge forwards frames.
+  /// Removes the table that drops frames, so that the bridge forwards them.
   void open();
   [[nodiscard]] bool is_shut() const { return rules_ != nullptr; }
 
@@ -36,12 +37,12 @@ class BridgeFilter {
   using Rules = std::unique_ptr<nft_ctx, Free>;
   static Rules begin();
   static void run(nft_ctx& rules, const std::string& commands);
-  /// Returns the nftables commands that create the table.
+  /// Returns the nftables commands that create the table which drops frames.
   [[nodiscard]] std::string closed_table() const;
 
   std::string table_;
   Interfaces interfaces_;
-  Rules rules_;  ///< socket that owns the table; closing it removes the table
+  Rules rules_;  ///< nftables context whose socket owns the table; closing it removes the table
 };
 
 }  // namespace sluice::proxy

@@ -18,7 +18,8 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::size_t request_room = 1024;
-constexpr std::size_t answer_room = 32768;  ///< the kernel splits a list of interfaces into pieces of this size
+constexpr std::size_t answer_room = 32768;  ///< buffer size in bytes for a netlink answer; the kernel splits a list of
+                                            ///< interfaces into pieces of this size
 constexpr const char* bridge_kind = "bridge";
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
@@ -51,7 +52,7 @@ class Request {
     mnl_attr_put_u32(header_, attribute, value);
     return *this;
   }
-  /// Adds the attributes of an interface kind: the kind's name, and nested data that `put` adds.
+  /// Adds the attributes of an interface kind to the request: the kind's name, and nested data that `put` adds.
   template <typename Put>
   Request& of_kind(std::uint16_t kind, std::uint16_t data, Put&& put) {
     nlattr* const outer = mnl_attr_nest_start(header_, IFLA_LINKINFO);
@@ -75,7 +76,7 @@ class Request {
   ifinfomsg* link_;
 };
 
-/// Calls `use` with the type of each attribute and the attribute.
+/// Calls use(type, attribute) for each attribute of a netlink message.
 template <typename Use>
 void for_each_attribute(const nlattr* first, std::size_t bytes, Use&& use) {
   const auto* at = first;

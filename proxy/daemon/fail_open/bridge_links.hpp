@@ -11,13 +11,13 @@ struct nlmsghdr;
 
 namespace sluice::proxy {
 
-/// A network interface as the kernel reports it.
+/// Properties of a network interface as the kernel reports them.
 struct NetworkLink {
   unsigned index = 0;
   std::string name;
-  unsigned master = 0;  ///< index of the bridge or bond of which it is a member; 0 if none
-  std::string kind;     ///< "bridge", "veth" …; empty for a physical interface
-  bool up = false;      ///< True if switched on, with or without a carrier
+  unsigned master = 0;  ///< index of the bridge or bond that the interface belongs to; 0 if none
+  std::string kind;     ///< kind of the interface: "bridge", "veth" …; empty for a physical one
+  bool up = false;      ///< true if the interface is switched on, with or without a carrier
 };
 
 /// Queries and changes the interfaces and bridges of this network namespace by rtnetlink(7). Changes need
@@ -27,7 +27,7 @@ class BridgeLinks {
   BridgeLinks();
 
   [[nodiscard]] std::optional<NetworkLink> find(const std::string& name);
-  /// Returns every interface.
+  /// Returns every interface of this network namespace.
   [[nodiscard]] std::vector<NetworkLink> all();
   /// Creates a bridge that is switched off. Returns false if an interface of that name exists.
   [[nodiscard]] bool make(const std::string& name);
@@ -42,10 +42,10 @@ class BridgeLinks {
   struct Close {
     void operator()(mnl_socket* socket) const;
   };
-  /// Sends a request and passes every answer to `each` until the last one.
+  /// Sends a netlink request and passes every answer to `each` until the last one.
   template <typename Each>
   void exchange(nlmsghdr* request, const std::string& what, Each&& each);
-  /// Sends a request and waits for the kernel's acknowledgement.
+  /// Sends a netlink request and waits for the kernel's acknowledgement. `what` describes it in errors.
   void change(nlmsghdr* request, const std::string& what);
 
   std::unique_ptr<mnl_socket, Close> socket_;

@@ -13,7 +13,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Maximum number of bridges of proxies in one network namespace.
+/// Maximum number of fail-open bridges in one network namespace.
 constexpr int max_bridges = 1000;
 
 [[nodiscard]] NetworkLink require(BridgeLinks& links, const std::string& name) {

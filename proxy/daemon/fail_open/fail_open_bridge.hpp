@@ -20,34 +20,34 @@ class FailOpenBridge {
   /// interfaces. The bridge is open until shut(). Throws std::runtime_error with the reason and the remedy.
   explicit FailOpenBridge(Interfaces interfaces);
 
-  /// Stops the bridge from forwarding. Frames that come in from now on belong to the process only; earlier ones also
-  /// passed the bridge. Throws std::runtime_error.
+  /// Stops the bridge from forwarding. Frames that arrive from now on are forwarded by the process only; the bridge
+  /// also forwarded earlier ones. Throws std::runtime_error.
   void shut() { filter_.shut(); }
   /// Lets the bridge forward every frame; the process must no longer forward any.
   void open() { filter_.open(); }
 
-  /// Checks that both interfaces are in the bridge, and adds those that were removed or recreated. Returns a text for
-  /// the log, or nothing. Called about once a second.
+  /// Checks that both interfaces belong to the bridge, and adds an interface that was removed or recreated. Returns a
+  /// text for the log, or nothing. Called about once a second.
   [[nodiscard]] std::string maintain();
 
   /// Returns a warning if the host's firewall may filter frames on the bridge, else an empty text.
   [[nodiscard]] static std::string warning();
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Returns what prevents the bridge from taking over, or an empty text.
+  /// Returns what prevents the bridge from forwarding in place of the process, or an empty text.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Returns how often the bridge or its members were restored.
+  /// Returns how often the bridge or its interfaces were restored.
   [[nodiscard]] std::uint64_t repairs() const { return repairs_; }
 
  private:
   /// Returns the bridge, and creates it if there is none.
   [[nodiscard]] NetworkLink find_or_make();
-  /// Returns the bridge of which the ports are members. Throws if they belong to different ones, or if it has other
-  /// members.
+  /// Returns the bridge that both ports belong to. Throws if they belong to different bridges, or if the bridge has
+  /// other members.
   [[nodiscard]] NetworkLink joined_already(const std::array<NetworkLink, 2>& ports);
   /// Configures the bridge, switches it on and adds both interfaces.
   void put_together();
-  /// True if the bridge is switched on and has both interfaces.
+  /// True if the bridge is switched on and both interfaces belong to it.
   [[nodiscard]] bool is_whole();
 
   Interfaces interfaces_;

@@ -19,7 +19,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Formats every line as one JSON object.
+/// Formats every log line as one JSON object.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

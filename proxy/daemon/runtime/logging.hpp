@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Log of the program while the object lives; spdlog::info() and the like write to it. No thread that logs waits for
-/// the log's reader or a disk, see LogWriter.
+/// Log of the program, to which spdlog::info() and the like write while the object exists. No thread that logs waits
+/// for the log's reader or a disk, see LogWriter.
 class Logging {
  public:
   /// Opens the log. Throws std::runtime_error if the log file cannot be opened.
@@ -21,9 +21,9 @@ class Logging {
 
   /// Reopens the log file after it was renamed. Returns an error message, or an empty text.
   std::string reopen();
-  /// Returns the number of dropped lines since the start.
+  /// Returns the number of log lines dropped since the start.
   [[nodiscard]] std::uint64_t lost() const { return writer_->lost(); }
-  /// Write a warning, or an error that ends the program. Not for the packet path.
+  /// Writes a warning to the log. Not for the packet path.
   static void warn(const std::string& message);
   static void fail(const std::string& message);
 

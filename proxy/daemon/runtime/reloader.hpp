@@ -14,42 +14,42 @@
 
 namespace sluice::proxy {
 
-/// Changes the policies of a running proxy by a command or from its file. If anything differs that cannot change at
-/// run time, the whole change is refused with the keys. A change that is not confirmed in time is reverted. Thread:
-/// the control thread.
+/// Changes the policies of a running proxy by a command or from its configuration file. If anything differs that cannot
+/// change at run time, the whole change is refused and the keys are named. A change that is not confirmed in time is
+/// reverted. Thread: the control thread.
 class Reloader {
  public:
-  /// Activates policies on every shard.
+  /// Function that activates policies on every shard.
   using Apply = std::function<void(const Policies&)>;
-  /// `config` is the active configuration, which changes update. `file` is what reload() reads; empty if there is
-  /// none.
+  /// Keeps references. `config` is the active configuration, which changes update. `file` is the path that reload()
+  /// reads; empty if there is none.
   Reloader(boost::asio::io_context& context, Config& config, std::string file, Apply apply)
       : config_(config), file_(std::move(file)), apply_(std::move(apply)), timer_(context) {}
 
   /// Changes the mode, and optionally the interception, as given in `words`. While a change is unconfirmed only
   /// bypass is accepted, which reverts that change.
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
-  /// Every mode, and why the configuration does not allow the others. Computed once for each configuration.
+  /// Returns every mode, with the reason if the configuration does not allow it. Computed once for each configuration.
   [[nodiscard]] const std::vector<ModeOffer>& modes();
-  /// Reads the file again. `words` is empty, or --confirm-within and a duration.
+  /// Reads the configuration file again and activates it. `words` is empty, or --confirm-within and a duration.
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
-  /// Reads the file again for SIGHUP, which log rotation also sends. Unlike reload(), refuses a file with the values
-  /// of a reverted change.
+  /// Reads the configuration file again because of SIGHUP, which log rotation also sends. Unlike reload(), refuses a
+  /// file with the values of a reverted change.
   [[nodiscard]] admin::Answer reload_by_signal();
   [[nodiscard]] admin::Answer confirm();
-  /// Reverts an unconfirmed change at once.
+  /// Reverts a change that is not confirmed yet at once.
   [[nodiscard]] admin::Answer revert();
-  /// True if the last reload is active, or if there was none.
+  /// True if the last reload succeeded, or if there was none.
   [[nodiscard]] bool last_reload_successful() const { return last_reload_successful_; }
   /// True while a change waits for its confirmation.
   [[nodiscard]] bool unconfirmed() const { return before_.has_value(); }
 
  private:
-  /// The configuration as if its file named this mode and interception: every rule of it holds.
+  /// Returns the active configuration with another mode and interception, checked as if its file contained them.
   [[nodiscard]] config::Loaded<Config> with_mode(const std::string& mode, const std::string& intercept) const;
   [[nodiscard]] admin::Answer change(Config next, std::optional<Duration> confirm_within);
   void activate(const Config& next);
-  /// Activates the configuration before the unconfirmed change again, and logs `why`.
+  /// Reverts the unconfirmed change and logs `why`: activates the configuration before it again.
   void take_back(const std::string& why);
 
   Config& config_;
@@ -57,10 +57,12 @@ class Reloader {
   Apply apply_;
   boost::asio::steady_timer timer_;
   bool last_reload_successful_ = true;
-  std::uint64_t trial_ = 0;                ///< number of the last change that had to be confirmed
-  std::vector<ModeOffer> modes_;           ///< offers of the active configuration; empty until the first request
-  std::optional<Config> before_;           ///< configuration before the unconfirmed change
-  std::optional<std::string> taken_back_;  ///< values of the last reverted change, as YAML with secrets
+  std::uint64_t trial_ = 0;       ///< number of changes so far that had to be confirmed; identifies the newest one
+  std::vector<ModeOffer> modes_;  ///< modes that the active configuration offers; empty until the first request
+  std::optional<Config> before_;  ///< configuration before the unconfirmed change; not set if there is none
+
+  /// values of the last reverted change, as YAML with secrets; not set if there is none
+  std::optional<std::string> taken_back_;
 };
 
 }  // namespace sluice::proxy

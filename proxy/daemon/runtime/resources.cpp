@@ -13,9 +13,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Descriptors of the C library, the log, Asio, DPDK's EAL with its threads, and the feedback socket.
+/// Number of file descriptors of the C library, the log, Asio, DPDK's EAL with its threads, and the feedback socket.
 constexpr std::uint64_t of_the_program = 48;
-/// Descriptors of one queue of a port: sockets, events and rings of the driver.
+/// Number of file descriptors of one queue of a port: sockets, events and rings of the driver.
 constexpr std::uint64_t per_queue = 8;
 constexpr std::uint64_t ports = 2;
 

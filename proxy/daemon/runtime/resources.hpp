@@ -8,14 +8,14 @@
 
 namespace sluice::proxy {
 
-/// Returns an upper bound of the file descriptors that a program with this configuration opens.
+/// Returns an upper bound on the number of file descriptors that a program with this configuration opens.
 [[nodiscard]] std::uint64_t descriptors_for(const Config& config);
 
 /// Raises the process's limit of open files to descriptors_for(), as far as allowed. Throws std::runtime_error with
 /// advice if that does not suffice, because DPDK aborts the process when it runs out of descriptors.
 void require_descriptors(const Config& config);
 
-/// Returns why the start failed, with advice if a resource of the system is exhausted.
+/// Returns a text that explains why the start failed, with advice if a resource of the system is exhausted.
 [[nodiscard]] std::string explain(const std::exception& problem, const Config& config);
 
 }  // namespace sluice::proxy

@@ -24,7 +24,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr auto counter_watch_period = std::chrono::seconds(1);
-/// Delay that lets the answer to `stop` reach the client.
+/// Delay of the stop after the command `stop`, so that the answer reaches the client.
 constexpr auto stop_delay = std::chrono::milliseconds(50);
 
 constexpr const char* name_of(Side side) {
@@ -332,7 +332,8 @@ admin::CommandTable Runtime::commands() {
 
 namespace {
 
-/// Returns the UE that a command's words name, an inner nullopt for `all`, or nothing if they name neither.
+/// Parses the UE that a command names in its words: an address, or `all` (returned as an inner nullopt). Returns
+/// nothing for other words.
 std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   std::optional<std::optional<IpAddress>> named(std::in_place);
@@ -565,7 +566,7 @@ void Runtime::watch_link(Side side) {
   }
 }
 
-/// Passes a changed MTU of the port to the shards, so that segments fit.
+/// Passes a changed MTU of the port on `side` to the shards, so that segments fit.
 void Runtime::follow_mtu(Side side) {
   packet::LinkLimit& known = carried_.at(static_cast<std::size_t>(side));
   const packet::LinkLimit limit = ports_.at(static_cast<std::size_t>(side))->limit();

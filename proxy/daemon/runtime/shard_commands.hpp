@@ -23,16 +23,17 @@ class ShardCommands {
   void release(std::optional<IpAddress> ue, admin::Reply reply);
   /// Splits released connections of one UE, or of all UEs, again, each when it is quiet.
   void split_again(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Begins or ends a drain.
+  /// Starts a drain if `on` is true, else ends it, and replies.
   void drain(bool on, admin::Reply reply);
-  /// Ends every connection that is still split, see Shard::abort_all().
+  /// Ends every connection that is still split, see Shard::abort_all(), and replies.
   void abort_all(admin::Reply reply);
-  /// Replies with the progress of a drain, without a command.
+  /// Replies with the progress of a drain, without a command to the shards.
   void look(admin::Reply reply);
 
  private:
   void add(ShardCommand command, admin::Reply reply);
-  /// The summary, or a failure where no shard has a connection of the UE that the command names.
+  /// Returns the summary of a command's results. Returns a failure if the command names a UE of which no shard has a
+  /// connection.
   [[nodiscard]] admin::Answer outcome(const ShardCommand& command) const;
   void post(const ShardCommand& command);
   [[nodiscard]] admin::Answer summary() const;

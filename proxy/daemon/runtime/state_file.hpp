@@ -17,13 +17,13 @@
 
 namespace sluice::proxy {
 
-/// Properties that an earlier run's file must share with this run.
+/// Properties of this run that decide which connections of an earlier run's file can be used.
 struct StateIdentity {
-  std::string ports;            ///< devices of the ports; other devices carry other connections
+  std::string ports;            ///< names of the ports' devices; a file of a run with other devices is ignored
   std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had another
-  std::uint32_t max_flows = 1;  ///< maximum connections in each shard
-  Duration keep{};              ///< a run that ended longer ago is ignored
-  std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the shard of a UE
+  std::uint32_t max_flows = 1;  ///< maximum number of connections in each shard
+  Duration keep{};              ///< time since the end of the earlier run beyond which its file is ignored
+  std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the shard that a UE belongs to
 };
 
 /// Mapped file of this run's split connections, from which a later run learns them. A plain store writes an entry,
@@ -34,21 +34,24 @@ class StateFile {
  public:
   /// Connections of an earlier run that did not end in order.
   struct Left {
-    std::vector<CrashedConnection> crashed_connections;  ///< connections that lost bytes, sorted by shard
-    std::vector<RecoveredConnection>
-        recovered;        ///< connections that lost none and now belong to their hosts, sorted by shard
-    Instant alive{};      ///< time at which that run was last known to be alive
-    std::string ignored;  ///< why an earlier run's file was ignored; empty if it was accepted or absent
+    /// connections of which acknowledged bytes were lost, sorted by shard
+    std::vector<CrashedConnection> crashed_connections;
+
+    /// connections that lost no bytes and now belong to their hosts, sorted by shard
+    std::vector<RecoveredConnection> recovered;
+    Instant alive{};      ///< time at which the earlier run was last known to be alive
+    std::string ignored;  ///< reason why an earlier run's file was ignored; empty if it was accepted or absent
   };
   /// Connections of an earlier run that a shard has to handle.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
-    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
+    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in equal order
     std::span<const RecoveredConnection> recovered;
   };
 
-  /// Reads an existing file, then replaces it by one of this run, which keeps the crashed connections until they are
-  /// reset. Throws std::runtime_error with the reason; the earlier file is then unchanged.
+  /// Reads the file of an earlier run if there is one, then replaces it by one of this run. The new file keeps the
+  /// crashed connections until they are reset. Throws std::runtime_error with the reason; the earlier file is then
+  /// unchanged.
   StateFile(std::string path, const StateIdentity& identity, Instant now);
   /// Closes the file and leaves it in place for the next run.
   ~StateFile();
@@ -59,22 +62,22 @@ class StateFile {
   /// Returns the journal entries of a shard, indexed by FlowId.
   [[nodiscard]] std::span<JournalEntry> entries_of(std::uint32_t shard) const;
   [[nodiscard]] Inherited inherited_by(std::uint32_t shard) const;
-  /// Records that this run is alive. Called every few seconds.
+  /// Records in the file that this run is alive. Called every few seconds.
   void keep_alive(Instant now);
   /// True if another program truncated the file or its file system failed, so that the next run finds nothing in it.
   [[nodiscard]] bool is_lost() const;
   /// Deletes the file after an orderly end of the run. The entries must no longer be in use.
   void remove();
 
-  /// Header of the file. A change requires another JournalEntry::version.
+  /// Header of the state file. A change of it requires another JournalEntry::version.
   struct alignas(64) Header {
     std::array<char, 8> magic;
     std::uint32_t version;
     std::uint32_t entry_size;
     std::uint64_t entries;
-    std::uint64_t network;      ///< inode of the network namespace
-    std::uint64_t ports;        ///< hash of the ports' devices
-    std::array<char, 40> boot;  ///< the kernel's boot_id, because monotonic clocks of two boots cannot be compared
+    std::uint64_t network;      ///< inode of the run's network namespace
+    std::uint64_t ports;        ///< hash of the names of the ports' devices
+    std::array<char, 40> boot;  ///< boot_id of the kernel, because monotonic clocks of two boots cannot be compared
     std::int64_t alive;         ///< time at which the run was last known to be alive, in ns of the monotonic clock
   };
 
@@ -84,11 +87,11 @@ class StateFile {
   void begin_anew(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
-  /// Returns the entries of crashed connections, which follow those of the shards.
+  /// Returns the journal entries of crashed connections, which follow those of the shards in the file.
   [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
-  /// Returns index and number of the connections of that shard in the sorted list.
+  /// Returns the index of the first connection of that shard in the sorted list, and their number.
   template <typename Connection>
   [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
                                                             const std::vector<Connection>& connections) const;
@@ -96,7 +99,7 @@ class StateFile {
   std::string path_;
   StateIdentity identity_;
   Left left_;
-  int descriptor_ = -1;  ///< open file that holds the lock
+  int descriptor_ = -1;  ///< descriptor of the open file, which holds the lock on it
   std::optional<capture::FileMapping> mapping_;
 };
 

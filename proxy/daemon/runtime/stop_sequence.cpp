@@ -15,15 +15,16 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time to forward packets after the resets. A host may answer a reset with a challenge ACK (RFC 5961 section 3.2),
-/// which the other host, already reset, must answer.
+/// Time for which packets are still forwarded after the resets. A host may answer a reset with a challenge ACK (RFC
+/// 5961 section 3.2), which the other host, already reset, must answer.
 constexpr Duration last_words = std::chrono::milliseconds(200);
 
 auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
 }
 
-/// Returns what keeps connections, as text: ", kept by delivering 3, closing 1"; empty if nothing does.
+/// Returns the obstacles that keep connections from being handed back, as text: ", kept by delivering 3, closing 1";
+/// empty if there are none.
 std::string blocked_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("kept_by").items()) {

@@ -14,23 +14,25 @@
 
 namespace sluice::proxy {
 
-/// Orderly end of the program: connections are no longer split, and split ones are handed back to their hosts for a
-/// while. The rest is reset on both sides, because their held data would be lost unnoticed. Packets are forwarded all
-/// the while. Thread: the control thread.
+/// Orderly end of the program. Connections are no longer split, and split ones are handed back to their hosts for a
+/// while. The remaining ones are reset on both sides, because the data held for them would be lost unnoticed. Packets
+/// are forwarded all the time. Thread: the control thread.
 class StopSequence {
  public:
   /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
-  /// `drain` is the time for connections to be handed back, see DrainTime. `done` is called once, at the end.
+  /// Prepares the end. `drain` is the time for connections to be handed back, see DrainTime. `done` is called once,
+  /// when the end is complete.
   StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
                std::function<void()> done);
 
-  /// Begins to stop. A second call ends the wait, and connections that are still split are reset at once.
+  /// Starts the drain and logs `why`. A second call ends the wait, and connections that are still split are reset at
+  /// once.
   void begin(const std::string& why);
-  /// Stops without waiting for connections to be handed back.
+  /// Ends the split connections at once and logs `why`, without waiting for them to be handed back.
   void begin_hurried(const std::string& why);
-  /// True if every split connection was handed back or reset.
+  /// True if every split connection has been handed back or reset.
   [[nodiscard]] bool complete() const { return complete_; }
 
  private:
@@ -38,10 +40,10 @@ class StopSequence {
   void look();
   /// Continues or ends the drain, depending on what the shards still hold.
   void consider(const admin::Answer& answer);
-  /// Logs which connections the end breaks, then ends them.
+  /// Logs the number of connections that the end breaks, then ends them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
-  /// Finishes after a moment in which packets are still forwarded.
+  /// Keeps forwarding packets for a moment, then finishes.
   void linger();
   void finish();
   void after(Duration delay, void (StopSequence::*next)());

@@ -17,10 +17,10 @@
 
 namespace sluice::proxy {
 
-/// HTTP server of the program: metrics, health, and the live page if it is configured. Thread: the control thread.
+/// HTTP server of the program: metrics, health, and the live page if one is configured. Thread: the control thread.
 class WebServer {
  public:
-  /// Objects that answer requests. They outlive the server.
+  /// Objects and functions with which requests are answered. They outlive the server.
   struct Program {
     StatusSource& status_source;
     DetailCollector& details;

@@ -5,9 +5,9 @@
 
 namespace sluice::proxy {
 
-/// System calls that a program makes after its start. They were found by tracing the end-to-end tests, and completed
-/// by equivalent calls of other C library releases. None starts a program or a thread, changes the user, mounts,
-/// traces or loads code. mmap, mprotect, socket and bpf are restricted by their arguments, see confine().
+/// List of the system calls that the program may make after its start. They were found by tracing the end-to-end tests,
+/// and completed by equivalent calls of other C library releases. None starts a program or a thread, changes the user,
+/// mounts, traces or loads code. mmap, mprotect, socket and bpf are restricted by their arguments, see confine().
 inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
     {"brk", "munmap", "mremap", "madvise",
      // threads that begin, wait and end

@@ -10,10 +10,11 @@
 
 namespace sluice::proxy {
 
-/// Passes each line of spdlog to a LogWriter, which outlives the sink. Thread: any.
+/// Passes each line that spdlog formats to a LogWriter, which outlives the sink. Thread: any.
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  /// `colours` colours the parts that the formatter marks by log level, for terminals.
+  /// Creates a sink that writes to `writer`. If `colours` is true, the parts that the formatter marks by log level are
+  /// coloured, for terminals.
   LogSink(LogWriter& writer, std::unique_ptr<spdlog::formatter> formatter, bool colours);
 
  protected:
@@ -25,7 +26,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   bool colours_;
 };
 
-/// Returns a function that states the number of lost lines as a warning, formatted by `formatter`.
+/// Returns a function that formats the number of lost lines as a warning, by means of `formatter`.
 [[nodiscard]] LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter);
 
 }  // namespace sluice::proxy

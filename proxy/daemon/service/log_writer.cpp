@@ -22,14 +22,14 @@
 namespace sluice::proxy {
 namespace {
 
-/// Maximum time that the destructor waits for the writing thread.
+/// Maximum time for which the destructor waits for the writing thread.
 constexpr auto longest_end = std::chrono::seconds(1);
-/// Interval at which the thread checks whether a full non-blocking descriptor was replaced.
+/// Interval in ms at which the writing thread checks whether a full non-blocking descriptor was replaced.
 constexpr int look_period_ms = 200;
 
 }  // namespace
 
-/// Owned descriptor to which lines are written.
+/// Descriptor to which lines are written, and which it owns.
 class LogWriter::Target {
  public:
   explicit Target(int descriptor) : descriptor_(descriptor) {}
@@ -39,8 +39,8 @@ class LogWriter::Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// Opened with O_NONBLOCK, so that neither open() nor write() waits for the reader of a FIFO. The open file
-  /// description is not shared, so its flags may be set.
+  /// Opens the log file with O_NONBLOCK, so that neither open() nor write() waits for the reader of a FIFO. The open
+  /// file description is not shared, so its flags may be set.
   static std::shared_ptr<Target> open_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC,
                                   S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
@@ -48,7 +48,7 @@ class LogWriter::Target {
     return std::make_shared<Target>(descriptor);
   }
 
-  /// Writes all of `line`. Returns false if it cannot be written, or if `is_replaced` becomes true while it waits.
+  /// Writes all of `line`. Returns false if that is not possible, or if is_replaced() becomes true while it waits.
   template <typename IsReplaced>
   bool write(std::string_view line, const IsReplaced& is_replaced) {
     // An incomplete line, such as one that did not fit on the disk, is ended first.
@@ -81,14 +81,14 @@ class LogWriter::Target {
   }
 
   int descriptor_;
-  bool has_part_ = false;  ///< the last written line is incomplete
+  bool has_part_ = false;  ///< true if the last line was written incompletely
 };
 
 struct LogWriter::Shared {
   struct Line {
     std::shared_ptr<Target> target;
     std::string text;
-    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line states; 0 for other lines
+    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line reports; 0 for other lines
   };
 
   explicit Shared(std::shared_ptr<Target> first, LossLine loss)
@@ -96,7 +96,7 @@ struct LogWriter::Shared {
 
   void push(std::string_view text);
   void run();
-  /// Queues a line that states the lost lines not stated yet. The caller holds the mutex.
+  /// Queues a line that reports the lost lines not reported yet. The caller holds the mutex.
   void push_loss();
 
   std::mutex mutex;
@@ -105,7 +105,7 @@ struct LogWriter::Shared {
   LossLine loss_line;
   std::deque<Line> waiting;
   std::size_t waiting_bytes = 0;
-  std::uint64_t unstated = 0;  ///< lost lines that no line has stated yet
+  std::uint64_t unstated = 0;  ///< number of lost lines that no line has reported yet
   std::atomic<std::uint64_t> lost = 0;
   bool is_ending = false;
   bool has_ended = false;

@@ -10,34 +10,34 @@
 
 namespace sluice::proxy {
 
-/// Writes lines of text to a descriptor from a thread of its own. Other threads therefore never wait for the reader
-/// of a full pipe, a stopped terminal or a disk that does not respond. Lines that do not fit into the queue are
-/// dropped and counted, and a line states their number. The constructor starts the thread, so that a seccomp filter
-/// may be loaded later. Thread: any.
+/// Writes log lines to a descriptor from a thread of its own. Other threads therefore never wait for the reader of a
+/// full pipe, a stopped terminal or a disk that does not respond. Lines that do not fit into the queue are dropped and
+/// counted, and a line reports their number. The constructor starts the thread, so that a seccomp filter may be loaded
+/// later. Thread: any.
 class LogWriter {
  public:
-  /// Returns the line, with its end, that states how many lines were lost.
+  /// Function that returns the line, with its end, which reports that `lines` lines were lost.
   using LossLine = std::function<std::string(std::uint64_t lines)>;
-  /// Maximum bytes in the queue, 1 MiB: some ten thousand lines.
+  /// Maximum number of bytes in the queue, 1 MiB: some ten thousand lines.
   static constexpr std::size_t max_waiting = std::size_t{1} << 20U;
 
-  /// Writes to a duplicate of `descriptor`. Its flags are not changed, because every process that shares the open
-  /// file description has them. If it is closed, every line is lost.
+  /// Starts writing to a duplicate of `descriptor`. Its flags are not changed, because every process that shares the
+  /// open file description has them. If it is closed, every line is lost.
   LogWriter(int descriptor, LossLine loss_line);
-  /// Opens `path` for appending. Throws std::system_error on failure.
+  /// Opens the file `path` for appending and starts writing to it. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
-  /// Waits until all lines are written, at most one second. The rest is then lost, and the thread stays in its system
-  /// call until the process ends.
+  /// Waits until all lines are written, at most one second. The remaining lines are then lost, and the thread stays in
+  /// its system call until the process ends.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  /// Queues a line, which includes its end.
+  /// Queues a log line, which includes its line end.
   void write(std::string_view line);
-  /// Opens the file of that name again and writes all later lines to it. Throws std::system_error on failure; the
+  /// Opens the log file by its name again and writes all later lines to it. Throws std::system_error on failure; the
   /// earlier file is then kept.
   void reopen();
-  /// Returns the number of dropped lines since the start.
+  /// Returns the number of log lines dropped since the start.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
@@ -45,7 +45,7 @@ class LogWriter {
   struct Shared;
   void start();
 
-  std::string path_;  ///< empty if a descriptor was given
+  std::string path_;  ///< path of the log file; empty if a descriptor was given
   std::shared_ptr<Shared> shared_;
 };
 

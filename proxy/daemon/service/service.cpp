@@ -6,9 +6,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Interval at which a starting program is checked for being healthy.
+/// Interval at which a starting program is checked until it is healthy.
 constexpr Duration health_period = std::chrono::milliseconds(10);
-/// Time for the end besides the drain: resets, poll threads, ports and memory.
+/// Time that the end takes in addition to the drain: resets, poll threads, ports and memory.
 constexpr Duration end_takes = std::chrono::seconds(10);
 
 }  // namespace
@@ -27,7 +27,8 @@ void Service::await_health() {
   beat();
 }
 
-/// Reports being alive twice per watchdog period, as sd_watchdog_enabled(3) recommends.
+/// Reports to the service manager that the program is alive, twice per watchdog period, as sd_watchdog_enabled(3)
+/// recommends.
 void Service::beat() {
   if (!manager_.watchdog()) return;
   notify_alive();

@@ -10,25 +10,25 @@
 
 namespace sluice::proxy {
 
-/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. Being alive is
-/// reported only while the program is healthy, so that the manager's watchdog restarts an unhealthy one. Thread: the
-/// control thread.
+/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. The report that the
+/// program is alive is sent only while the program is healthy, so that the manager's watchdog restarts an unhealthy
+/// one. Thread: the control thread.
 class Service {
  public:
   /// Functions that describe the state of the program.
   struct Program {
-    std::function<bool()> healthy;         ///< returns true if the program does its work
-    std::function<std::string()> summary;  ///< returns one line of text for operators
+    std::function<bool()> healthy;         ///< returns true if the program is healthy
+    std::function<std::string()> summary;  ///< returns one line of text about the program for operators
   };
   Service(boost::asio::io_context& context, ServiceManager manager, Program program);
 
-  /// Called after the start. Reports ready once the program is healthy, and from then on alive.
+  /// Called after the start. Reports that the program is ready once it is healthy, and from then on that it is alive.
   void start();
   /// Runs `work`, a reload, and reports its start and end to the manager.
   void reload(Instant now, const std::function<void()>& work);
-  /// Reports that the program is stopping, which takes `at_most` plus a short time.
+  /// Reports to the service manager that the program is stopping, which takes `at_most` plus a short time.
   void stopping(Duration at_most);
-  /// Reports a change of the state at once, before the next heartbeat.
+  /// Reports a change of the program's state at once, before the next periodic report.
   void changed();
 
  private:

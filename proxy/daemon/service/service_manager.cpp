@@ -23,7 +23,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the value of an environment variable and removes the variable.
+/// Returns the value of the environment variable `name` and removes the variable.
 std::optional<std::string> take(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-/// Returns the watchdog period of WATCHDOG_USEC, or nothing if it is malformed or meant for another process.
+/// Returns the watchdog period in WATCHDOG_USEC. Returns nothing if it is malformed or meant for another process.
 std::optional<Duration> asked_watchdog() {
   const std::optional<std::string> microseconds = take("WATCHDOG_USEC");
   const std::optional<std::string> process = take("WATCHDOG_PID");
@@ -53,7 +53,7 @@ std::string microseconds(Duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
 }
 
-/// Replaces line ends by blanks, because a status is a single line.
+/// Returns the text with line ends replaced by blanks, because a status is a single line.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

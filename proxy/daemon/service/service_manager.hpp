@@ -14,8 +14,9 @@ class ServiceManager {
  public:
   /// Creates an object without a manager, which sends nothing.
   ServiceManager() = default;
-  /// `socket` is a path, or an abstract name after '@'. With `watchdog`, the manager ends the program if alive() is
-  /// not called for that time. Throws std::runtime_error if no socket can be connected.
+  /// Connects to the manager's `socket`, which is a path, or an abstract name after '@'. If `watchdog` is set, the
+  /// manager ends the program if alive() is not called for that time. Throws std::runtime_error if no socket can be
+  /// connected.
   ServiceManager(const std::string& socket, std::optional<Duration> watchdog);
   /// Creates an object from NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes these environment variables.
   [[nodiscard]] static ServiceManager from_environment();
@@ -25,22 +26,22 @@ class ServiceManager {
   ServiceManager(const ServiceManager&) = delete;
   ServiceManager& operator=(const ServiceManager&) = delete;
 
-  /// Reports that the start or a reload is complete.
+  /// Reports to the service manager that the start or a reload is complete, with a status line.
   void ready(const std::string& status);
-  /// Reports that a reload began at `now` of CLOCK_MONOTONIC.
+  /// Reports to the service manager that a reload began at `now` of CLOCK_MONOTONIC.
   void reloading(Instant now);
-  /// Reports that the end has begun and takes `at_most`.
+  /// Reports to the service manager that the end has begun and takes `at_most`.
   void stopping(Duration at_most);
-  /// Reports one line of text for operators.
+  /// Reports one line of text about the program, which the service manager shows to operators.
   void status(const std::string& line);
-  /// Reports that the program is alive, for the watchdog.
+  /// Reports to the service manager's watchdog that the program is alive.
   void alive();
   [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
 
  private:
   void send(const std::string& lines) const;
 
-  int socket_ = -1;  ///< connected to the manager's socket; -1 without a manager
+  int socket_ = -1;  ///< socket connected to the service manager; -1 without a manager
   std::optional<Duration> watchdog_;
 };
 

@@ -30,7 +30,7 @@ std::string in_megabytes(std::int64_t bytes) {
   return std::to_string((bytes + megabyte - 1) / megabyte) + " MB";
 }
 
-/// Collects errors, each with the place that its key has in the file.
+/// Collects errors of the configuration, each with the position of its key in the file.
 class Findings {
  public:
   explicit Findings(const std::string& file) : file_(file) {
@@ -39,8 +39,8 @@ class Findings {
     root_ = config::parse_document(config::read_text(file, limits.bytes, errors), file, errors, limits);
   }
 
-  /// `key` is a dotted path, with the elements of lists in brackets. The place is that of the deepest part which the
-  /// file has.
+  /// Adds an error of the value at `key`, a dotted path with the elements of lists in brackets. Its position is that of
+  /// the deepest part of the path that the file has.
   void add(const std::string& key, std::string expected, std::string got) {
     errors_.push_back({file_, place_of(key), key, std::move(expected), std::move(got)});
   }
@@ -70,7 +70,7 @@ class Findings {
   std::vector<config::Error> errors_;
 };
 
-/// Settings of the interface that fix_offloads repairs, and that are errors without it.
+/// Checks those settings of the interface that fix_offloads repairs, and that are errors without it.
 void check_settings(Findings& found, const std::string& key, const dpdk::InterfaceState& state, std::uint16_t mtu) {
   const std::string repair = ", or fix_offloads: true)";
   if (!state.up)
@@ -91,7 +91,8 @@ void check_settings(Findings& found, const std::string& key, const dpdk::Interfa
   }
 }
 
-/// Interfaces of both ports that were found, by index: an interface can have several names.
+/// Names of the interfaces of both ports that were found, by interface index, because an interface can have several
+/// names.
 using SeenInterfaces = std::map<unsigned, std::string>;
 
 void check_interface(Findings& found, const Config& config, SystemScope scope, const std::string& side,
@@ -117,7 +118,7 @@ void check_interface(Findings& found, const Config& config, SystemScope scope, c
   if (scope == SystemScope::whole && is_prepared && !port.fix_offloads) check_settings(found, key, *state, port.mtu);
 }
 
-/// A physical device exists and has a driver through which DPDK reaches it.
+/// Checks that the physical device of a port exists and has a driver through which DPDK can use it.
 void check_device(Findings& found, const PortSettings& port, const std::string& side,
                   const std::filesystem::path& root) {
   if (!dpdk::is_pci_address(port.device)) return;
@@ -147,7 +148,7 @@ std::int64_t number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// Huge pages of every size that are reserved and free, in bytes. Their folders are called "hugepages-2048kB".
+/// Returns the bytes of the free huge pages of every size. Their folders are called "hugepages-2048kB" and the like.
 std::int64_t free_huge_pages(const std::filesystem::path& root) {
   constexpr std::string_view prefix = "hugepages-";
   std::int64_t bytes = 0;
@@ -185,7 +186,8 @@ void check_group(Findings& found, const Config& config) {
   found.add("admin.group", "a group of this machine (getent group lists them)", "\"" + *config.admin.group + "\"");
 }
 
-/// One file that the program reads, and the key that names it. The configuration file has no key.
+/// File that the program reads, and the configuration key that names it. The key of the configuration file itself is
+/// empty.
 struct NeededFile {
   std::string key;
   std::string path;
@@ -205,7 +207,7 @@ std::vector<NeededFile> needed_files(const Config& config, const std::string& fi
   return files;
 }
 
-/// The numbers of a user, and the groups that a process of the user gets.
+/// Numeric ids of a user, and the groups that a process of the user gets.
 struct Identity {
   uid_t user = 0;
   gid_t group = 0;
@@ -230,8 +232,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   return identity;
 }
 
-/// Becomes the user for good, in a child process. The exit status is the number of the first file of `files`, at or
-/// after `first`, that cannot be read.
+/// Changes to the user in a child process, which cannot change back. The exit status is the index of the first file of
+/// `files`, at or after `first`, that cannot be read.
 [[noreturn]] void read_as(const Identity& identity, const std::vector<NeededFile>& files, std::size_t first) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setgid(identity.group) != 0 ||
       setuid(identity.user) != 0)
@@ -241,7 +243,7 @@ std::optional<Identity> identity_of(const std::string& name) {
   _exit(static_cast<int>(at));
 }
 
-/// Numbers of the files that the user cannot read. Only a process of that user knows it for certain, because folders,
+/// Returns the indices of the files that the user cannot read. A process of that user checks it, because folders,
 /// access lists and security modules have a part in it.
 std::vector<std::size_t> unreadable(const Identity& identity, const std::vector<NeededFile>& files) {
   std::vector<std::size_t> numbers;

@@ -9,20 +9,21 @@
 
 namespace sluice::proxy {
 
-/// How much of the machine a check looks at.
+/// Selects how much of the machine a configuration is checked against.
 enum class SystemScope : std::uint8_t {
-  interfaces_present,  ///< interfaces that exist; the file may be meant for another machine, so a missing one is right
-  whole                ///< everything that the configuration needs: an item that is missing is an error
+  interfaces_present,  ///< checks only interfaces that exist; a missing one is no error, because the file may be meant
+                       ///< for another machine
+  whole                ///< checks everything that the configuration needs; a missing item is an error
 };
 
-/// Returns what of this machine keeps the configuration in `file` from running. Each error has the place of the key
-/// that needs the item. Nothing is opened or changed. `root` is where /proc and /sys are found.
+/// Returns the errors that keep the configuration in `file` from running on this machine. Each error has the position
+/// of the key that needs the item. Nothing is opened or changed. `root` is the folder that contains proc and sys.
 [[nodiscard]] std::vector<config::Error> system_errors(const Config& config, const std::string& file, SystemScope scope,
                                                        const std::filesystem::path& root = "/");
 
-/// Returns the configuration file and the files of secrets that the user cannot read, and an admin.group that the user
-/// is not a member of. Only root can become another user, so the result is empty for any other caller. Neither root nor
-/// an unknown name has errors.
+/// Returns an error for each file (configuration, secrets) that the user cannot read, and for an admin.group that the
+/// user is not a member of. Only root can become another user, so the result is empty for any other caller. The users
+/// root and an unknown name have no errors.
 [[nodiscard]] std::vector<config::Error> errors_of_user(const Config& config, const std::string& file,
                                                         const std::string& user);
 

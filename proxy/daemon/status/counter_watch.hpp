@@ -13,14 +13,14 @@ namespace sluice::proxy {
 /// Counter of any part of the program, with its name and meaning.
 struct NamedCounter {
   std::string name;       ///< unique name, such as "proxy.drop_tcp_checksum"
-  std::string_view text;  ///< what it counts; static storage
+  std::string_view text;  ///< text that describes what is counted; in static storage
   std::uint64_t value = 0;
-  bool alarming = false;  ///< True if its growth is worth a warning
-  std::string detail{};   ///< newest case, appended to the warning
+  bool alarming = false;  ///< true if an increase of the counter is logged as a warning
+  std::string detail{};   ///< description of the newest event counted, appended to the warning
 };
 
-/// Turns the growth of alarming counters into warnings, at most one per counter and period. The packet path only
-/// counts, and this class reports. Thread: the control thread.
+/// Turns increases of alarming counters into warnings, at most one per counter and period. The packet path only counts,
+/// and this class reports. Thread: the control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}

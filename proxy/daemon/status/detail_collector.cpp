@@ -19,7 +19,7 @@ Json described(const BearerInfo& bearer) {
   return to_json(bearer, dpdk::now());
 }
 
-/// Returns the entries of all shards as a list of at most `limit`.
+/// Returns the flows or bearers of all shards as a JSON list of at most `limit` entries.
 template <typename Info>
 Json listed(const StatusSource& status_source, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
   Json list = Json::array();

@@ -23,7 +23,7 @@ void add_counters(const StatusSource& status_source, std::vector<Explanation>& o
     out.push_back({counter.name, "counter", std::string(counter.text)});
 }
 
-/// Families as the page of metrics writes them: "# HELP NAME TEXT".
+/// Appends an explanation of each metric family, from the lines "# HELP NAME TEXT" of the metrics page.
 void add_metrics(const StatusSource& status_source, std::vector<Explanation>& out) {
   constexpr std::string_view prefix = "# HELP ";
   std::istringstream page(write_metrics(status_source, {true, {}, dpdk::now()}, metrics::Format::text));
@@ -59,7 +59,8 @@ void add_keys(std::vector<Explanation>& out) {
   }
 }
 
-/// What stands behind the last dot or, of a reason, behind its first underscore: tables show these alone.
+/// True if `word` is the end of the explained word: the part behind the last dot or, of a reason, behind its first
+/// underscore. Tables show these parts alone.
 bool is_short_for(const std::string& word, const Explanation& of) {
   const std::size_t dot = of.word.rfind('.');
   if (dot != std::string::npos && of.word.compare(dot + 1, std::string::npos, word) == 0) return true;

@@ -9,18 +9,19 @@
 
 namespace sluice::proxy {
 
-/// A word that answers, tables, metrics, logs or files show, and what it means.
+/// Word that occurs in answers, tables, metrics, logs or files, and its meaning.
 struct Explanation {
   std::string word;
-  std::string_view kind;  ///< "counter", "metric", "reason", "mode", "key" or "command"
+  std::string_view kind;  ///< kind of the word: "counter", "metric", "reason", "mode", "key" or "command"
   std::string meaning;
 };
 
-/// Every word that a table of the program has a text for. Nothing is written here but the kinds.
+/// Returns every word for which a table of the program has a text. The texts are not repeated here, only the kinds are.
 [[nodiscard]] std::vector<Explanation> explanations(const StatusSource& status_source);
 
-/// Finds a word among them: whole, without its prefix ("flows_split", "idle"), or the last part of a key ("law").
-/// Returns a list, because a word can be of several kinds; a failure names the nearest known word.
+/// Finds a word among the explanations: whole, without its prefix ("flows_split", "idle"), or the last part of a key
+/// ("law"). Returns a list, because a word can be of several kinds. If none is found, the failure names the nearest
+/// known word.
 [[nodiscard]] admin::Answer explain(const std::vector<Explanation>& all, const std::string& word);
 
 }  // namespace sluice::proxy

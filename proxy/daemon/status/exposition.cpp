@@ -15,13 +15,13 @@ namespace {
 constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // indexed by Kind
 constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // indexed by Kind
 
-/// Returns the bound of a bucket with a decimal point, which OpenMetrics demands.
+/// Returns the upper bound of a histogram bucket as text with a decimal point, which OpenMetrics demands.
 std::string bound(double upper) {
   std::string text = fmt::format("{}", upper);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-/// Escapes backslashes and line ends, and quotation marks if `quotes`.
+/// Returns the text with backslashes and line ends escaped, and quotation marks too if `quotes` is true.
 std::string escaped(std::string_view text, bool quotes) {
   std::string out;
   for (const char c : text) {
@@ -44,7 +44,8 @@ std::string_view take_element(std::string_view& rest, char separator) {
   return element.substr(0, element.find_last_not_of(" \t") + 1);
 }
 
-/// True for a weight of 0, 0.0, 0.00 or 0.000, which means not acceptable (RFC 9110 section 12.4.2).
+/// True if a weight in the header Accept is 0, 0.0, 0.00 or 0.000, which means not acceptable (RFC 9110
+/// section 12.4.2).
 bool is_zero_weight(std::string_view parameter) {
   if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;
   const std::string_view weight = parameter.substr(2);

@@ -9,15 +9,15 @@
 
 namespace sluice::proxy {
 
-/// Detects changes of a port's link, which is sampled once a second. Thread: the control thread.
+/// Detects changes of a port's link state, which is sampled once a second. Thread: the control thread.
 class LinkWatch {
  public:
   struct Change {
     dpdk::Link before{};
-    Duration lasted{};  ///< duration of the previous state; zero at the first sample
+    Duration lasted{};  ///< duration of the previous link state; zero at the first sample
   };
-  /// Returns a change if the link differs from the last sample. The first sample is a change only if the link is not
-  /// up.
+  /// Returns a change if the link state differs from the last sample. The first sample is a change only if the link is
+  /// not up.
   std::optional<Change> look(dpdk::Link link, Instant now) {
     if (known_ && link == link_) return std::nullopt;
     const bool first = !known_;
@@ -30,7 +30,7 @@ class LinkWatch {
     return change;
   }
   [[nodiscard]] dpdk::Link link() const { return link_; }
-  /// Returns when the current state began, or the time of the first sample.
+  /// Returns the time when the current link state began, or the time of the first sample.
   [[nodiscard]] Instant since() const { return since_; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 using admin::Json;
 
-/// Returns the modes of the active policies, in the order in which bearers number them.
+/// Returns the modes of the active policies, in the order of BearerInfo::policy.
 Json policies(const Config& config) {
   Json list = Json::array();
   for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.settings.mode));

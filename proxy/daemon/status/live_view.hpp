@@ -9,21 +9,22 @@
 
 namespace sluice::proxy {
 
-/// Maximum number of flows, and of bearers, that the live page shows.
+/// Maximum number of flows, and also of bearers, that the live page shows.
 inline constexpr std::uint16_t max_shown = 100;
 
-/// A mode beside the rules of the configuration.
+/// Mode of the proxy, and whether the active configuration allows it.
 struct ModeOffer {
   Mode mode{};
-  std::string why_not;  ///< the rule that the mode would break; empty where the configuration allows the mode
+  std::string why_not;  ///< rule that the mode would break; empty if the configuration allows the mode
 };
-/// Every mode with its text, and whether the configuration allows it: the answer to `sluicectl modes`.
+/// Returns every mode with its text, and whether the configuration allows it: the answer to `sluicectl modes`.
 [[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
 
 /// Values for the live page that StatusSource does not have.
 struct LiveContext {
-  std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
-  std::vector<ModeOffer> modes;                          ///< that the page may switch to, or why not; empty: none
+  std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
+  std::vector<ModeOffer> modes;  ///< modes that the page may switch to, with the reason for each that is not allowed;
+                                 ///< empty if it must not switch
   Instant now{};
 };
 

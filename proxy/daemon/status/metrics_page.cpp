@@ -22,7 +22,7 @@ using metrics::Label;
 constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // indexed by Side
 constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // indexed as GroupStatistics
 
-/// Writes a family with a single value.
+/// Writes a metric family with a single value.
 void add_gauge(Exposition& page, std::string_view name, std::string_view help, std::uint64_t value) {
   page.family(name, Kind::gauge, help);
   page.sample({}, value);
@@ -99,7 +99,7 @@ void add_shards(Exposition& page, const StatusSource& status_source, const Metri
             status_source.standing_count());
 }
 
-/// Writes a counter of the treated UEs and of the control group.
+/// Writes a metric family with two counters: one of the treated UEs, one of the control group.
 template <typename Value>
 void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name, std::string_view help,
                    Value GroupTotals::*value) {
@@ -128,11 +128,11 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
       &GroupTotals::queue_delay_s);
 }
 
-/// Returns how many values of a histogram are below each bound; the bounds must be limits of its buckets.
+/// Computes how many values of a histogram are below given bounds, which must be bounds of its buckets.
 class Cumulated {
  public:
   explicit Cumulated(const Histogram& values) : values_(values) {}
-  /// Returns the number of values below `end`, which must not decrease from call to call.
+  /// Returns the number of values below `end`. `end` must not decrease from call to call.
   [[nodiscard]] std::uint64_t below(std::uint64_t end) {
     for (; next_ < Histogram::bucket_count && Histogram::last_of(next_) < end; ++next_) count_ += values_.at(next_);
     return count_;
@@ -157,7 +157,8 @@ void add_exposure(Exposition& page, const StatusSource& status_source) {
   page.buckets({}, buckets, exposed.count(), std::nullopt);
 }
 
-/// Returns two buckets per power of two, from 256 us to 100 s: fine enough for percentiles.
+/// Returns the histogram as buckets of OpenMetrics, two per power of two from 256 us to 100 s: fine enough for
+/// percentiles.
 std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
   constexpr double microsecond = 1e-6;
   Cumulated cumulated(times.counts());

@@ -13,12 +13,12 @@ namespace sluice::proxy {
 /// Values for the metrics page that StatusSource does not have.
 struct MetricsContext {
   bool last_reload_successful = true;
-  std::vector<std::optional<Duration>> processor_times;  ///< processor time of each shard's thread
+  std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
   Instant now{};
 };
 
-/// Returns the page of metrics from the newest snapshots. Every counter of `sluicectl counters` is on it, and no
-/// label names a UE. Thread: the control thread.
+/// Returns the page of metrics, written from the newest snapshots. Every counter of `sluicectl counters` is on the
+/// page, and no label names a UE. Thread: the control thread.
 [[nodiscard]] std::string write_metrics(const StatusSource& status_source, const MetricsContext& context,
                                         metrics::Format format);
 

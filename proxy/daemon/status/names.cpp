@@ -14,7 +14,7 @@ struct Family {
   std::string_view help;
 };
 
-/// Metric families that unite several counters.
+/// Names and help texts of the metric families that contain several counters.
 constexpr std::array families = {
     Family{"sluice_packets", "frames by what was done with them and why; the sum is what came in"},
     Family{"sluice_received_frames", "frames that shards took from a port"},
@@ -34,13 +34,13 @@ constexpr std::array families = {
     Family{"sluice_port_copy_failed_packets", "frames dropped: no packet buffer left for the copy the driver needs"},
 };
 
-/// Units of counters whose name lacks one.
+/// Units of those counters whose name contains none.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",
                                                                  "oversized", "copy_failed"};
 
-/// Returns the rest of `name` behind the prefix, or nothing if `name` does not begin with it.
+/// Returns the part of `name` behind the prefix, or nothing if `name` does not begin with it.
 std::optional<std::string_view> behind(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   return name.substr(prefix.size());

@@ -9,14 +9,14 @@
 
 namespace sluice::metrics {
 
-/// Writes the current page of metrics.
+/// Function that returns the current page of metrics in a format.
 using Page = std::function<std::string(Format)>;
 
-/// True if every poll thread makes progress.
+/// Function that returns true if every poll thread makes progress.
 using Health = std::function<bool()>;
 
-/// Answers GET and HEAD of /metrics and /health. /health returns 200 if every poll thread makes progress, else 503.
-/// Returns nothing for other paths.
+/// Answers GET and HEAD requests of /metrics and /health. /health returns 200 if every poll thread makes progress, else
+/// 503. Returns nothing for other paths.
 [[nodiscard]] std::optional<http::Response> answer(const http::Request& request, const Page& page,
                                                    const Health& healthy);
 

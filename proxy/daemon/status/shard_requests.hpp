@@ -11,15 +11,15 @@
 
 namespace sluice::proxy {
 
-/// Request to all shards, which answer in their snapshots.
+/// Request that is sent to all shards, which answer it in their snapshots.
 struct ShardRequest {
   /// Writes the request into all channels, with an id that is never 0.
   std::function<void(std::uint32_t id)> post;
   /// Returns the id of the last request of this kind that the shard has answered.
   std::function<std::uint32_t(const ShardSnapshot&)> answered;
-  /// Builds the answer from the shards' snapshots once all have answered.
+  /// Returns the answer for the client, built from the shards' snapshots once all have answered.
   std::function<admin::Answer()> collect;
-  /// Withdraws the request, whether or not all have answered; may be empty.
+  /// Withdraws the request from the channels, whether or not all shards have answered; may be empty.
   std::function<void()> withdraw;
   admin::Reply reply;
 };
@@ -41,7 +41,7 @@ class ShardRequests {
 
   StatusSource& status_source_;
   boost::asio::steady_timer timer_;
-  std::deque<ShardRequest> requests_;  ///< queue of requests; the first is being processed
+  std::deque<ShardRequest> requests_;  ///< requests in order of arrival; the first one is being processed
   std::uint32_t id_ = 0;               ///< id of the request that is being processed
   boost::asio::steady_timer::time_point deadline_;
 };

@@ -40,13 +40,13 @@ double whole_milliseconds(Duration duration) {
   return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
-/// Returns a percentile in ms, or null if there are no values.
+/// Returns a percentile of durations in ms, or null if there are no values.
 Json percentile_ms(const TimeHistogram& times, double share) {
   if (times.counts().count() == 0) return nullptr;
   return static_cast<double>(times.counts().percentile(share)) / 1000;
 }
 
-/// The kernel interface of a port; null where the device has none.
+/// Returns the name of a port's kernel interface; null if the device has none.
 Json interface_of(const Config& config, std::size_t side) {
   const PortSettings& port = side == 0 ? config.ports.radio : config.ports.core;
   const auto interface = dpdk::served_interface(port.device);

@@ -20,34 +20,34 @@
 
 namespace sluice::proxy {
 
-/// State of the running program as the control thread sees it, from the shards' snapshots, the ports and feedback.
+/// State of the running program, which the control thread derives from the shards' snapshots, the ports and feedback.
 /// All referenced objects outlive it. Thread: the control thread.
 class StatusSource {
  public:
   struct Parts {
     const Config* config;
     std::vector<ShardChannel*> channels;
-    std::array<const dpdk::Port*, 2> ports;  ///< indexed by Side
+    std::array<const dpdk::Port*, 2> ports;  ///< both ports, indexed by Side
     dpdk::RssSteering* steering;
     const packet::PacketPool* pool;
-    const FeedbackLink* feedback;  ///< null without feedback
+    const FeedbackLink* feedback;  ///< end of the feedback protocol; null without feedback
     const ShardWatch* watch;
-    std::array<const LinkWatch*, 2> links;  ///< indexed by Side
-    const FailOpenBridge* bridge;           ///< null if fail_open is none
+    std::array<const LinkWatch*, 2> links;  ///< link states of both ports, indexed by Side
+    const FailOpenBridge* bridge;           ///< fail-open bridge; null if fail_open is none
     Instant started;
-    /// Appends counters of the process that neither shards nor ports have.
+    /// Appends the counters that belong neither to a shard nor to a port.
     std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
     admin::Json last_run = nullptr;  ///< how the last run ended; null if nothing is known
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
 
-  /// Fetches the newest snapshot of every shard.
+  /// Fetches the newest snapshot of every shard, from which the other functions answer.
   void refresh();
-  /// Returns the shards' counters, summed.
+  /// Returns the counters of all shards, summed.
   [[nodiscard]] Counters totals() const;
-  /// Returns one of the shards' counters, summed.
+  /// Returns one counter, summed over all shards.
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
-  /// Returns every counter of the program: shards (summed), ports, RSS steering, feedback and the process.
+  /// Returns every counter of the program: those of the shards (summed), ports, RSS steering, feedback and the process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
   /// Returns the answer of the admin command `status`. The functions below answer the commands of their names.
   [[nodiscard]] admin::Json status() const;
@@ -58,25 +58,25 @@ class StatusSource {
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
-  /// Returns one line for the log: totals, and rates since the previous line.
+  /// Returns one line for the log: totals, and rates since the previous such line.
   [[nodiscard]] std::string statistics_line();
 
   [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
-  /// Returns the objects from which it was constructed.
+  /// Returns the objects from which the state is derived.
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t flow_count() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   [[nodiscard]] std::uint64_t released_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t standing_count() const;
-  /// Returns the report statistics of the treated UEs (index 0) or of the control group (1).
+  /// Returns the totals of the radio queues of the treated UEs (index 0) or of the control group (1).
   [[nodiscard]] GroupTotals group(std::size_t index) const;
-  /// Returns the time histograms of the treated UEs (index 0) or of the control group (1).
+  /// Returns the duration histograms of the treated UEs (index 0) or of the control group (1).
   [[nodiscard]] GroupTimes times(std::size_t index) const;
-  /// Returns the numbers of connections and bearers by state.
+  /// Returns the numbers of connections and bearers by state, summed over all shards.
   [[nodiscard]] FlowStateCounts flow_state_counts() const;
   [[nodiscard]] std::uint64_t end_to_end_count() const;
-  /// Returns the histogram of acknowledged but undelivered bytes, from samples.
+  /// Returns the histogram of acknowledged and undelivered bytes, from samples of all shards.
   [[nodiscard]] Histogram exposed() const;
 
  private:
@@ -91,7 +91,7 @@ class StatusSource {
 };
 
 [[nodiscard]] admin::Json to_json(const FlowInfo& flow);
-/// Returns the bearer as JSON. `now` determines the age of its last report.
+/// Returns the snapshot of a bearer as JSON. `now` determines the age of its last report.
 [[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -12,13 +12,13 @@
 
 namespace sluice::proxy {
 
-/// Builds the settings of Captures for a program. `devices` is indexed by Side. `channels` belong to its shards and
+/// Returns the settings of Captures for a program. `devices` is indexed by Side. `channels` belong to its shards and
 /// outlive the captures. `wake` makes every shard check its tap slot soon.
 [[nodiscard]] capture::Captures::Program capture_program(std::string name, std::array<std::string, 2> devices,
                                                          const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                          std::function<void()> wake);
 
-/// Builds the settings of Traces for a program; arguments as for capture_program().
+/// Returns the settings of Traces for a program; arguments as for capture_program().
 [[nodiscard]] tracing::Traces::Program trace_program(std::string name,
                                                      const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                      std::function<void()> wake);

@@ -26,7 +26,7 @@ namespace feedback = control::feedback;
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
-/// Maximum number of suppressing Node-Bs whose sequence numbers are kept.
+/// Maximum number of Node-Bs whose sequence numbers are kept because they leave unchanged UEs out of their reports.
 constexpr std::size_t max_suppressing = 1024;
 
 std::uint64_t wall_clock_ns() {
@@ -84,7 +84,7 @@ FeedbackLink::~FeedbackLink() {
   endpoint_.stop();
 }
 
-/// A poll is answered whether or not its message brings records.
+/// Records the header of a message from a Node-B. A poll is answered even if its message contains no records.
 void FeedbackLink::on_message(const feedback::Header& header) {
   if (header.refresh > Duration::zero() || suppressing_.contains(header.sender)) pass_on_omission(header);
   if (!header.poll) return;
@@ -94,8 +94,8 @@ void FeedbackLink::on_message(const feedback::Header& header) {
   answer_soon();
 }
 
-/// Notifies every shard of a datagram from a Node-B that omits unchanged UEs, because it confirms the state of the
-/// omitted UEs.
+/// Notifies every shard that a Node-B's datagram omits unchanged UEs, because that confirms the state of the omitted
+/// UEs.
 void FeedbackLink::pass_on_omission(const feedback::Header& header) {
   if (suppressing_.size() >= max_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
   feedback::SequenceGapTracker& gaps = suppressing_[header.sender];
@@ -109,8 +109,8 @@ void FeedbackLink::pass_on_omission(const feedback::Header& header) {
   }
 }
 
-/// Marks the newest datagram of this sender as incomplete. An omitted UE may otherwise be taken for unchanged since
-/// an older report.
+/// Records that the newest datagram of this sender is incomplete here. Otherwise an omitted UE could be taken for
+/// unchanged since an older report.
 void FeedbackLink::lose_record(std::uint64_t sender) {
   if (const auto found = suppressing_.find(sender); found != suppressing_.end()) found->second.lose();
 }
@@ -136,7 +136,7 @@ void FeedbackLink::on_status(const feedback::Header&, const feedback::BearerStat
   // The session rejects statuses on the proxy's side.
 }
 
-/// Schedules one wake-up of the shard for all records that the socket has at the moment.
+/// Schedules one wake-up of the shard for all records that the socket has at present.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;

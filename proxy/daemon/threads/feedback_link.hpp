@@ -17,8 +17,8 @@
 
 namespace sluice::proxy {
 
-/// Returns a text that helps to find out why no report of a Node-B arrives. It contains the local address, the peers,
-/// the key ids and the rejected datagrams by reason.
+/// Returns a text that helps to find out why no report of a Node-B arrives. The text contains the local address, the
+/// peers, the key ids and the rejected datagrams by reason.
 [[nodiscard]] std::string wiring(const config::FeedbackConfig& config,
                                  const control::feedback::FailureCounters& received);
 
@@ -27,13 +27,15 @@ namespace sluice::proxy {
 /// applied.
 class FeedbackLink final : private control::feedback::RecordHandler {
  public:
-  /// Destinations of the reports.
+  /// Shards to which the reports are distributed.
   struct Shards {
     std::vector<ShardChannel*> channels;
-    std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the UE's channel
-    std::function<void(unsigned)> wake;  ///< wakes the shard; called after its channel received something
+    std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the channel whose shard owns the UE
+
+    /// wakes the shard with this index; called after its channel received something
+    std::function<void(unsigned)> wake;
   };
-  /// Binds the socket and starts. Throws std::runtime_error if the address is not available.
+  /// Binds the feedback socket and starts receiving. Throws std::runtime_error if the address is not available.
   FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards);
   ~FeedbackLink();
   FeedbackLink(const FeedbackLink&) = delete;
@@ -45,9 +47,9 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   /// Returns the last datagram that was rejected because of an old epoch.
   [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
-  /// Returns the number of records lost because a shard's queue was full.
+  /// Returns the number of records lost because the queue to a shard was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
-  /// Returns the number of records discarded because their values are impossible for a cell.
+  /// Returns the number of records discarded because a cell cannot have their values.
   [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:
@@ -65,15 +67,15 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   control::feedback::CellRange largest_;
   boost::asio::io_context& context_;
   Shards shards_;
-  std::vector<bool> waking_;  ///< indexed by shard: a call of wake() is already scheduled
+  std::vector<bool> waking_;  ///< true if a call of wake() is already scheduled, indexed by shard
   control::feedback::Session session_;
   control::feedback::UdpEndpoint endpoint_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;
   bool answering_ = false;
-  bool asked_ = false;  ///< a poll is not answered yet
+  bool asked_ = false;  ///< true if a poll was received and is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
-  /// Sequence state of the Node-Bs that omit unchanged UEs.
+  /// Gap trackers of the Node-Bs that leave unchanged UEs out of their reports, by sender id.
   std::unordered_map<std::uint64_t, control::feedback::SequenceGapTracker> suppressing_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;

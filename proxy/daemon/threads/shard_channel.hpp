@@ -26,22 +26,22 @@ namespace sluice::proxy {
 /// Maximum number of flows or bearers in one snapshot.
 inline constexpr std::uint16_t max_details = 1000;
 
-/// Requests lists of flows or bearers in the next snapshot. An id of 0 requests none. Aligned so that every compiler
-/// reads and writes it as one word.
+/// Request for lists of flows or bearers in the shard's next snapshot. An id of 0 requests none. Aligned so that every
+/// compiler reads and writes it as one word.
 struct alignas(8) DetailRequest {
   std::uint32_t id = 0;
-  std::uint16_t flows = 0;    ///< maximum number of flows, ≤ max_details
-  std::uint16_t bearers = 0;  ///< maximum number of bearers, ≤ max_details
+  std::uint16_t flows = 0;    ///< maximum number of flows in the list, ≤ max_details
+  std::uint16_t bearers = 0;  ///< maximum number of bearers in the list, ≤ max_details
 };
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
 /// Command of an operator to a shard. An id of 0 means none.
 struct ShardCommand {
   enum class Kind : std::uint8_t {
-    look,            ///< only counts what is still split, and why
-    release_ue,      ///< hands the connections of one UE back
-    release_all,     ///< hands all connections back
-    drain,           ///< hands all connections back and splits no new ones
+    look,            ///< counts the connections that are still split, and the obstacles, and changes nothing
+    release_ue,      ///< hands the split connections of one UE back to their hosts
+    release_all,     ///< hands all split connections back to their hosts
+    drain,           ///< hands all split connections back and splits no new ones
     resume,          ///< ends a drain: splits new connections again
     abort_all,       ///< ends every split connection at once; resets those that hold data
     split_again_ue,  ///< splits the released connections of one UE again
@@ -52,7 +52,7 @@ struct ShardCommand {
   IpAddress ue;
 };
 
-/// State of a shard at one instant.
+/// State of a shard at one time, which the control thread reads.
 struct ShardSnapshot {
   Instant at{};
   Counters counters;
@@ -60,17 +60,17 @@ struct ShardSnapshot {
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
   std::uint32_t released_count = 0;
-  std::uint64_t sleeps = 0;            ///< number of times the poll thread slept
+  std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
   std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
-  std::uint32_t end_to_end_count = 0;  ///< connections of flow_count that stay end to end
-  FlowStateCounts flow_states;         ///< flows and bearers by state; a few snapshots old if there are many
-  Times times;                         ///< time histograms of both groups, see GroupTimes
-  Histogram exposure;                  ///< samples of acknowledged but undelivered bytes, see Shard::sample_exposure()
-  std::uint32_t command = 0;           ///< id of the last completed order; `staying` dates from then
-  bool order_found = false;            ///< the last order that named a UE met a connection of it here
+  std::uint32_t end_to_end_count = 0;  ///< number of connections counted in flow_count that pass end to end
+  FlowStateCounts flow_states;         ///< numbers of flows and bearers by state; a few snapshots old if there are many
+  Times times;                         ///< duration histograms of both groups of UEs, see GroupTimes
+  Histogram exposure;         ///< histogram of acknowledged and undelivered bytes, see Shard::sample_exposure()
+  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted when it was completed
+  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command for one UE named
   bool draining = false;
   StayingFlows staying;
-  std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 if they are empty
+  std::uint32_t details = 0;  ///< id of the request that the lists of flows and bearers answer; 0 if they are empty
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
 };
@@ -85,26 +85,26 @@ struct ShardChannel {
     });
   }
 
-  /// Reports from the control thread to the shard.
+  /// Queue of reports from the control thread to the shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
-  /// Omission notices from the control thread to the shard. If the queue is full, a notice is lost and later ones
+  /// Queue of omission notices from the control thread to the shard. If it is full, a notice is lost and later ones
   /// follow.
   boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
-  /// Bearer statuses from the shard to the control thread.
+  /// Queue of bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
-  /// Operator commands from the control thread to the shard.
+  /// Queue of operator commands from the control thread to the shard.
   boost::lockfree::spsc_queue<ShardCommand, boost::lockfree::capacity<16>> commands;
-  /// Snapshots from the shard to the control thread.
+  /// Newest snapshot of the shard for the control thread.
   TripleBuffer<ShardSnapshot> snapshots;
   /// Lists that the control thread requests in the next snapshot.
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
   /// Policies that the shard activates; null until the first change. They outlive the shard.
   std::atomic<const Policies*> policies{nullptr};
-  /// Maximum frame lengths of the ports, indexed by Side.
+  /// Maximum frame lengths of the ports, indexed by Side, which the shard adopts.
   std::atomic<std::array<packet::LinkLimit, 2>> ports{};
-  /// Captures that observe the shard's frames.
+  /// Slot with the captures that observe the shard's frames.
   capture::TapSlot taps;
-  /// Trace that records the decisions of the shard's controllers.
+  /// Slot with the decision log of the shard's controllers.
   tracing::TraceSlot traces;
   /// Set to request the status of every bearer, including unchanged ones.
   std::atomic<bool> all_statuses_wanted{false};

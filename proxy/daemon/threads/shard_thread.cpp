@@ -20,16 +20,16 @@
 namespace sluice::proxy {
 namespace {
 
-/// Interval of snapshots unless an operator requests one.
+/// Interval between two snapshots unless an operator requests one.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
-/// Number of flows whose exposure is sampled per snapshot: some microseconds of work.
+/// Number of flows whose ack exposure is sampled per snapshot: some microseconds of work.
 constexpr std::uint32_t sampled_flows = 128;
 
 /// Number of flows and of bearers whose states are counted per snapshot: at most some tens of microseconds of work.
 constexpr std::uint32_t counted_flows = 256;
 
-/// Maximum reports per round, so that packets do not wait long behind them.
+/// Maximum number of reports that are processed per round, so that packets do not wait long behind them.
 constexpr std::size_t max_reports_at_once = 64;
 
 /// Returns a secret from the system's random source, which attackers cannot know. Throws std::system_error.

@@ -11,23 +11,23 @@ namespace sluice::proxy {
 template <typename T>
 class TripleBuffer {
  public:
-  /// Writer: returns the slot to fill, which holds an older value.
+  /// Called by the writer. Returns the slot to fill, which holds an older value.
   [[nodiscard]] T& back() noexcept { return slots_[back_]; }
-  /// Writer: makes back() the newest value. Afterwards back() is another slot.
+  /// Called by the writer. Makes the value in back() the newest one. Afterwards back() is another slot.
   void publish() noexcept {
     back_ = middle_.exchange(static_cast<std::uint8_t>(back_ | fresh), std::memory_order_acq_rel) & index;
   }
 
-  /// Reader: takes the newest value. Returns false if front() already is the newest.
+  /// Called by the reader. Takes the newest value. Returns false if front() already is the newest.
   bool fetch() noexcept {
     if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) return false;
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & index;
     return true;
   }
-  /// Reader: returns the value of the last fetch(), or a default-constructed T before the first.
+  /// Called by the reader. Returns the value of the last fetch(), or a default-constructed T before the first.
   [[nodiscard]] const T& front() const noexcept { return slots_[front_]; }
 
-  /// Calls `function` for every slot. Only before the threads start.
+  /// Calls `function` for every slot. May be called only before the threads start.
   template <typename Function>
   void for_each_slot(Function function) {
     for (T& slot : slots_) function(slot);
