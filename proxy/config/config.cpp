@@ -29,7 +29,7 @@ namespace {
 
 using config::Node;
 
-/// Appends every scalar value below a node with its dotted path.
+/// Appends the dotted path and the text of every scalar value below a node to `out`.
 void flatten(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
   for (const config::Entry& entry : node.entries) {
     flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, out);

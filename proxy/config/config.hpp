@@ -37,7 +37,7 @@ namespace sluice::proxy {
 struct EalSettings {
   bool hugepages = false;
   bool pci = false;
-  std::optional<Bytes> memory;  ///< if not set, as much as the packet buffers need
+  std::optional<Bytes> memory;  ///< memory that DPDK reserves; if not set, as much as the packet buffers need
   std::vector<std::string> arguments;
 };
 
@@ -51,9 +51,9 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// Handling of TCP checksums that a sending kernel left to an offload that never ran.
+/// Selects whether a segment is accepted if a sending kernel left its TCP checksum to an offload that never ran.
 enum class PartialChecksums : std::uint8_t {
-  by_driver,  ///< accepted only from a port to which a kernel of this machine can send
+  by_driver,  ///< unfinished checksums are accepted only from a port to which a kernel of this machine can send
   accept,
   refuse
 };
@@ -64,23 +64,25 @@ struct PortsSettings {
   PartialChecksums partial_checksums = PartialChecksums::by_driver;
 };
 
-/// Path of frames while the program does not run.
+/// Selects the path of frames while the program is not running.
 enum class FailOpen : std::uint8_t {
-  none,   ///< determined by the ports' devices
-  bridge  ///< a kernel bridge between the ports' interfaces
+  none,   ///< frames pass or not depending on the ports' devices
+  bridge  ///< frames pass through a kernel bridge between the ports' interfaces
 };
 
 /// Settings of the poll threads.
 struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
-  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< for a poll thread with a port that cannot wake it
+
+  /// maximum sleep of a poll thread with a port that cannot wake it
+  Duration longest_sleep = dpdk::PollPolicy::default_step;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
-  std::vector<std::uint16_t> cpus;  ///< one per shard; if empty, threads are not pinned
-  std::uint32_t burst = 32;         ///< maximum packets taken from a port at once
+  std::vector<std::uint16_t> cpus;  ///< processor of each shard's thread; if empty, threads are not pinned
+  std::uint32_t burst = 32;         ///< maximum number of packets received from a port at once
 };
 
-/// Number of packet buffers, allocated at start.
+/// Numbers of packet buffers, which are allocated at start.
 struct PoolSettings {
   std::uint32_t buffers = 32'768;
 };
@@ -91,47 +93,52 @@ enum class LogFormat : std::uint8_t { text, json };
 struct LoggingSettings {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-  std::optional<std::string> file;  ///< standard error if not set
+  std::optional<std::string> file;  ///< path of the log file; standard error if not set
   Duration statistics_period = std::chrono::seconds(10);
   Duration warning_period = std::chrono::seconds(10);
 };
 
 struct AdminSettings {
-  std::string socket = admin::default_socket;  ///< no admin socket if empty
-  std::optional<std::string> group;            ///< group that may connect, besides the user who runs the program
+  std::string socket = admin::default_socket;  ///< path of the admin socket; none if empty
+
+  /// group that may connect to the admin socket, besides the user who runs the program
+  std::optional<std::string> group;
 };
 
 /// Address of the HTTP server for monitoring systems.
 struct MetricsSettings {
-  std::optional<config::SocketAddress> listen;  ///< no server if not set
+  std::optional<config::SocketAddress> listen;  ///< address and port of the HTTP server; no server if not set
 };
 
-/// Settings of the live page, which the metrics' server serves.
+/// Settings of the live page, which the HTTP server for metrics serves.
 struct PageSettings : config::PageConfig {
   bool switch_modes = false;
 };
 
 /// Settings of the orderly end of the program.
 struct StopSettings {
-  Duration drain = std::chrono::seconds(5);  ///< time for connections to be handed back; those left are reset
+  /// time for split connections to be handed back; the remaining ones are reset
+  Duration drain = std::chrono::seconds(5);
 };
 
-/// File from which a later run learns the connections of a run that crashed.
+/// Settings of the file from which a later run learns the connections of a run that crashed.
 struct StateSettings {
-  std::optional<std::string> file;           ///< no file if not set
-  Duration keep = std::chrono::minutes(10);  ///< a run that ended longer ago is ignored
+  std::optional<std::string> file;  ///< path of the state file; no file if not set
+
+  /// time since the end of an earlier run beyond which its state file is ignored
+  Duration keep = std::chrono::minutes(10);
 };
 
-/// File of the last frames, for the case that this run crashes.
+/// Settings of the file of last frames, which can be read after this run has crashed.
 struct LastFramesSettings {
-  std::optional<std::string> file;      ///< no file if not set
-  Bytes size{std::int64_t{64} << 20U};  ///< size of the slots of all shards
-  Bytes snap_length{96};                ///< maximum bytes of a frame
-  bool payload = false;                 ///< True to keep payload, false for headers only
+  std::optional<std::string> file;      ///< path of the file of last frames; no file if not set
+  Bytes size{std::int64_t{64} << 20U};  ///< size of the frame slots of all shards together
+  Bytes snap_length{96};                ///< maximum number of bytes that are kept of a frame
+  bool payload = false;                 ///< true to keep payload, false to keep headers only
 };
 
-/// Returns the default of a file without these keys: split connections, with the ACK-based controller, and with
-/// reports if they arrive.
+/// Returns the shard's defaults for a file without these keys: connections are split, with the ACK-based controller,
+/// and with reports if they arrive.
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;
@@ -139,9 +146,9 @@ struct LastFramesSettings {
   return shard;
 }
 
-/// Restrictions of the running program.
+/// Restrictions that the program imposes on itself after its start.
 struct ConfineSettings {
-  bool seccomp = false;  ///< allow only the system calls needed after the start
+  bool seccomp = false;  ///< true to allow only the system calls needed after the start
 };
 
 /// Complete configuration of a proxy. `shard` is passed to every shard.
@@ -151,47 +158,49 @@ struct Config {
   FailOpen fail_open = FailOpen::none;
   ShardsSettings shards;
   PoolSettings pool;
-  std::optional<config::FeedbackConfig> feedback;  ///< required if a mode needs reports
+
+  /// settings of the feedback protocol; required if a mode needs reports
+  std::optional<config::FeedbackConfig> feedback;
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
-  std::optional<PageSettings> page;  ///< no page if not set
+  std::optional<PageSettings> page;  ///< settings of the live page; no page if not set
   StopSettings stop;
   StateSettings state;
   LastFramesSettings last_frames;
   ConfineSettings confine;
   ShardConfig shard = default_shard();
 
-  /// True if some policy needs reports of Node-Bs.
+  /// True if some policy needs reports from Node-Bs.
   [[nodiscard]] bool policies_need_reports() const {
     return std::any_of(shard.policies.begin(), shard.policies.end(),
                        [](const Policy& policy) { return policy.settings.needs_reports(); });
   }
 };
 
-/// Payload that the packet buffers of a configuration provide for, held and advertised.
+/// Payload bytes, held and advertised, for which a configuration has packet buffers.
 struct PacketMemory {
-  Bytes shard;       ///< all connections of a shard
-  Bytes ue;          ///< all connections of one UE
-  Bytes connection;  ///< one direction of a connection that has no competitor
+  Bytes shard;       ///< bytes of all connections of a shard together
+  Bytes ue;          ///< bytes of all connections of one UE together
+  Bytes connection;  ///< bytes of one direction of a connection that has no competitor
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);
-/// Returns the DPDK memory for the configured packet buffers, plus that of drivers.
+/// Returns the memory that DPDK needs for the configured packet buffers and for drivers.
 [[nodiscard]] Bytes memory_for(const Config& config);
-/// Returns the data size of a packet buffer in bytes, which fits the larger MTU of both ports.
+/// Returns the data size of a packet buffer in bytes, which is enough for the larger MTU of both ports.
 [[nodiscard]] std::uint16_t buffer_room_for(const Config& config);
 void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
-/// Declares every key, for files that configure both the proxy and the Node-B.
+/// Declares every key of `smvs`, for files that configure both the proxy and the Node-B.
 void describe(config::Section& s, SmvsMode& smvs);
-/// Declares the keys that the proxy uses with its setting of smvs.law; the others are refused.
+/// Declares the keys of `smvs` that the proxy uses with its setting of smvs.law; other keys are refused.
 void describe_at_proxy(config::Section& s, SmvsMode& smvs);
 void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);
 void describe(config::Section& s, ShardsSettings& shards);
-/// Declares the key `priority` of poll threads that run in mode `poll`; the Node-B's files have it too.
+/// Declares the key `priority` of poll threads that run in mode `poll`. The Node-B's files have that key too.
 void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
@@ -209,16 +218,17 @@ void describe(config::Section& s, Config& config);
 [[nodiscard]] config::Loaded<Config> parse_config(std::string_view text, const std::string& file);
 /// Returns the reference of every key with unit, range, default and meaning, as Markdown.
 [[nodiscard]] std::string config_reference();
-/// A value that differs between two configurations.
+/// Configuration key whose value differs between two configurations.
 struct ConfigChange {
-  std::string key;  ///< dotted path; elements of lists by number
+  std::string key;  ///< dotted path of the key; elements of lists by number
   std::string before;
   std::string after;
-  bool live = false;  ///< True if a running proxy can apply the change
+  bool live = false;  ///< true if a running proxy can apply the change
 };
-/// Returns the differences in the order of the keys. A changed secret is reported without its value.
+/// Returns the differences between two configurations in the order of the keys. A changed secret is reported without
+/// its value.
 [[nodiscard]] std::vector<ConfigChange> difference(const Config& before, const Config& after);
-/// Returns every key with its value, as YAML.
+/// Returns every key of the configuration with its value, as YAML.
 [[nodiscard]] std::string print_config(const Config& config, config::Secrets secrets = config::Secrets::hide);
 
 }  // namespace sluice::proxy

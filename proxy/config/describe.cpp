@@ -113,7 +113,7 @@ void check_interception(Section& s, const PolicySettings& settings) {
       "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
 }
 
-/// Checks that both ports are kernel interfaces, because a kernel bridge can join no others.
+/// Checks that both ports are kernel interfaces if fail_open is bridge, because a kernel bridge can join no others.
 void check_fail_open(Section& s, const Config& config) {
   if (config.fail_open == FailOpen::none) return;
   for (const PortSettings* port : {&config.ports.radio, &config.ports.core}) {
@@ -135,7 +135,7 @@ void check_feedback(Section& s, const Config& config) {
           "a feedback section beside a mode that reports steer", "none");
 }
 
-/// Checks that the metrics' server exists and can be reached, because it serves the page.
+/// Checks that the HTTP server for metrics exists and can be reached, because it serves the live page.
 void check_page(Section& s, const Config& config) {
   if (!config.page) return;
   s.check(config.metrics.listen.has_value(), "metrics.listen", "an address, where there is a page", "none");
@@ -150,7 +150,7 @@ std::uint32_t port_buffers(const Config& config) {
   return config.shards.count * (held_by(config.ports.radio) + held_by(config.ports.core));
 }
 
-/// Checks that enough buffers remain, because devices hold some from the start.
+/// Checks that enough packet buffers remain for payload, because devices hold some from the start.
 void check_memory(Section& s, const Config& config) {
   const std::uint32_t held = port_buffers(config);
   s.check(config.pool.buffers >= held + 1024, "pool",
@@ -255,11 +255,11 @@ void describe(Section& s, ShardTimeouts& timeouts) {
 
 namespace {
 
-/// A group of `smvs` keys with the settings under which the proxy uses them. Otherwise they are refused, because they
-/// would have no effect without notice.
+/// Group of `smvs` keys that the proxy uses only with certain settings. Under other settings the keys are refused,
+/// because they would have no effect without notice.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
-  std::string_view condition;  ///< settings in words; follows "this key only when"
+  std::string_view condition;  ///< those settings in words; follows "this key only when"
 };
 constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
@@ -310,7 +310,8 @@ void describe(Section& s, EalSettings& eal) {
   s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
 }
 
-/// Checks commas in an interface name, because a comma ends an argument and the rest would be taken for the next one.
+/// Refuses commas in an interface name. A comma ends an argument of the driver, and the rest would be taken for the
+/// next one.
 void check_interface_name(Section& s, const PortSettings& port) {
   if (!dpdk::driver_traits(port.device).kernel_interface) return;
   std::string_view rest = port.device;
@@ -450,7 +451,7 @@ void describe(Section& s, ConfineSettings& confine) {
       "the kernel did not have them");
 }
 
-/// Declares what happens when the program ends, and what it leaves behind.
+/// Declares the keys of the program's end: what happens then, and which files it leaves behind.
 void describe_ends(Section& s, Config& config) {
   s.section("stop", config.stop, "the program's end");
   s.section("state", config.state, "what remains when the program ends without a word");

@@ -15,7 +15,7 @@ namespace sluice::config {
                                                               control::feedback::Role role, std::uint64_t wall_clock_ns,
                                                               const control::feedback::SessionId& session_id);
 
-/// Returns the settings of the feedback socket, which uses `clock`.
+/// Returns the settings of the feedback socket, which takes the time of received datagrams from `clock`.
 [[nodiscard]] control::feedback::UdpEndpointConfig endpoint_config(
     const FeedbackConfig& config, std::function<control::feedback::ReceivedAt()> clock);
 

@@ -35,7 +35,7 @@ constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
     {{"balance", SecondLoopLaw::balance, "the whole way from the server to the air is one queue"},
      {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS again, around the relay's buffer of one connection"}}};
 
-/// Reports the findings of validate(), each at the key of its parameter.
+/// Reports the violations that validate() found, each at the key of its parameter.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
   if (!s.reading()) return;
@@ -49,7 +49,7 @@ void report(Section& s, const Parameters& parameters) {
   }
 }
 
-/// Declares the parameters of the reaching law.
+/// Declares the keys of SMVS's reaching law: step, α, δ and ε.
 void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("step", p.step, {1ms, 10s}, step);
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
@@ -57,7 +57,7 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// Declares the reference queue and the description of the radio link.
+/// Declares the keys of the reaching law, of the reference queue q0, and of the radio queue's frame and buffer size.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
@@ -65,7 +65,7 @@ void describe_aim(Section& s, SmvsParameters& p) {
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
 }
 
-/// Declares refinements of the control law.
+/// Declares the keys of SMVS that refine the control law of the paper.
 void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
@@ -76,7 +76,7 @@ void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
 }
 
-/// Declares keys that only the sliding mode of the second loop has.
+/// Declares those keys of the second loop that only its sliding mode has.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
   describe_reaching(s, p.sliding, "Ts: one step of the law; reports that come less often are its steps");
   s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");

@@ -28,21 +28,21 @@ struct Scalar<control::Reference> {
 
 namespace sluice::control {
 
-/// Declares the keys of SMVS and checks the parameters against Proposition 1 and section 5.2 (validate()). Errors are
-/// refused, warnings are reported.
+/// Declares the keys of SMVS and checks the parameters against Proposition 1 and section 5.2 (validate()). A file that
+/// breaks a rule is refused; warnings are reported.
 void describe(config::Section& s, SmvsParameters& parameters);
-/// Declares the keys of SMVS where the Node-B may compute it. Unless `computed_here`, only the path delay has an
-/// effect, and other keys are refused with `condition`.
+/// Declares the keys of SMVS for a program that may leave SMVS to the Node-B. Unless `computed_here` is true, only the
+/// path delay has an effect, and other keys are refused with `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-/// Declares the keys of the second loop; its sliding mode follows the rules of SMVS.
+/// Declares the keys of the second loop; its sliding mode obeys the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);
-/// Declare the keys of per-flow window controllers that have no describe() of their own.
+/// Declares the keys of CLAMP's window agent.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
-/// Declares a section for each controller in LawParameters, and the buffer, as keys of `s`.
+/// Declares the buffer and a section for each controller in LawParameters as keys of `s`.
 void describe_laws(config::Section& s, LawParameters& laws);
 
 }  // namespace sluice::control

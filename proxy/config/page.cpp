@@ -8,7 +8,8 @@
 namespace sluice::config {
 namespace {
 
-/// True if the text is long enough to be unguessable, and has only characters that headers and URLs carry unchanged.
+/// True if the text can be the token of a live page: long enough to be unguessable, and only characters that headers
+/// and URLs carry unchanged.
 bool is_token(std::string_view text) {
   constexpr std::size_t shortest = 32;
   constexpr std::size_t longest = 256;

@@ -7,8 +7,8 @@
 
 namespace sluice::config {
 
-/// Returns the first line of a file that holds a secret. An unreadable file is an error at `key`, and returns
-/// nothing.
+/// Returns the first line of the file `path`, which holds a secret. If the file cannot be read, reports an error at
+/// `key` and returns nothing.
 [[nodiscard]] std::optional<std::string> read_secret(Section& s, const std::string& key, const std::string& path);
 
 /// True if users other than the owner and the group may read or write the file.
