@@ -22,10 +22,11 @@ Place place_of(const YAML::Mark& mark) {
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }
 
-/// Thrown to leave the parser at an error after which the rest of the file is not read.
+/// Thrown to leave the YAML parser at an error after which the rest of the file is not read.
 struct GiveUp {};
 
-/// Builds the tree from the parser's events. Nothing is expanded that the file does not contain literally.
+/// Builds the tree of a document from the YAML parser's events. The tree contains only what the file contains
+/// literally, because aliases are refused.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(const std::string& file, std::vector<Error>& errors, const DocumentLimits& limits)
@@ -61,13 +62,13 @@ class Builder final : public YAML::EventHandler {
   [[nodiscard]] Node take() { return std::move(root_); }
 
  private:
-  /// Container whose elements are still being read.
+  /// List or map whose elements are still being read.
   struct Frame {
     Node node;
     bool has_key = false;
     std::string key;
     Place key_place;
-    std::map<std::string, std::size_t> lines;  ///< line of each key read so far
+    std::map<std::string, std::size_t> lines;  ///< line number of each key of the map read so far
   };
 
   void fail(Place place, std::string what, std::string expected, std::string got) {

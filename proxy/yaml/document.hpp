@@ -11,13 +11,13 @@ namespace sluice::config {
 
 struct Entry;
 
-/// One value of a YAML file with its position.
+/// Value in a YAML file (scalar, list or map) with its position.
 struct Node {
   enum class Kind { null, scalar, list, map };
 
   Kind kind = Kind::null;
   Place place;
-  std::string text;            ///< text of a scalar without quotes
+  std::string text;            ///< text of a scalar, without quotes
   std::vector<Node> items;     ///< elements of a list
   std::vector<Entry> entries;  ///< entries of a map in the order of the file, with unique keys
 
@@ -27,19 +27,19 @@ struct Node {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Key of a map with its value.
+/// Key of a YAML map with its value.
 struct Entry {
   std::string key;
   Place place;  ///< position of the key
   Node value;
 };
 
-/// Upper bounds on the size of a file; a configuration needs far less.
+/// Upper bounds on the size of a YAML file; a configuration needs far less.
 struct DocumentLimits {
   std::size_t bytes = std::size_t{1} << 20;
   std::size_t depth = 24;
   std::size_t nodes = 50'000;
-  std::size_t errors = 100;  ///< number of errors after which reading ends
+  std::size_t errors = 100;  ///< number of errors after which reading the file ends
 };
 
 /// Reads one YAML document into a tree. Refuses syntax errors, a second document, anchors, aliases, explicit tags,
@@ -48,8 +48,8 @@ struct DocumentLimits {
 [[nodiscard]] Node parse_document(std::string_view text, const std::string& file, std::vector<Error>& errors,
                                   const DocumentLimits& limits = {});
 
-/// Returns the bytes of a file. An unreadable or too long file is an error. At most limit + 1 bytes are read, so that
-/// a device or a pipe cannot exhaust memory.
+/// Returns the contents of a file. A file that is unreadable or longer than `limit` is an error. At most limit + 1
+/// bytes are read, so that a device or a pipe cannot exhaust memory.
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t limit, std::vector<Error>& errors);
 
 }  // namespace sluice::config

@@ -20,22 +20,22 @@ struct Reading {
   const std::string& file;
   std::vector<Error>& errors;
   std::vector<Error>& warnings;
-  std::size_t broken_rules = 0;  ///< number of entries in `errors` that check() added
+  std::size_t broken_rules = 0;  ///< number of those errors that check() has reported
 
-  /// Returns the number of errors so far that are not broken rules of check().
+  /// Returns the number of errors so far that check() has not reported: missing, unknown and malformed keys.
   [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
   void fail(Place place, std::string what, std::string expected, std::string got) {
     errors.push_back({file, place, std::move(what), std::move(expected), std::move(got)});
   }
 };
 
-/// Reads one map into the variables of its keys.
+/// Reads one YAML map into the variables of the keys that describe() declares.
 class Reader final : public Section {
  public:
   Reader(Reading& shared, const Node& node, std::string path)
       : shared_(shared), node_(node), path_(std::move(path)), misread_before_(shared.misread()) {}
 
-  /// Reports every key of the file that was not declared as an error. Called once, after describe().
+  /// Reports an error for every key of the file that was not declared. Called once, after describe().
   void finish() {
     for (const Entry& entry : node_.entries) {
       if (is_declared(entry.key)) continue;
@@ -120,7 +120,8 @@ class Reader final : public Section {
             std::string(got)};
   }
 
-  /// Returns the position of "key", "key[2]" or "key[2].below", or that of the nearest enclosing element in the file.
+  /// Returns the position in the file of "key", "key[2]" or "key[2].below". If there is none, returns that of the
+  /// nearest enclosing element.
   static Place place_of(const Node& node, std::string_view key) {
     const std::size_t end = std::min(key.find_first_of(".["), key.size());
     const Entry* entry = node.find(key.substr(0, end));
@@ -144,7 +145,8 @@ class Reader final : public Section {
     return std::find(declared_.begin(), declared_.end(), key) != declared_.end();
   }
 
-  /// Returns the entry of a key, or null if there is none to read. Reports missing keys and keys that do not apply.
+  /// Returns the file's entry of a declared key, or null if there is none to read. Reports an error for a missing
+  /// required key, and for a key that does not apply.
   const Entry* look_up(const Field& field) {
     declared_.emplace_back(field.key);
     variables_.push_back(field.variable);
@@ -163,7 +165,8 @@ class Reader final : public Section {
     return joined(path_, field.key) + "[" + std::to_string(index) + "]";
   }
 
-  /// Returns the suggestion for an unknown key: its new name, the nearest known key, or a list of all keys.
+  /// Returns what the user probably meant by an unknown key: its new name, the nearest known key, or a list of all
+  /// keys.
   [[nodiscard]] std::string meant_by(const std::string& key) const {
     const std::string_view now = renamed_to(key);
     if (is_declared(now)) return "its new name '" + std::string(now) + "'";
@@ -209,8 +212,10 @@ class Reader final : public Section {
   std::string path_;
   std::size_t misread_before_;
   std::vector<std::string> declared_;
-  std::vector<const void*> variables_;  ///< variables of the keys in `declared_`, in the same order
-  std::string inactive_;                ///< condition of the current keys if they do not apply; empty otherwise
+
+  /// variables that receive the values of the keys in `declared_`, in equal order
+  std::vector<const void*> variables_;
+  std::string inactive_;  ///< condition under which the keys being declared apply, if they do not; empty otherwise
 };
 
 }  // namespace

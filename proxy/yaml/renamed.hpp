@@ -6,14 +6,14 @@
 
 namespace sluice::config {
 
-/// A renamed key, command or counter.
+/// Earlier and present name of a renamed key, command or counter.
 struct Renamed {
   std::string_view before;
   std::string_view now;
 };
 
-/// Table of renamed words. Error messages about unknown words use it to suggest the new name. A word stays for one
-/// release.
+/// Table of renamed words. Error messages about an unknown word use it to suggest the new name. A word stays in the
+/// table for one release.
 inline constexpr std::array<Renamed, 13> renamed_words{{
     {"let_flows_go_at", "release_flows_at"},
     {"take-up", "split-again"},
@@ -30,7 +30,7 @@ inline constexpr std::array<Renamed, 13> renamed_words{{
     {"let_go_surprise", "released_unsplittable"},
 }};
 
-/// Returns the new name of a word, or an empty text if it was never renamed.
+/// Returns the present name of a word that was renamed, or an empty text if it never was.
 [[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
   const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
                                       [&](const Renamed& word) { return word.before == before; });

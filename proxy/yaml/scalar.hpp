@@ -15,14 +15,14 @@
 
 namespace sluice::config {
 
-/// An address and a UDP or TCP port: "192.0.2.1:9000", "[2001:db8::1]:9000".
+/// IP address with a UDP or TCP port: "192.0.2.1:9000", "[2001:db8::1]:9000".
 struct SocketAddress {
   IpAddress address;
   std::uint16_t port = 0;
   auto operator<=>(const SocketAddress&) const = default;
 };
 
-/// A share, written "5%" in files and stored as 0.05.
+/// Share of a whole, written "5%" in files and stored as 0.05.
 struct Percentage {
   double fraction = 0;
   auto operator<=>(const Percentage&) const = default;
@@ -35,9 +35,9 @@ struct Range {
   T max;
 };
 
-/// Notation of a type's values: `kind` ("a duration such as 20ms"), `name` for the reference, parse() and format().
-/// Malformed text parses to nothing; formatted text parses to the same value. limits() is the widest range, only for
-/// ordered types.
+/// Notation of values of type T in configuration files: `kind` ("a duration such as 20ms"), `name` for the reference,
+/// parse() and format(). Malformed text parses to nothing; formatted text parses to an equal value. limits() is the
+/// widest range, only for ordered types.
 template <typename T>
 struct Scalar;
 
@@ -54,11 +54,11 @@ struct Scalar<bool> {
 template <typename T>
 [[nodiscard]] std::optional<T> parse_whole(std::string_view text);
 
-/// Parses a command-line time in seconds, more than 0 and at most `most`, rounded up to milliseconds. Returns nothing
-/// for anything else.
+/// Parses a time in seconds from a command line, more than 0 and at most `most`, rounded up to milliseconds. Returns
+/// nothing for anything else.
 [[nodiscard]] std::optional<Duration> parse_seconds(const std::string& text, std::chrono::seconds most);
 
-/// Whole numbers in decimal notation.
+/// Notation of whole numbers: decimal.
 template <typename T>
 requires std::integral<T> &&(!std::same_as<T, bool>)struct Scalar<T> {
   static constexpr std::string_view kind = "a whole number";
@@ -68,7 +68,7 @@ requires std::integral<T> &&(!std::same_as<T, bool>)struct Scalar<T> {
   static std::string format(T value) { return std::to_string(value); }
 };
 
-/// Finite numbers without a unit.
+/// Notation of finite numbers without a unit.
 template <>
 struct Scalar<double> {
   static constexpr std::string_view kind = "a number";
@@ -80,7 +80,7 @@ struct Scalar<double> {
   static std::string format(double value);
 };
 
-/// Durations with one of the units ns, us, ms, s, min, h.
+/// Notation of durations: a number with one of the units ns, us, ms, s, min, h.
 template <>
 struct Scalar<Duration> {
   static constexpr std::string_view kind = "a duration such as 20ms (ns, us, ms, s, min, h)";
@@ -90,7 +90,7 @@ struct Scalar<Duration> {
   static std::string format(Duration value);
 };
 
-/// Sizes with one of the units B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024).
+/// Notation of sizes: a number with one of the units B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024).
 template <>
 struct Scalar<Bytes> {
   static constexpr std::string_view kind = "a size such as 64KiB (B, kB, MB, GB, KiB, MiB, GiB)";
@@ -100,7 +100,8 @@ struct Scalar<Bytes> {
   static std::string format(Bytes value);
 };
 
-/// Rates with one of the units b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes); powers of 1000.
+/// Notation of rates: a number with one of the units b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes);
+/// powers of 1000.
 template <>
 struct Scalar<Rate> {
   static constexpr std::string_view kind = "a rate such as 10Mb/s (b/s, kb/s, Mb/s, Gb/s, B/s, kB/s, MB/s, GB/s)";
@@ -143,7 +144,7 @@ struct Scalar<SocketAddress> {
   static std::string format(const SocketAddress& value);
 };
 
-/// Text without control characters.
+/// Notation of texts: any characters except control characters.
 template <>
 struct Scalar<std::string> {
   static constexpr std::string_view kind = "text without control characters";
@@ -152,11 +153,11 @@ struct Scalar<std::string> {
   static std::string format(const std::string& value) { return value; }
 };
 
-/// Parses a number followed by any other unit ("3km/h", "38dBm"), with optional blanks between them. Returns nothing
-/// if the number is malformed or the unit differs.
+/// Parses a number followed by the unit `unit`, which Scalar does not support ("3km/h", "38dBm"), with optional blanks
+/// between them. Returns nothing if the number is malformed or the unit differs.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text, std::string_view unit);
 
-/// Returns the key that `word` probably meant, by edit distance, or an empty text if none is near.
+/// Returns the key of `keys` that `word` probably meant, by edit distance, or an empty text if none is near.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& keys);
 
 }  // namespace sluice::config

@@ -16,18 +16,18 @@ namespace sluice::config {
 
 class Section;
 
-/// Type-erased list of sections.
+/// Functions with which a Section reads, prints and documents a list of maps, whatever the type of its elements.
 struct SectionListSpec {
   std::size_t min_size = 0;
   std::size_t max_size = 1024;
   std::size_t size = 0;
   std::function<void()> clear;
   std::function<void()> append;
-  std::function<void(Section&, std::size_t)> describe;  ///< describes the existing element with that index
-  std::function<void(Section&)> describe_default;       ///< describes a new element, for the reference
+  std::function<void(Section&, std::size_t)> describe;  ///< describes the keys of the existing element with that index
+  std::function<void(Section&)> describe_default;       ///< describes the keys of a new element, for the reference
 };
 
-/// The keys of one YAML map, declared once:
+/// Declares the keys of one YAML map, once for reading, printing and the reference:
 ///
 ///     void describe(Section& s, Port& port) {
 ///       s.required().value("device", port.device, "DPDK device arguments");
@@ -46,24 +46,24 @@ class Section {
   Section& operator=(const Section&) = delete;
   virtual ~Section() = default;
 
-  /// Makes the next declared key mandatory in the file.
+  /// Makes the key that is declared next mandatory in the file.
   Section& required() {
     required_ = true;
     return *this;
   }
-  /// Declares keys, by calling `keys`, that can be changed while the program runs: live_keys().
+  /// Declares keys that can be changed while the program is running (see live_keys()), by calling `keys`.
   void live(const std::function<void()>& keys) {
     const bool outer = std::exchange(live_, true);
     keys();
     live_ = outer;
   }
-  /// Makes print() hide the value of the next declared key unless secrets are shown.
+  /// Makes print() hide the value of the key that is declared next, unless secrets are shown.
   Section& secret() {
     secret_ = true;
     return *this;
   }
 
-  /// Declares a key of a type that Scalar supports. An optional value stays unset if the file leaves it out.
+  /// Declares a key of a type for which there is a Scalar. An optional value stays unset if the file omits the key.
   template <typename T>
   void value(std::string_view key, T& value, std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of(value, detail::whole_range<T>()));
@@ -84,7 +84,7 @@ class Section {
   /// Declares a number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
                 std::string_view help);
-  /// Declares a key that takes one word of a table.
+  /// Declares a key whose value is one word of a table.
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const Choice<E> (&table)[N], std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
@@ -93,7 +93,8 @@ class Section {
   void choice(std::string_view key, E& value, const std::array<Choice<E>, N>& table, std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
-  /// Declares a list of scalars with `size` elements. A list in the file replaces the default as a whole.
+  /// Declares a key whose value is a list of scalars with `size` elements. A list in the file replaces the default as a
+  /// whole.
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
     scalar_list(take(key, help, &values), detail::list_of(values, size, detail::whole_range<T>()));
@@ -103,17 +104,17 @@ class Section {
             const Range<std::type_identity_t<T>>& range, std::string_view help) {
     scalar_list(take(key, help, &values), detail::list_of(values, size, std::optional(range)));
   }
-  /// Declares a map below this key, described by describe(Section&, T&).
+  /// Declares a key whose value is a map, described by describe(Section&, T&).
   template <typename T>
   requires(!std::invocable<T, Section&>) void section(std::string_view key, T& value, std::string_view help) {
     map(take(key, help), [&value](Section& below) { describe(below, value); });
   }
-  /// Declares a map below this key, described by a function.
+  /// Declares a key whose value is a map, described by a function.
   template <std::invocable<Section&> Body>
   void section(std::string_view key, Body&& body, std::string_view help) {
     map(take(key, help), std::forward<Body>(body));
   }
-  /// Declares an optional map. The value is not set if the file leaves it out.
+  /// Declares a key whose value is an optional map. The variable is not set if the file omits the key.
   template <typename T>
   void section(std::string_view key, std::optional<T>& value, std::string_view help) {
     optional_map(
@@ -123,7 +124,7 @@ class Section {
           describe(below, value ? *value : fresh);
         });
   }
-  /// Declares a list of maps with `size` elements.
+  /// Declares a key whose value is a list of maps with `size` elements.
   template <typename T>
   void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
     section_list(take(key, help), {size.min, size.max, values.size(), [&values] { values.clear(); },
@@ -135,7 +136,7 @@ class Section {
                                    }});
   }
 
-  /// Declares a list of maps whose elements take missing keys from `prototype`.
+  /// Declares a key whose value is a list of maps. An element takes the values of missing keys from `prototype`.
   template <typename T>
   void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, const T& prototype,
                 std::string_view help) {
@@ -155,24 +156,26 @@ class Section {
   /// this section. If the file lacks the key, or `key` is empty, the error is at the section. "list[2].below" names a
   /// nested key. Nothing is checked once keys of the section had errors.
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// Checks a rule whose violation is only a warning.
+  /// Checks a rule across keys, like check(). If `ok` is false, the file is accepted with a warning.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// Returns the key that was declared with this variable, or an empty text if no file is read or there is none.
+  /// Returns the name of the key that was declared with this variable. Returns an empty text if no file is read or
+  /// there is none.
   [[nodiscard]] virtual std::string key_of(const void* /*variable*/) const { return {}; }
-  /// Resolves a path of the file: relative paths start at the file's folder, not at the working directory.
+  /// Returns a path from the file in a form that can be opened: relative paths start at the file's folder, not at the
+  /// working directory.
   [[nodiscard]] std::string resolve(const std::string& path) const;
-  /// Returns the name of the file that is read, or an empty text.
+  /// Returns the name of the file that is being read, or an empty text.
   [[nodiscard]] virtual std::string file() const { return {}; }
   /// True while a file is read and all values of this section so far were well-formed. Only then may rules across
   /// keys be checked and files be read that a key names.
   [[nodiscard]] virtual bool reading() const = 0;
 
  protected:
-  /// Declaration of a key.
+  /// Name and properties of a declared key.
   struct Field {
     std::string_view key;
     std::string_view help;
-    const void* variable = nullptr;  ///< variable that receives the value; null if there is no single one
+    const void* variable = nullptr;  ///< variable that receives the key's value; null if there is no single one
     bool required = false;
     bool secret = false;
     bool live = false;

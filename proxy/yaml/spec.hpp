@@ -15,35 +15,36 @@
 
 namespace sluice::config {
 
-/// One word of an enumerated key.
+/// Word that the value of an enumerated key may be.
 template <typename E>
 struct Choice {
   std::string_view word;
   E value;
-  std::string_view help = {};  ///< help text for the reference
+  std::string_view help = {};  ///< help text of the word for the reference
 };
 
-/// Type-erased scalar key: what reading, printing and documenting need of it.
+/// Texts and functions with which a scalar key is read, printed and documented, whatever its type.
 struct ScalarSpec {
-  std::string kind;     ///< type for error messages: "a duration such as 20ms (…)"
-  std::string name;     ///< type for the reference: "duration"
-  std::string range;    ///< "1ms … 10s"; empty if every value of the type is accepted
-  bool quoted = false;  ///< True if print() writes it in quotes
-  bool present = true;  ///< False for an optional value that is not set
-  std::string current;  ///< value before reading, which is the default
-  std::string choices;  ///< words of an enumeration with their help, as Markdown; else empty
+  std::string kind;     ///< type of the value in error messages: "a duration such as 20ms (…)"
+  std::string name;     ///< type of the value in the reference: "duration"
+  std::string range;    ///< accepted range, such as "1ms … 10s"; empty if every value of the type is accepted
+  bool quoted = false;  ///< true if print() writes the value in quotes
+  bool present = true;  ///< false if the value is optional and not set
+  std::string current;  ///< text of the value before reading, which is the default
+  std::string choices;  ///< words of an enumeration with their help, as Markdown; empty for other types
+
   /// Sets the value. Returns false if the text is malformed or outside the range.
   std::function<bool(std::string_view)> assign;
 };
 
-/// Type-erased list of scalars.
+/// Functions with which a list of scalars is read, printed and documented, whatever their type.
 struct ListSpec {
   std::size_t min_size = 0;
   std::size_t max_size = 1024;
   std::size_t size = 0;
   std::function<void()> clear;
-  std::function<ScalarSpec(std::size_t)> at;  ///< returns the spec of an existing element
-  std::function<ScalarSpec()> append;         ///< appends an element and returns its spec
+  std::function<ScalarSpec(std::size_t)> at;  ///< returns the description of the existing element with that index
+  std::function<ScalarSpec()> append;         ///< appends an element and returns its description
 };
 
 namespace detail {
@@ -82,7 +83,8 @@ template <typename T>
   spec.quoted = std::same_as<T, std::string>;
   return spec;
 }
-/// Returns a function that parses a text into `target`, a T or an optional T, if it lies within the range.
+/// Returns a function that parses a text and stores the value in `target`, a T or an optional T. The function returns
+/// false if the text is malformed or the value is outside the range.
 template <typename T, typename Target>
 [[nodiscard]] auto assign_to(Target& target, const std::optional<Range<T>>& range) {
   return [&target, range](std::string_view text) {

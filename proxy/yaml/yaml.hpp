@@ -17,7 +17,7 @@ namespace sluice::config {
 enum class Secrets { hide, show };
 
 namespace detail {
-/// Reads a document's root map into the variables that `body` declares. Errors are in the order of the file.
+/// Reads the root map of a YAML document into the variables that `body` declares. Errors are in the order of the file.
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings);
 /// Reads a parsed, possibly modified tree into the variables that `body` declares.
@@ -60,14 +60,14 @@ template <typename T>
   return parse(text, file, std::move(value), limits);
 }
 
-/// Returns every key with its value as YAML. parse() reads it back to an equal T if secrets are shown.
+/// Returns every key with its value as YAML. If secrets are shown, parse() reads an equal T back.
 template <typename T>
 [[nodiscard]] std::string print(const T& value, Secrets secrets = Secrets::hide) {
   T copy = value;
   return detail::print([&copy](Section& root) { describe(root, copy); }, secrets);
 }
 
-/// Returns every key with kind, range, default and meaning: one table per map.
+/// Returns the reference of every key with type, range, default and meaning: one table per map.
 template <typename T>
 [[nodiscard]] std::vector<KeyTable> key_tables() {
   T value{};
@@ -80,8 +80,8 @@ template <typename T>
   return to_markdown(key_tables<T>());
 }
 
-/// Returns the top-level keys that were declared live. They, and everything below them, can be changed while the
-/// program runs.
+/// Returns the top-level keys that were declared live. These keys, and everything below them, can be changed while the
+/// program is running.
 template <typename T>
 [[nodiscard]] std::vector<std::string> live_keys() {
   T value{};
