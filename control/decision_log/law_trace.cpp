@@ -1,7 +1,7 @@
-// Recording of the calls of control laws as lines of JSON. Each law's calls go through traced(), which calls
-// LawTrace::record() only if a trace is active. The whole state of a law is recorded before its first call, and again
-// after lost lines. Replay can thus repeat the calls exactly. No function here blocks or allocates; a line that does
-// not fit is counted as lost.
+// Records the calls of controllers as lines of JSON. Each controller's calls go through traced(), which calls
+// LawTrace::record() only if a decision log is active. The whole state of a controller is recorded before its first
+// call and again after lost lines. Replay can thus repeat the calls exactly. Nothing here blocks or allocates; a line
+// that does not fit is counted as lost.
 
 #include "control/decision_log/law_trace.hpp"
 

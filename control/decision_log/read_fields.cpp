@@ -1,5 +1,5 @@
-// Reading of traces: values, enumerations and objects from JSON, each with its permitted range. Used by Replay for
-// every line. A trace is input from outside, so a missing, unknown or out-of-range value throws ReplayError with its
+// Reading of decision logs: values, enumerations and objects from JSON, each with its permitted range. Used by Replay
+// for every line. A log is input from outside, so a missing, unknown or out-of-range value throws ReplayError with its
 // place and what was expected.
 
 #include "control/decision_log/read_fields.hpp"

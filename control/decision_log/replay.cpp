@@ -1,6 +1,7 @@
-// Replay of a trace: constructs the laws from the recorded states, repeats every call and compares the outcomes. Called
-// by the program that reads traces, one line at a time. With unchanged parameters the outcomes are equal, because laws
-// read no clock and no random source. Every error names the line, the place in it and what was expected.
+// Replay of a decision log: constructs the controllers from the recorded states, repeats every call and compares the
+// outcomes. Called by the program that reads logs, one line at a time. With unchanged parameters the outcomes are
+// equal, because controllers read no clock and no random source. Every error names the line, the place in it and what
+// was expected.
 
 #include "control/decision_log/replay.hpp"
 
