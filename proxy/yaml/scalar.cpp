@@ -1,6 +1,6 @@
 // Parses and formats scalar values of configuration files: numbers, durations, sizes, rates, addresses and text.
-// Section's declarations call it, and so do the requests of sluicectl (proxy/ops/capture, proxy/ops/decision_log).
-// Invariant: parse() accepts the output of format() and returns an equal value.
+// Section's declarations call it, and so do the requests of captures and decision logs (proxy/ops). Invariant: parse()
+// accepts the output of format() and returns an equal value.
 #include "proxy/yaml/scalar.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ class FailOpenMonitor {
   /// Time without progress after which the program is killed.
   static constexpr Duration longest_hang = std::chrono::seconds(3);
 
-  /// Creates the bridge, which forwards frames until take_over(). `heard` returns the last sign of life of the poll
+  /// Creates the bridge, which forwards frames until take_over(). `last_turn` returns the last sign of life of the poll
   /// thread that has been silent longest. Throws std::runtime_error with the reason if the bridge cannot be created.
   FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
                   std::function<Instant()> last_turn);

@@ -54,10 +54,12 @@ struct KnownConnection {
   flow::FlowKey key;
   BearerId bearer = no_id;
   Side initiator = Side::radio;
-  std::uint8_t dscp = 0;            ///< DSCP of the connection's SYN
-  std::uint8_t fins = 0;            ///< bit per Side, set if the host behind that side has sent a FIN
-  std::uint8_t unfinished = 0;      ///< bit per Side, see Handshake::unfinished
-  bool running = false;             ///< true if data has passed already
+  std::uint8_t dscp = 0;        ///< DSCP of the connection's SYN
+  std::uint8_t fins = 0;        ///< bit per Side, set if the host behind that side has sent a FIN
+  std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
+
+  /// true if data has passed already
+  bool running = false;
   std::array<SynNote, 2> syns;      ///< contents of both hosts' SYNs, indexed by the Side of the sending host
   std::array<tcp::SeqNum, 2> next;  ///< sequence number, indexed by receiving Side, before which all data is
                                     ///< acknowledged or will be delivered by the proxy
@@ -98,8 +100,9 @@ struct EndToEndFlow {
   std::uint8_t dscp = 0;        ///< DSCP of the connection's SYN
   std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
   Opening opening = Opening::no;
-  bool running =
-      false;  ///< true if data passed before the present controller, which therefore starts from measured values
+
+  /// true if data passed before the present controller, which therefore starts from measured values
+  bool running = false;
 
   /// true while the handback of its split connection is in progress, and lookups still find the split one
   bool successor = false;

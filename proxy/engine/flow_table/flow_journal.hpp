@@ -90,9 +90,9 @@ struct RunGap {
 /// Returns a journal entry in state exposed, from which read() returns `crashed`.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
-/// Journal of a shard's split connections in a mapped file that outlives the program (runtime/state_file.hpp). Uses
-/// plain stores and no system calls, in an order that is valid whenever the program is killed. State `exposed` is
-/// written before the ACK that makes it true is sent. Thread: its shard's.
+/// Journal of a shard's split connections in a mapped file that outlives the program (StateFile). Uses plain stores and
+/// no system calls, in an order that is valid whenever the program is killed. State `exposed` is written before the ACK
+/// that makes it true is sent. Thread: its shard's.
 class FlowJournal {
  public:
   /// Creates a journal that records nothing.

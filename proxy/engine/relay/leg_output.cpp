@@ -1,6 +1,6 @@
 // Output of a split leg: turns a segment of a tcp::Endpoint into a frame with headers, in the name of the host that the
-// leg represents. tcp::Endpoint::emit_due() calls transmit() and acknowledge(), cut-through calls pass(). Every IP byte
-// queued on the radio port is counted in the bearer, if any bearer of the UE counts.
+// leg represents. tcp::Endpoint::emit_due() calls transmit() and acknowledge(), the cut-through calls cut_through().
+// Every IP byte queued on the radio port is counted in the bearer, if any bearer of the UE counts.
 #include "proxy/engine/relay/leg_output.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 // Handshakes of new connections, from the SYN to the split or the decision against it. The classifier calls
-// on_untracked() for unknown connections and track() for tracked handshakes. Invariant: a SYN alone creates no flow,
-// bearer or timer, because anybody can send many; a SYN-ACK does (compare SYN caches, RFC 4987).
+// on_untracked() for unknown connections and on_handshake_segment() for tracked handshakes. Invariant: a SYN alone
+// creates no flow, bearer or timer, because anybody can send many; a SYN-ACK does (compare SYN caches, RFC 4987).
 #include "proxy/engine/shard/handshake_tracker.hpp"
 
 #include <algorithm>

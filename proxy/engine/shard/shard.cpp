@@ -1,6 +1,6 @@
 // Owns the components of a shard and connects them: Classifier, SplitFlows, EndToEndFlows, ReportDispatcher, Forwarder.
-// The poll thread (proxy/daemon/threads) and the virtual-time network of the emulator call it; each call passes the
-// time in. Invariant: receive() and advance() return with the transmit queue flushed.
+// ShardThread and the virtual-time network of the emulator call it; each call passes the time in. Invariant: receive()
+// and advance() return with the transmit queue flushed.
 #include "proxy/engine/shard/shard.hpp"
 
 #include <algorithm>

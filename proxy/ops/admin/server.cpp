@@ -1,6 +1,6 @@
-// Serves the admin socket: reads command lines, writes answers, and streams captures and traces. proxy/daemon/runtime
-// creates it. Invariant: input, connections and idle time of clients are bounded, and a client that reads slowly delays
-// only its own stream.
+// Serves the admin socket: reads command lines, writes answers, and streams captures and decision logs. Runtime creates
+// it. Invariant: input, connections and idle time of clients are bounded, and a client that reads slowly delays only
+// its own stream.
 #include "proxy/ops/admin/server.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Copies received and sent frames of a shard to its taps, with the decision about each. The shard's thread calls it
-// through PacketObserver and the transmitter of proxy/daemon/threads. Invariant: no allocation per frame, because
-// buffers are reserved at construction. A received frame is written once its decision counter has changed.
+// through PacketObserver and ShardThread's transmitter. Invariant: no allocation per frame, because buffers are
+// reserved at construction. A received frame is written once its decision counter has changed.
 #include "proxy/ops/capture/shard_taps.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Merges the trace lines of all shards into one stream of JSON lines, with a first line of metadata and a last line
-// of totals. The admin server calls take() on the control thread. Invariant: only complete lines are passed on, and
+// Merges the decision log lines of all shards into one stream of JSON lines. Its first line is metadata, its last line
+// holds totals. The admin server calls take() on the control thread. Invariant: only complete lines are passed on, and
 // lost lines are counted in the last one.
 #include "proxy/ops/decision_log/trace_stream.hpp"
 

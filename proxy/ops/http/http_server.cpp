@@ -1,6 +1,6 @@
-// Minimal HTTP/1.1 server for metrics, health and the live pages, on Boost.Beast (RFC 9110, RFC 9112).
-// proxy/daemon/runtime and the emulator's radio page create it. Invariant: connections, header and body sizes and times
-// are bounded. A request that can be read in more than one way is rejected before the handler sees it.
+// Minimal HTTP/1.1 server for metrics, health and the live pages, on Boost.Beast (RFC 9110, RFC 9112). WebServer and
+// the emulator's radio page create it. Invariant: connections, header and body sizes and times are bounded. A request
+// that can be read in more than one way is rejected before the handler sees it.
 #include "proxy/ops/http/http_server.hpp"
 
 #include <algorithm>
