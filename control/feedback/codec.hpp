@@ -37,7 +37,7 @@ struct Header {
   std::uint32_t key_id = 0;
   std::uint16_t records = 0;
   std::uint64_t sender = 0;    ///< id of the sender, stable over its restarts
-  std::uint64_t epoch = 0;     ///< increases with every restart of the sender; never 0
+  std::uint64_t epoch = 0;     ///< epoch of the sender: increases with every restart; never 0
   std::uint64_t sequence = 0;  ///< sequence number of the datagram: increases with every datagram of the epoch, from 1
   Duration sender_time{};      ///< time on the sender's monotonic clock; only differences are meaningful
   Duration period{};           ///< Ts: time until the sender's next regular message; 0 = none is announced

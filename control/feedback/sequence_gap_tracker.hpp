@@ -28,7 +28,7 @@ class SequenceGapTracker {
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
   std::uint64_t whole_from_ = 0;  ///< datagrams before this sequence number count as missing for ever
-  std::array<std::uint64_t, max_missing> missing_{};  ///< missing numbers from whole_from_ on, ascending
+  std::array<std::uint64_t, max_missing> missing_{};  ///< missing sequence numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };
 

@@ -22,7 +22,7 @@ struct ReceiveWindowParameters {
 
 /// Input of the second control loop, for each ACK that is built and for each step.
 struct ReceiveWindowObservation {
-  Bytes buffered;    ///< payload received and not yet sent towards the radio
+  Bytes buffered;    ///< payload received from the server and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
 
   /// This flow's share of the bytes on the way to the radio queue and in it, minus the share that belongs there.
@@ -30,7 +30,7 @@ struct ReceiveWindowObservation {
   OnWire<Rate> drain;   ///< rate that the radio leg takes or could take (b̄ of the first loop); zero while unknown
   Duration server_rtt;  ///< RTT to the server; zero while unknown
   Framing framing{};    ///< share of payload in the packets of the radio leg
-  OnWire<Rate> best{};  ///< largest `drain` of the last seconds; zero if unknown
+  OnWire<Rate> best{};  ///< largest `drain` rate of the last seconds; zero if unknown
 };
 
 /// State of the second control loop for observers. All amounts are payload.
