@@ -31,7 +31,7 @@ struct Error {
 /// Result of loading a file: a value, or every error that was found.
 template <typename T>
 struct Loaded {
-  std::optional<T> value;       ///< set if and only if `errors` is empty
+  std::optional<T> value;       ///< value that was read; set if and only if `errors` is empty
   std::vector<Error> errors;    ///< errors in the file, in its order
   std::vector<Error> warnings;  ///< settings in the file that work but probably not as intended
 

@@ -84,7 +84,8 @@ FeedbackLink::~FeedbackLink() {
   endpoint_.stop();
 }
 
-/// Records the header of a message from a Node-B. A poll is answered even if its message contains no records.
+/// Handles the header of a message from a Node-B: notifies the shards of omitted UEs, and schedules the answer to a
+/// poll. A poll is answered even if its message contains no records.
 void FeedbackLink::on_message(const feedback::Header& header) {
   if (header.refresh > Duration::zero() || suppressing_.contains(header.sender)) pass_on_omission(header);
   if (!header.poll) return;

@@ -79,7 +79,8 @@ class EndToEndAckControl {
 
   /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits and is a short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns what a segment of the UE acknowledges, in order or by SACK.
+  /// Returns what a segment of the UE acknowledges for the first time, or that it reports one more segment received out
+  /// of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

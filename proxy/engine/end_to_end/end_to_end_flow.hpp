@@ -56,7 +56,7 @@ struct KnownConnection {
   Side initiator = Side::radio;
   std::uint8_t dscp = 0;        ///< DSCP of the connection's SYN
   std::uint8_t fins = 0;        ///< bit per Side, set if the host behind that side has sent a FIN
-  std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
+  std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
 
   /// true if data has passed already
   bool running = false;
@@ -98,7 +98,7 @@ struct EndToEndFlow {
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;        ///< bit per Side, set if the host behind that side has sent a FIN
   std::uint8_t dscp = 0;        ///< DSCP of the connection's SYN
-  std::uint8_t unfinished = 0;  ///< bit per Side, see Handshake::unfinished
+  std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
   Opening opening = Opening::no;
 
   /// true if data passed before the present controller, which therefore starts from measured values

@@ -107,7 +107,8 @@ class EndToEndFlows {
   /// Removes the connection and forwards its delayed ACKs.
   void close(EndToEndId id, Instant now);
 
-  /// Releases delayed ACKs of the bearer's connections, because a report has arrived or reports are missing.
+  /// Forwards those delayed ACKs of the bearer's connections that their controllers release, because a report has
+  /// arrived or reports are missing.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
   /// True if advance() has nothing to do at `now`.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }

@@ -27,7 +27,8 @@ class HeldAcks {
   void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
   /// Returns when the flow's oldest delayed ACK must be forwarded; `never` if none is delayed.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Releases delayed ACKs of the bearer's flows, because a report has arrived or reports are missing.
+  /// Forwards those delayed ACKs of the bearer's flows that their controllers release, because a report has arrived or
+  /// reports are missing.
   void on_report(Bearer& bearer, Instant now);
   /// True if ACKs are delayed although packet buffers are low.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }

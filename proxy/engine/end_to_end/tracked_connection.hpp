@@ -20,7 +20,7 @@ struct TrackedHost {
   tcp::SeqNum edge;   ///< right edge of the widest window that the host has granted, or that was granted in its name
   std::uint32_t window = 0;    ///< window of the host in bytes, counted from `acked`
   std::uint32_t ts_value = 0;  ///< newest timestamp of the host, valid if `timed`
-  std::uint32_t rtt = 0;       ///< round trip between the proxy and the host in tick::us; 0 while unknown
+  std::uint32_t rtt = 0;       ///< round-trip time between the proxy and the host in tick::us; 0 while unknown
   bool timed = false;
   bool seen = false;       ///< true if a segment of the host was seen since tracking started
   bool unsettled = false;  ///< true if the host's last segment had URG, ECE or CWR set
@@ -31,8 +31,10 @@ struct TrackedHost {
 /// must be known. Thread: its shard's.
 struct TrackedConnection {
   Handshake handshake;
-  std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers by Side, see Leg::headers
-  std::array<TrackedHost, 2> hosts;               ///< state of both hosts, indexed by the Side that they are behind
+
+  /// frame headers of packets to the host behind that Side, see Leg::headers
+  std::array<packet::HeaderTemplate, 2> headers;
+  std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side that they are behind
   Side initiator = Side::radio;
   bool adrift = false;  ///< true while sequence numbers are unknown, because an earlier run of the program had split it
 

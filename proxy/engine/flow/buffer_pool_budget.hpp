@@ -98,7 +98,7 @@ class BufferPoolBudget {
   static constexpr std::size_t epochs = 8;
   static constexpr unsigned epoch_bits = 28;  ///< length of an epoch: 2^28 ns = 0.27 s
 
-  /// Returns the epoch of a time, modulo 2^16.
+  /// Returns the number of the epoch in which a time lies, modulo 2^16.
   static std::uint16_t epoch_of(Instant at) {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
@@ -114,7 +114,7 @@ class BufferPoolBudget {
   std::uint32_t sharers_;           ///< number of shards that allocate from the pool
   std::uint32_t left_by_ports_;     ///< number of buffers that the ports do not occupy
   std::uint32_t pool_reserve_;      ///< buffers kept free for receiving and forwarding, part of left_by_ports_
-  std::int64_t half_pool_reserve_;  ///< half of this shard's part of the reserve
+  std::int64_t half_pool_reserve_;  ///< half of this shard's part of pool_reserve_, in buffers
   std::int64_t low_watermark_;      ///< number of buffers left of the budget at which is_low() becomes true
   Bytes reserved_for_demand_;       ///< bytes of the budget that only directions with measured demand may use
   Bytes of_one_ue_;                 ///< bytes of the budget that one UE's connections may use together

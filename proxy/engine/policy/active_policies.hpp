@@ -13,8 +13,8 @@ namespace sluice::proxy {
 /// Thread: the shard's.
 class ActivePolicies {
  public:
-  /// Activates the first policies. Both arguments outlive this object; `first` only until it is replaced and no bearer
-  /// refers to it.
+  /// Activates the first policies. `recovery_states` outlives this object. `first` must exist until it is replaced and
+  /// no bearer refers to it.
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
   /// Activates other policies. All flows must then leave the bearers of the old policies. Until that is done there may

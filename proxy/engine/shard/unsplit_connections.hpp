@@ -38,7 +38,7 @@ class UnsplitConnections {
   };
   using Set = std::array<Entry, 4>;
 
-  /// Looks up the reason in the key's set.
+  /// Looks up the connection's reason in the key's set of four entries.
   [[nodiscard, gnu::noinline]] std::optional<Counter> find_noted(const flow::FlowKey& key, flow::KeyTag tag,
                                                                  Instant now);
   /// Returns the set of four entries for a hash tag.

@@ -41,7 +41,7 @@ struct Frame {
 /// Filter of a capture: which frames are captured, and how many bytes of each.
 struct Filter {
   std::optional<IpAddress> ue;
-  std::optional<std::uint16_t> port;  ///< TCP or UDP port of either end
+  std::optional<std::uint16_t> port;  ///< TCP or UDP port that either end of a selected frame must have; any if not set
   std::optional<proxy::Side> leg;
   Decisions decisions = Decisions::all();
 
