@@ -60,7 +60,6 @@ class GmacSessions {
   struct Session {
     std::unique_ptr<Cipher> cipher;
     std::uint64_t at = 0;  ///< value of use_count_ at the session's last valid datagram; the smallest is evicted
-                           ///< value is evicted
   };
 
   [[nodiscard]] static std::optional<Identity> identity_of(std::span<const std::uint8_t> datagram);

@@ -9,25 +9,25 @@
 
 namespace sluice::proxy {
 
-/// Keeps frames flowing when this program cannot forward them. A kernel bridge then forwards them, and a program that
-/// hangs is killed. If the program ends in any way before give_back(), the kernel opens the bridge. Thread: the control
+/// Keeps frames flowing when this program cannot forward them. A kernel bridge takes over, and a program that hangs
+/// is killed. If the program ends in any way before give_back(), the kernel opens the bridge. Thread: the control
 /// thread.
 class FailOpenMonitor {
  public:
-  /// Time without progress after which the program is killed.
-  static constexpr Duration longest_hang = std::chrono::seconds(3);
-
-  /// Creates the bridge, which forwards frames until take_over(). `last_turn` returns the last sign of life of the poll
-  /// thread that has been silent longest. Throws std::runtime_error with the reason if the bridge cannot be created.
-  FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
-                  std::function<Instant()> last_turn);
+  /// `watchdog` kills the program while this object works; its first thread is the control thread. The bridge
+  /// forwards frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
+  FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, WatchdogProcess& watchdog);
+  ~FailOpenMonitor();
+  FailOpenMonitor(const FailOpenMonitor&) = delete;
+  FailOpenMonitor& operator=(const FailOpenMonitor&) = delete;
 
   /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
   /// Throws std::runtime_error.
   void take_over();
-  /// Arms the watchdog: from now on the program is killed if this thread or a poll thread hangs.
-  void watch();
-  /// Restores the bridge if it or its interfaces were removed. Called about once a second.
+  /// Shows from now on that this thread makes progress.
+  void show_progress();
+  /// Restores the bridge if its parts were removed, and warns once if the watchdog process is gone. Called about once
+  /// a second.
   void maintain();
   /// Lets the bridge forward the frames again; the program must no longer forward any.
   void give_back();

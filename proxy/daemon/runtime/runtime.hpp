@@ -43,8 +43,8 @@ namespace sluice::proxy {
 /// allows only one.
 class Runtime {
  public:
-  /// Starts everything. `file` is the path of the configuration file, which a reload reads again. Throws
-  /// std::runtime_error with the failure and advice; nothing is running then.
+  /// Starts everything. `file` is the origin of the configuration and is read again at reload. Throws
+  /// std::runtime_error with the failure and advice; nothing keeps running then.
   Runtime(Config config, Logging& log, std::string file = {});
   /// Stops the shards, the ports and DPDK, in this order.
   ~Runtime();
@@ -52,7 +52,7 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   /// Runs until SIGTERM, SIGINT or the admin command `stop`, and until the drain that follows has ended (see
-  /// StopSequence). Returns true then. Returns false if a shard failed, which is logged.
+  /// StopSequence). Returns true then, and false if a shard failed, which is logged.
   [[nodiscard]] bool run();
 
  private:
@@ -65,8 +65,7 @@ class Runtime {
   [[nodiscard]] std::unique_ptr<WatchdogProcess> start_watchdog() const;
   /// Creates the fail-open bridge if it is configured.
   void prepare_to_fail_open();
-  /// Stops the fail-open bridge from forwarding, and drops frames received before, because the bridge forwarded them
-  /// too.
+  /// Shuts the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
   void take_over();
   void open_state();
   void start_shards();
@@ -80,9 +79,9 @@ class Runtime {
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
-  /// Appends the counters that belong neither to a shard nor to a port.
+  /// Appends the counters of the process itself.
   void add_program_counters(std::vector<NamedCounter>& out) const;
-  /// Logs if a mapped file was truncated, so that its contents are lost.
+  /// Logs the loss of a mapped file that was truncated.
   void watch_files();
   void watch_shards();
   /// Returns the shard of a stalled poll thread, or nothing if all run.
@@ -91,8 +90,6 @@ class Runtime {
   void watch_links();
   void watch_link(Side side);
   void follow_mtu(Side side);
-  /// Returns the time of the newest snapshot of the shard whose newest snapshot is oldest.
-  [[nodiscard]] Instant last_turn_of_all_shards();
   void log_statistics();
   void activate(const Policies& policies);
   /// True if every shard publishes snapshots, so that none is stalled.
@@ -113,22 +110,18 @@ class Runtime {
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::RssSteering steering_;
-  std::optional<FailOpenMonitor> fail_open_monitor_;  ///< monitor of the fail-open bridge; set if one is configured
+  std::optional<FailOpenMonitor> fail_open_monitor_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
-
-  /// file of the last frames; declared before the shards, which write to it
-  std::optional<capture::RingFile> last_frames_;
-  std::optional<capture::Captures> captures_;  ///< captures; declared before the shards, which use their taps
-  std::optional<tracing::Traces> traces_;      ///< decision logs; declared before the shards, which use their slots
-  std::optional<StateFile> state_;  ///< file of the split connections; declared before the shards, which write to it
+  std::optional<capture::RingFile> last_frames_;  ///< declared before the shards, which write to it
+  std::optional<capture::Captures> captures_;     ///< declared before the shards, which use its taps
+  std::optional<tracing::Traces> traces_;         ///< declared before the shards, which use its slots
+  std::optional<StateFile> state_;                ///< declared before the shards, which write to it
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
   std::array<packet::LinkLimit, 2> carried_{};  ///< maximum frame lengths of the ports, indexed by Side
-  std::array<LinkWatch, 2> links_;              ///< detects changes of the ports' links; indexed by Side
-
-  /// reason why a recreated interface cannot be bound, indexed by Side; empty if there is none
-  std::array<std::string, 2> link_problems_{};
+  std::array<LinkWatch, 2> links_;              ///< indexed by Side
+  std::array<std::string, 2> link_problems_{};  ///< why a recreated interface cannot be bound, indexed by Side
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<StatusSource> status_source_;
   std::optional<DetailCollector> details_;
@@ -145,8 +138,9 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  bool state_lost_ = false;   ///< true once the loss of the state file has been logged
-  bool frames_lost_ = false;  ///< true once the loss of the file of last frames has been logged
+  Ending ending_ = Ending::failed;  ///< what run() records at its end
+  bool state_lost_ = false;         ///< True once the loss of the state file was logged
+  bool frames_lost_ = false;        ///< True once the loss of the frame file was logged
 };
 
 }  // namespace sluice::proxy

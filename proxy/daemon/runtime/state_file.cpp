@@ -23,7 +23,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::array<char, 8> magic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'T'};
-constexpr std::size_t chunk = 512;  ///< number of journal entries that are read at once
+constexpr std::size_t chunk = 512;  ///< number of entries to read at once
 static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
 
 [[noreturn]] void fail(const std::string& what) {
@@ -51,7 +51,7 @@ std::uint64_t hash_of(const std::string& text) {
   return fnv;
 }
 
-/// Reads `size` bytes at `offset` of the file. Returns false if fewer are available.
+/// Reads `size` bytes at `offset`. Returns false if fewer are available.
 bool read_at(int descriptor, void* out, std::size_t size, std::size_t offset) {
   return pread(descriptor, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
@@ -62,25 +62,9 @@ void lock(int descriptor) {
   fail_with_errno("cannot be locked");
 }
 
-/// Creates the folder of the file, such as /run/sluice, if only its last level is missing. Errors are reported when the
-/// file itself is created.
-void make_folder(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash != std::string::npos && slash != 0)
-    mkdir(path.substr(0, slash).c_str(), S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
-}
-
-void check_owner(int descriptor) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) fail_with_errno("cannot be looked at");
-  if (!S_ISREG(status.st_mode)) fail("is no ordinary file");
-  if (status.st_uid != geteuid()) fail("belongs to another user");
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) fail("may be read or written by others; chmod 600 it, or remove it");
-}
-
 }  // namespace
 
-/// Owns a file descriptor, and with it the lock on the state file.
+/// Owns a file descriptor, and with it the lock on the file.
 class StateFile::Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -178,7 +162,7 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Creates the file of this run and renames it over the earlier run's file once it is complete. A run that is killed in
+/// Creates the file of this run and renames it over the earlier one once it is complete. A run that is killed in
 /// between leaves one of the two.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";

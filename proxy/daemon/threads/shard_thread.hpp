@@ -21,16 +21,16 @@ struct ShardThreadConfig {
   std::optional<unsigned> cpu;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
-  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< maximum sleep of the thread if a port cannot wake it
+  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< maximum sleep if a port cannot wake the thread
   std::uint32_t burst = 32;
-  std::optional<Duration> status_period;  ///< interval at which bearer statuses are collected; not set without feedback
+  std::optional<Duration> status_period;           ///< interval of statuses; not set without feedback
+  std::atomic<std::uint64_t>* progress = nullptr;  ///< counter for the watchdog process; null without one
 };
 
 /// One shard with its poll thread, which receives packets, runs the shard and sleeps when idle.
 class ShardThread {
  public:
-  /// Creates the shard and its thread, which is not started. All arguments outlive the object. The thread calls
-  /// `failed` with an error message if it ends by itself.
+  /// All arguments outlive the object. The thread calls `failed` with an error message if it ends by itself.
   ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
               dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
               FlowJournal journal);
@@ -39,8 +39,7 @@ class ShardThread {
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Passes connections of an earlier run that lost no data to the shard, see Shard::adopt_recovered(). Call before
-  /// start().
+  /// Pass connections of an earlier run to the shard before start(): see Shard::adopt_recovered() and Shard::inherit().
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
     shard_.adopt_recovered(recovered, gap);
   }
@@ -51,11 +50,11 @@ class ShardThread {
   void stop();
   /// Returns the processor time of the thread, or nothing if it does not run. Thread: the control thread.
   [[nodiscard]] std::optional<Duration> processor_time();
-  /// Wakes the thread, because its channel has new content. Thread: any.
+  /// Wakes the thread because the channel has new content. Any thread.
   void wake() noexcept { policy_.wake(); }
 
  private:
-  /// Transmits the shard's packets through its ports and passes them to captures.
+  /// Transmits the shard's packets through its ports and shows them to captures.
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
@@ -71,7 +70,7 @@ class ShardThread {
   };
 
   void run() noexcept;
-  /// Sets the name, processor and priority of the thread.
+  /// Sets name, processor and priority of the thread.
   void prepare();
   void poll();
   bool take_packets(Side side, Instant now);
@@ -80,8 +79,7 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool process_commands(Instant now);
-  /// Queues bearer statuses for the control thread when their period is over. Does so at once if `answer` is true or
-  /// the control thread has requested them.
+  /// Queues statuses for the control thread when the period is over, or at once if `answer` or requested.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -93,19 +91,20 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
-  control::LawTrace* trace_ = nullptr;  ///< decision log in use, or null
-  const Policies* policies_ = nullptr;  ///< policies that were activated last; null before the first change
+  control::LawTrace* trace_ = nullptr;  ///< trace in use, or null
+  const Policies* policies_ = nullptr;  ///< policies activated since the start; null before the first
   dpdk::PollPolicy policy_;
-  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths of the ports that the shard has adopted
-  std::vector<ReportArrival> reports_;        ///< buffer for the reports that are processed in one round
+  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths that the shard knows
+  std::vector<ReportArrival> reports_;        ///< buffer for the reports of one round
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  bool tell_all_ = false;  ///< true if some statuses of the last round were lost, so that all are sent in the next one
+  bool tell_all_ = false;  ///< some statuses of the last round were lost
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
-  std::uint32_t command_taken_ = 0;  ///< id of the last command that was started
-  bool order_found_ = false;  ///< true if the shard had a connection of the UE that the last command for one UE named
+  std::uint32_t command_taken_ =
+      0;                      ///< id of the last command; its result is published once the shard has completed it
+  bool order_found_ = false;  ///< the last one that named a UE met a connection of it
   std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;

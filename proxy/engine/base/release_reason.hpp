@@ -6,7 +6,7 @@
 
 namespace sluice::proxy {
 
-/// Table of the reasons why a split connection is released to plain forwarding: X(name, text). Each name has two
+/// Reasons why a split connection is released to plain forwarding: name and text from one line. Each name has two
 /// counters: NAME counts connections, forward_NAME the frames of such a connection forwarded afterwards.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
   X(released_idle, "silent for timeouts.idle")                      \
@@ -21,11 +21,11 @@ enum class ReleaseReason : std::uint8_t {
 #define X(name, text) name,
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
-      released_earlier_run,  ///< the connection passes because an earlier run of the program had split it
-  never_split                ///< the connection was never split: its handshake failed or is no longer needed
+      released_earlier_run,  ///< an earlier run of the program had split it
+  never_split                ///< a handshake that failed or is no longer needed
 };
 
-/// Returns the name of a release reason, such as "released_idle"; empty for a connection that was not split.
+/// Returns the name, such as "released_idle"; empty for a connection that was not split.
 [[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
   switch (reason) {
     case ReleaseReason::none:
@@ -42,7 +42,7 @@ enum class ReleaseReason : std::uint8_t {
   return "?";
 }
 
-/// Table of the reasons why the proxy sends a RST: X(name, text).
+/// Reasons why the proxy sends a RST: name and text from one line.
 #define SLUICE_PROXY_RESET_REASONS(X)                                                              \
   X(reset_relayed, "the other host has reset the connection")                                      \
   X(reset_timed_out, "a host did not answer any retransmission")                                   \
@@ -59,12 +59,10 @@ enum class ResetReason : std::uint8_t {
 #undef X
 };
 #define X(name, text) +1
-
-/// number of reset reasons, `none` included
-inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X);
+inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X);  ///< `none` included
 #undef X
 
-/// Returns the name of a reset reason, such as "reset_stalled"; empty for none.
+/// Returns the name, such as "reset_stalled"; empty for none.
 [[nodiscard]] constexpr std::string_view to_string(ResetReason reason) {
   switch (reason) {
     case ResetReason::none:
@@ -78,8 +76,8 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
   return "?";
 }
 
-/// Table of the reasons why a connection cannot be released yet: X(name, text).
-#define SLUICE_PROXY_OBSTACLES(X)                                                                       \
+/// Reasons why a connection cannot be released yet: name and text from one line.
+#define SLUICE_PROXY_BLOCKERS(X)                                                                        \
   X(delivering, "bytes acknowledged to one host are still on their way to the other one")               \
   X(reordering, "segments are held that came out of order")                                             \
   X(closing, "both hosts have closed, or one has reset; the end is still on its way through")           \
@@ -94,12 +92,10 @@ enum class HandbackBlocker : std::uint8_t {
 #undef X
 };
 #define X(name, text) +1
-
-/// number of obstacles to a release, `none` included
-inline constexpr std::size_t obstacle_count = 1 SLUICE_PROXY_OBSTACLES(X);
+inline constexpr std::size_t blocker_count = 1 SLUICE_PROXY_BLOCKERS(X);  ///< `none` included
 #undef X
 
-/// Returns the name of an obstacle to a release, such as "window"; empty for none.
+/// Returns the name, such as "window"; empty for none.
 [[nodiscard]] constexpr std::string_view to_string(HandbackBlocker blocker) {
   switch (blocker) {
     case HandbackBlocker::none:

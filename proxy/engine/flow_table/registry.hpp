@@ -60,7 +60,7 @@ class Registry {
     return connections_.view_of(flows_.index_of(flow), ip_version);
   }
   /// True if another flow can be created.
-  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
+  [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
   /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
   void close(FlowId id, Instant now);
 

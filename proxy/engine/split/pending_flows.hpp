@@ -16,7 +16,7 @@ class PendingFlows {
   /// True if any flow is scheduled.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
   /// True if another flow can be scheduled without allocation.
-  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
+  [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
   /// Schedules the flow for service, with `events` as the reasons. For a flow already on the list only the reasons are
   /// added.
   void schedule(Flow& flow, FlowId id, StreamEvents events) {

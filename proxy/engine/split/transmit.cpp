@@ -12,7 +12,7 @@ namespace {
 
 /// Lets the next `count` flows of the bearer send, in round-robin order. `short_flow`: only short flows send, each
 /// within its part of the budget.
-void hand_to(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
+void emit_round_robin(SplitContext& context, Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
     Flow& flow = context.shard.registry.flow(id);
