@@ -94,8 +94,8 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// Handles a Node-B's report of the bytes in the UE's queue, cross traffic included; at any period. It distinguishes
-  /// a queue of cross traffic from a longer path, which ACKs cannot. Neither needs a drain then.
+  /// Handles a Node-B's report of the bytes in the UE's queue, cross traffic included. Reports may come at any
+  /// interval. They distinguish a queue of cross traffic from a longer path, for which ACKs alone would need a drain.
   void on_report(Instant now, Bytes queue);
   /// Returns how long `queue` bytes wait in the radio queue, at the recent rate of all traffic; zero while unknown.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;

@@ -8,7 +8,8 @@
 namespace sluice::control {
 namespace {
 
-/// Deliveries within this time are one clump: one transmission interval of the uplink, read in several bursts.
+/// Largest distance of two deliveries in one clump. ACKs of one uplink TTI arrive together, but a poll thread may read
+/// them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
 /// Share of the memory that must be observed before there is a mean, because the first ACKs may be compressed to any
@@ -17,8 +18,9 @@ constexpr double min_weight = 0.2;
 
 /// Longest gap that counts; in a longer one the link has stalled.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
-/// Time constants: the means cover about the last two seconds, and about 64 clumps.
+/// Time constant of the time-weighted mean gap between ACKs, s.
 constexpr double idle_gap_memory = 2;
+/// Number of clumps over which the plain mean gap between ACKs is averaged.
 constexpr double gap_aggregations = 64;
 /// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
 constexpr double uneven = 1.3;

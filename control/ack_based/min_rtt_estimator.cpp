@@ -14,9 +14,9 @@ using std::chrono::seconds;
 
 /// Interval of routine drains. A drain begins at a multiple of it, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the begin of a slot, or two base delays if longer, in which an ACK may still begin a routine drain.
+/// Time after the begin of a slot within which an ACK may begin a routine drain. Two base delays count if longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval at whose multiples a drain after one that found a shorter base delay begins, for all UEs alike.
+/// Interval of the drains that follow one which found a shorter base delay. They begin at its multiples for all UEs.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which every slot has a routine drain.
 constexpr Duration routine_drain_after = seconds(5);

@@ -42,7 +42,7 @@ class TimestampOneWayDelay {
   Duration newest_{};       ///< minimum delay of the present half window
   Duration min_delay_{};    ///< minimum delay in force, which grows slowly
   std::uint32_t origin_ticks_ = 0;
-  std::uint32_t checked_ticks_ = 0;  ///< timestamp at the last rate check
+  std::uint32_t checked_ticks_ = 0;  ///< UE's TSval when the rate of its clock was last checked
   bool in_milliseconds_ = false;     ///< a tick is 1 ms by the last rate check
   bool is_assumed_ = false;          ///< the minimum delay is assumed, because no segment was earlier yet
 };

@@ -24,7 +24,7 @@ class InFlight {
   /// are lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the age, with the default lifetime, from which on the time of an injection does not change the estimate.
+  /// Returns the age from which on bytes sent to the Node-B no longer change the estimate, for the default lifetime.
   [[nodiscard]] static Duration horizon(Duration round_trip);
   /// Sets the number of bytes injected before the horizon. Requires a new object.
   void begin_at(std::uint64_t total);

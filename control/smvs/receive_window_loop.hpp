@@ -40,8 +40,8 @@ struct ReceiveWindowState {
   double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
 };
 
-/// SMVS "following the same way" for the window advertised to the server (TMC 2011, section 4.2, last paragraph).
-/// Covers the whole path from the server to the air.
+/// Applies the law of SMVS to the window advertised to the server. The paper proposes that ("following the same way",
+/// TMC 2011, section 4.2, last paragraph). It controls the data on the whole path from the server to the air.
 ///
 /// The controlled queue is everything that was advertised to the server and has not left over the air. Its target is
 /// what the radio takes during both round trips, plus the references q0 of both loops. An advertised edge is never

@@ -15,7 +15,7 @@ namespace sluice::control {
 /// A flow is anything that owns a Mark, such as an entry of a 5-tuple table. Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
-  /// State of one flow: the slice of the window in which it was last observed. A new flow is in none.
+  /// State of one flow: the slice of the counting interval in which it was last observed; none for a new flow.
   class Mark {
     friend class ActiveFlows;
     Duration::rep slice_ = none;

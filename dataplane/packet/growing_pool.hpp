@@ -36,7 +36,7 @@ class GrowingPool {
   /// Returns the number of buffers for which memory has been taken.
   [[nodiscard]] std::uint32_t made() const;
 
-  /// Returns why the last request since clear_shortage() for which no buffer was left failed.
+  /// Returns why the pool last had no buffer for a request since clear_shortage(); none if it always had one.
   [[nodiscard]] Shortage shortage() const;
   void clear_shortage();
   /// Returns the bytes that the machine had left when it last had too few for more buffers.

@@ -190,7 +190,7 @@ struct HyStart : CongestionHooks {
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
-  /// Shortest virtual round (the draft's RTT_virt).
+  /// Minimum of the virtual round-trip time (RTT_virt of draft-briscoe-iccrg-prague-congestion-control).
   static constexpr Duration min_round = std::chrono::milliseconds(25);
   static constexpr float gain = 1.0F / 16;  ///< weight of a round in alpha (g of the draft)
 

@@ -149,8 +149,8 @@ class SendQueue {
   /// Returns the outstanding packet with the highest sequence number; empty if there is none.
   [[nodiscard]] packet::Cursor last_sent() const { return outstanding() ? last_sent_ : packet::Cursor(); }
   [[nodiscard]] bool front_sacked() const;
-  /// True if the oldest packet was sent before the newest packet of `delivery`, because of a loss, reordering or a
-  /// retransmission.
+  /// True if the oldest outstanding packet was sent before the newest packet that `delivery` acknowledges. It is then
+  /// lost or reordered, or `delivery` acknowledges a retransmission.
   [[nodiscard]] bool front_overtaken(const Delivery& delivery) const;
   /// True if the oldest outstanding packet is marked lost.
   [[nodiscard]] bool front_lost() const;

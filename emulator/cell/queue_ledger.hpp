@@ -97,7 +97,7 @@ class QueueLedger {
 
   /// Returns the queued IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Returns the queued bytes on the air not yet transmitted; padding to whole frames is included.
+  /// Returns the bytes that the queue has yet to transmit on the air, with padding to whole frames.
   [[nodiscard]] Bytes air_bytes() const { return air_bytes_; }
   /// Returns the number of frames not yet completely transmitted; 0 if packets are not cut into frames.
   [[nodiscard]] std::uint32_t frames() const { return frames_; }

@@ -81,7 +81,7 @@ double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }
 
-/// Returns the block error rate at x, the variable of its formula, written as (e^x + 1)^(−1/0.7).
+/// Returns the block error rate (e^x + 1)^(−1/0.7). x grows with the SNR and falls with the CQI.
 double rate_of(double x) {
   return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // because e^x overflows above
 }

@@ -84,7 +84,7 @@ class Section {
   /// Declares a number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
                 std::string_view help);
-  /// Declares a key whose value is one word of a table.
+  /// Declares a key whose value is one of the words in `table`. Each word stands for a value of the enum E.
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const Choice<E> (&table)[N], std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));

@@ -15,7 +15,7 @@ namespace sluice::proxy {
 /// one. Thread: the control thread.
 class Service {
  public:
-  /// Functions that describe the state of the program.
+  /// Callbacks by which the service reads the state of the program.
   struct Program {
     std::function<bool()> healthy;         ///< returns true if the program is healthy
     std::function<std::string()> summary;  ///< returns one line of text about the program for operators

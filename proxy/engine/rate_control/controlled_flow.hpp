@@ -33,7 +33,7 @@ class ControlledFlow {
   control::AckRelease on_report(Bearer& bearer, Instant now);
   /// Records that an ACK for `ack` with this `window` was forwarded to the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
-  /// Returns the controller's window behind position `ack`.
+  /// Returns how many bytes after position `ack` the controller permits in flight.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
   /// Starts or restarts the controller on a connection that carries data. `window` is its part of the path capacity
   /// without queueing.
@@ -62,7 +62,7 @@ class ControlledFlow {
 
   control::FlowController law_;
   flow::FlowKey whose_;               ///< key of the connection
-  control::QueueMarks marks_;         ///< maps totals of bytes sent to the UE to positions of this flow
+  control::QueueMarks marks_;         ///< positions of this flow by the count of all bytes sent to the UE
   control::GwaFlowCount::Mark mark_;  ///< entry of this flow in the count of active flows
   Bytes acked_;
   Bytes sent_;

@@ -33,8 +33,8 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
-/// Records the checksum state of a handshake segment. The initiator's ACK counts as well, because a host that finishes
-/// the checksum of its ACK finishes all.
+/// Records whether a handshake segment has a complete checksum or a partial one. The initiator's ACK counts as well,
+/// because a host that completes the checksum of its ACK completes all.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
