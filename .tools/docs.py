@@ -118,7 +118,7 @@ def stage():
 def main():
     parser = argparse.ArgumentParser(prog="./run docs", description="Builds the documents as a static site.")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "docs", help="folder of the site (default out/docs)")
-    parser.add_argument("--serve", action="store_true", help="serve the site on http://127.0.0.1:8000 and follow changes")
+    parser.add_argument("--serve", action="store_true", help="serve the site on http://127.0.0.1:8000")
     arguments = parser.parse_args()
     missing = [program for program in ("sluice", "sluicectl", "nodeb") if not (PROGRAMS / program).is_file()]
     if missing:

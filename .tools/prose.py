@@ -67,7 +67,7 @@ def comments(lines):
         if match and in_string(match["before"]):
             match = None
         alone = bool(match) and not match["before"].strip()
-        if match and alone and current and current[3] and (match["mark"] == current[1] or current[1] == "///<"):
+        if match and alone and current and current[3] and (match["mark"] == current[1] or current[1] == "///<" and match["mark"] == "//"):
             if match["text"].strip() or current[1] != match["mark"]:
                 current[2].append(match["text"])
                 continue

@@ -12,7 +12,7 @@ SPEC.loader.exec_module(subjects)
 
 @pytest.mark.parametrize("subject", [
     "tcp: halve the flight and not what recovery has sent", "control/acks: end a drain at the sum of the minimum windows",
-    "proxy, control: rename Arrival to RxPacket", "lint: process each file once", "bench: need no root"])
+    "proxy, control: rename Arrival to RxPacket", "lint: process each file once", "proxy: pass what is not split", "lint: embed the table", "bench: need no root"])
 def test_imperative_subjects_with_an_area_pass(subject):
     assert not list(subjects.faults(subject))
 

@@ -60,7 +60,12 @@ config::Loaded<Config> Reloader::with_mode(const std::string& mode, const std::s
 }
 
 const std::vector<ModeOffer>& Reloader::modes() {
-  if (!modes_.empty()) return modes_;
+  // A file of a secret that could not be read rules out every mode, the present one too. Such a result is not kept.
+  const auto is_present = [this](const ModeOffer& offer) {
+    return offer.mode == config_.shard.mode && offer.why_not.empty();
+  };
+  if (std::ranges::any_of(modes_, is_present)) return modes_;
+  modes_.clear();
   for (const ModeText& mode : mode_table) {
     std::string why_not;
     for (config::Error& error : with_mode(std::string(mode.key), "auto").errors) {

@@ -123,6 +123,7 @@ struct BearerInfo {
   std::uint64_t injected = 0;  ///< cumulative IP bytes sent towards the radio
   Bytes queue;                 ///< bytes in the radio queue by the last report
   Instant reported_at{};       ///< time when the last report was received; 0 before the first
+  bool report_trusted = true;  ///< the last report was not contradicted by ACKs
   Bytes queue_by_acks;         ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
   Rate service_rate;           ///< service rate of the radio queue by the last report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue

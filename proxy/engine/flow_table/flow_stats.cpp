@@ -47,18 +47,21 @@ void FlowStats::look_at_bearers(Registry& registry, std::uint32_t most, Instant 
 }
 
 void FlowStats::sample_queue(Bearer& bearer, Instant now) {
-  const ReportState* const reported = bearer.report_state();
-  if (reported != nullptr && reported->reports.any() && now - reported->reports.last_at() < report_is_fresh_for) return;
-  if (std::as_const(bearer).ack_controller().flight() <= Bytes{}) return;
   AckController& clock = bearer.ack_controller();
+  // The count starts at this sample even if reports are fresh, because they count what arrives until the next one.
+  const Bytes arrived = clock.take_arrived(Bytes(static_cast<std::int64_t>(bearer.sent().total())));
+  const ReportState* const reported = bearer.report_state();
+  const bool is_reported = reported != nullptr && reported->reports.any() && reported->trusted &&
+                           now - reported->reports.last_at() < report_is_fresh_for;
+  if (is_reported) return;
   GroupTotals& group = queues_[bearer.ordinary() ? 1 : 0];
+  group.transmitted += static_cast<std::uint64_t>(arrived.count());
+  if (clock.flight() <= Bytes{}) return;
   const Bytes queued = clock.law().queued(clock.flight());
   ++group.samples;
   group.queue_bytes += static_cast<double>(queued.count());
   const Rate rate = bearer.mean_rate();
   if (rate > Rate()) group.queue_delay_s += to_seconds(rate.time_for(queued));
-  const auto sent = static_cast<std::int64_t>(bearer.sent().total());
-  group.transmitted += static_cast<std::uint64_t>(clock.take_arrived(Bytes(sent)).count());
 }
 
 void FlowStats::count(Registry& registry, const Flow& flow) {

@@ -49,6 +49,7 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.allowance = report_state.grant.given();
   info.queue = report_state.reports.last().bearer.queue;
   info.reported_at = report_state.reports.last_at();
+  info.report_trusted = report_state.trusted;
   info.service_rate = report_state.reports.last().bearer.service_rate;
   info.predicted_error = report_state.law.predicted_error();
   info.falls = report_state.fallback.falls();
@@ -58,7 +59,7 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
 
 RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now) {
   RadioQueueView view;
-  if (bearer.reported_at != Instant{} && now - bearer.reported_at < report_is_fresh_for) {
+  if (bearer.reported_at != Instant{} && bearer.report_trusted && now - bearer.reported_at < report_is_fresh_for) {
     view.source = "reports";
     view.queue = bearer.queue;
   } else if (bearer.steered_by == SteeredBy::acknowledgements) {

@@ -22,7 +22,7 @@ class Run : public testing::Test {
  protected:
   /// Returns how the last run ended, as a new run sees it.
   [[nodiscard]] LastRun last() const {
-    RunRecord record(path(), service_);
+    RunRecord record(path(), {"fedcba9876543210fedcba9876543210", service_.result_file});
     record.end(Ending::command);
     return record.last().value_or(LastRun{"none", "", true});
   }
