@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FIRST = "ca793402"
 MAX_LENGTH = 72
-SHAPE = re.compile(r"^(?P<area>[a-z0-9_][\w./+-]*(?:, [a-z0-9_][\w./+-]*)*): (?P<verb>\S+)(?P<rest> .+)$")
+SHAPE = re.compile(r"^(?P<area>[a-z0-9_][\w./+-]*(?:, ?[a-z0-9_][\w./+-]*)*): (?P<verb>\S+)(?P<rest> .+)$")
 NOT_A_VERB = {"a", "an", "the", "this", "that", "what", "which", "who", "whether", "each", "every", "all", "no", "not", "of", "in",
               "on", "by", "as", "it", "its", "more", "less", "some", "where", "when", "how", "why", "there", "if", "with", "without"}
 
