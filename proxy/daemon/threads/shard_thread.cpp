@@ -244,7 +244,8 @@ void ShardThread::publish_when_due(Instant now) {
     staying_ = shard_.staying();
     command_published_ = command_taken_;
   }
-  if (now >= next_publication_) {
+  if (now >= next_sample_) {
+    next_sample_ = now + publication_period;
     shard_.sample_exposure(sampled_flows);
     shard_.sample_flow_stats(counted_flows, now);
   }
