@@ -291,6 +291,12 @@ class Endpoint {
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
   /// Returns the smoothed round-trip time; zero before the first measurement.
   [[nodiscard]] Duration srtt() const { return rtt_.srtt(); }
+  /// Returns the smoothed round-trip time, or during loss recovery that of the segment which was delivered last
+  /// (RACK.rtt, RFC 8985 section 5.2). Retransmissions give no samples (Karn), so the smoothed one may then be old.
+  [[nodiscard]] Duration recent_rtt() const {
+    const std::uint32_t newest = in_recovery() && has_recovery_state() ? recovery_state().rack.rtt() : 0;
+    return newest != 0 ? tick::us_duration(newest) : srtt();
+  }
   /// Returns the recent minimum of the round-trip time, an estimate of the path without queues; zero before the first
   /// measurement.
   [[nodiscard]] Duration min_rtt() const { return rtt_.least(); }
