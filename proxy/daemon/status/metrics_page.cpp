@@ -122,10 +122,11 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
                 &GroupTotals::transmitted);
   add_of_groups(page, status_source, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
                 &GroupTotals::dropped);
-  add_of_groups(
-      page, status_source, "sluice_group_queue_delay_seconds",
-      "sum over the samples of queue / mean rate: over sluice_group_queue_samples_total it is the mean queueing delay",
-      &GroupTotals::queue_delay_s);
+  add_of_groups(page, status_source, "sluice_group_queue_delay_seconds",
+                "sum over the samples of queue / mean rate, of those with a rate: over "
+                "sluice_group_queue_samples_total it is the mean "
+                "queueing delay",
+                &GroupTotals::queue_delay_s);
 }
 
 /// Computes how many values of a histogram are below given bounds, which must be bounds of its buckets.

@@ -5,6 +5,19 @@
 #include <utility>
 
 namespace sluice::proxy {
+namespace {
+
+/// True if the bearer is the first one of its UE under the ACK-based controller. Its record of sent bytes stands for
+/// all of them, because each bearer records the bytes of its siblings, too.
+bool stands_for_ue(const Bearer& bearer) {
+  bool is_first = true;
+  bearer.for_each_sibling([&](const Bearer& other) {
+    is_first = is_first && !(other.rate_control().is_ack_based() && other.id < bearer.id);
+  });
+  return is_first;
+}
+
+}  // namespace
 
 FlowStateCounts& FlowStateCounts::operator+=(const FlowStateCounts& other) {
   handshakes += other.handshakes;
@@ -55,7 +68,7 @@ void FlowStats::sample_queue(Bearer& bearer, Instant now) {
                            now - reported->reports.last_at() < report_is_fresh_for;
   if (is_reported) return;
   GroupTotals& group = queues_[bearer.ordinary() ? 1 : 0];
-  group.transmitted += static_cast<std::uint64_t>(arrived.count());
+  if (stands_for_ue(bearer)) group.transmitted += static_cast<std::uint64_t>(arrived.count());
   if (clock.flight() <= Bytes{}) return;
   const Bytes queued = clock.law().queued(clock.flight());
   ++group.samples;

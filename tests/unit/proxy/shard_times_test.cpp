@@ -117,6 +117,32 @@ TEST(FlowStats, CountsStatesAfterAWholePass) {
   EXPECT_EQ(lab.shard.flow_state_counts().governed, 0U);
 }
 
+// Each bearer of a UE records the bytes of all of them, because they share a radio queue.
+TEST(FlowStats, TheBytesOfAUeWithTwoPoliciesCountOnce) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::ControllerLocation::acks;
+  proxy::Policy web;
+  web.ports = {{8080, 8080}};
+  web.settings = config;
+  config.policies = {web};
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  ScriptedHosts other(lab);
+  other.ue_to_server.src_port = 40001;
+  other.ue_to_server.dst_port = 8080;
+  hosts.open();
+  other.open();
+  for (ScriptedHosts* each : {&hosts, &other}) each->server(Flags::ack_bit, 0, 0, std::string(1000, 's'));
+  lab.shard.sample_flow_stats(100, lab.now);
+  for (std::uint32_t i = 1; i < 21; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, 10'000);
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, 21'000);
+  lab.shard.sample_flow_stats(100, lab.now);
+  EXPECT_NEAR(static_cast<double>(lab.shard.groups()[0].transmitted), 21.0 * (1000 + 52), 21.0 * 52);
+}
+
 TEST(FlowStats, SamplesTheQueuesThatAcknowledgementsKnow) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::ControllerLocation::acks;
