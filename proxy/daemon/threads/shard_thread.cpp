@@ -197,15 +197,13 @@ bool ShardThread::process_commands(Instant now) {
     case ShardCommand::Kind::look:
       break;
     case ShardCommand::Kind::release_ue:
-      order_found_ = shard_.knows(command.ue);
-      shard_.release(command.ue, now);
+      order_found_ = shard_.release(command.ue, now);
       break;
     case ShardCommand::Kind::release_all:
       shard_.release({}, now);
       break;
     case ShardCommand::Kind::split_again_ue:
-      order_found_ = shard_.knows(command.ue);
-      shard_.split_again(command.ue);
+      order_found_ = shard_.split_again(command.ue);
       break;
     case ShardCommand::Kind::split_again_all:
       shard_.split_again({});
@@ -227,11 +225,11 @@ void ShardThread::collect_statuses(Instant now, bool answer) {
   if (!answer && !polled && now < next_status_) return;
   next_status_ = now + *config_.status_period;
   if (polled) channel_.all_statuses_wanted.store(false, std::memory_order_relaxed);
-  const bool all = polled || tell_all_;
+  const bool all = polled || all_statuses_due_;
   statuses_.clear();
   shard_.collect_status(statuses_, all);
   const std::size_t sent = channel_.statuses.push(statuses_.data(), statuses_.size());
-  tell_all_ = sent < statuses_.size();
+  all_statuses_due_ = sent < statuses_.size();
   // The queue to the control thread is full; the next round sends all statuses again.
   statuses_lost_ += statuses_.size() - sent;
 }

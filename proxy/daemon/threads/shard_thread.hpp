@@ -99,7 +99,7 @@ class ShardThread {
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  bool tell_all_ = false;  ///< statuses of the last round were lost, so the next one has all UEs
+  bool all_statuses_due_ = false;  ///< statuses of the last round were lost, so the next one has all UEs
   Instant next_sample_{};  ///< when exposure and flows are sampled next; requests for details do not postpone it
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;

@@ -167,22 +167,19 @@ void Shard::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
   parts_->flows.set_port(side, limit, now);
 }
 
-void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
+bool Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   Parts& parts = *parts_;
   if (!ue) {
     parts.flow_walk.begin(ReleaseReason::released_command);
-    return;
+    return true;
   }
   const BearerId bearer = parts.registry.find_bearer(*ue);
-  if (bearer == flow::no_flow) return;
+  if (bearer == flow::no_flow) return parts.flows.handback().released().has(*ue);
   parts.registry.for_each_flow_of(
       bearer, [&](Flow& flow, FlowId id) { parts.flows.request_release(flow, id, ReleaseReason::released_command); });
   parts.flows.serve_pending(now);
   parts.queue.flush(now);
-}
-
-bool Shard::knows(const IpAddress& ue) const {
-  return parts_->registry.find_bearer(ue) != flow::no_flow || parts_->flows.handback().released().has(ue);
+  return true;
 }
 
 void Shard::drain(bool on) {
@@ -190,8 +187,8 @@ void Shard::drain(bool on) {
   parts_->flow_walk.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);
 }
 
-void Shard::split_again(const std::optional<IpAddress>& ue) {
-  parts_->flows.handback().released().want(ue);
+bool Shard::split_again(const std::optional<IpAddress>& ue) {
+  return parts_->flows.handback().released().want(ue) || (ue && parts_->registry.find_bearer(*ue) != flow::no_flow);
 }
 
 void Shard::abort_all() {

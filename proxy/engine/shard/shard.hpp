@@ -84,15 +84,15 @@ class Shard {
   /// Returns the totals of the reports, for the treated UEs and for the control group.
   [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each connection is released as
-  /// soon as its hosts cannot notice it.
-  void release(const std::optional<IpAddress>& ue, Instant now);
-  /// True if the shard has a connection of the UE: one that the shard processes, or a released one that it tracks.
-  [[nodiscard]] bool knows(const IpAddress& ue) const;
+  /// soon as its hosts cannot notice it. Returns false if the UE has no connection, neither one that the shard
+  /// processes nor a released one that it tracks.
+  bool release(const std::optional<IpAddress>& ue, Instant now);
   /// Hands all split connections back and stops splitting new ones, until drain(false).
   void drain(bool on);
   /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Connections
   /// released because of idleness, low buffers or a drain are split again without this call once the cause is gone.
-  void split_again(const std::optional<IpAddress>& ue);
+  /// Returns false if the UE has no connection.
+  bool split_again(const std::optional<IpAddress>& ue);
   /// Ends a drain: stops splitting new connections and ends every split one at once. A connection of which nothing is
   /// held passes untouched from now on; any other is reset on both sides.
   void abort_all();

@@ -139,12 +139,14 @@ void Released::describe(std::vector<FlowInfo>& out, std::size_t limit) {
   });
 }
 
-void Released::want(const std::optional<IpAddress>& ue) {
+bool Released::want(const std::optional<IpAddress>& ue) {
+  bool found = false;
   flows_.for_each([&](std::uint32_t, ReleasedFlow& flow) {
     if (ue && flow.key.ue != *ue) return;
-    flow.wanted = true;
+    found = flow.wanted = true;
     flow.not_before = {};
   });
+  return found;
 }
 
 bool Released::has(const IpAddress& ue) {

@@ -59,8 +59,9 @@ class Released {
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Permits all released connections of the UE, or of all UEs, to be split again. Scans the whole table.
-  void want(const std::optional<IpAddress>& ue);
+  /// Permits all released connections of the UE, or of all UEs, to be split again. Returns true if there is one. Scans
+  /// the whole table.
+  bool want(const std::optional<IpAddress>& ue);
   /// True if some released connection belongs to the UE. Visits every one.
   [[nodiscard]] bool has(const IpAddress& ue);
 

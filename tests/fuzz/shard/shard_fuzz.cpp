@@ -336,7 +336,10 @@ class Run {
     std::optional<IpAddress> ue;
     if (connection != nullptr && (which & 1U) != 0) ue = connection->ends[0].addresses().src;
     if ((which & 4U) != 0) return lab_.shard.drain((which & 1U) != 0);
-    if ((which & 2U) != 0) return lab_.shard.split_again(ue);
+    if ((which & 2U) != 0) {
+      lab_.shard.split_again(ue);
+      return;
+    }
     lab_.shard.release(ue, lab_.now);
     lab_.check();
   }

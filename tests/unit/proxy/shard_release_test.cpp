@@ -61,13 +61,16 @@ class ShardRelease : public ScriptedShard {
 class ShardDrain : public ShardRelease {};
 
 TEST_F(ShardRelease, AUeIsKnownWhileItHasAConnectionAndWhileOneThatWentBackIsTracked) {
-  EXPECT_FALSE(lab.shard.knows(hosts.ue_to_server.src));
+  const IpAddress ue = hosts.ue_to_server.src;
+  EXPECT_FALSE(lab.shard.release(ue, lab.now));
+  EXPECT_FALSE(lab.shard.split_again(ue));
   hosts.open();
-  EXPECT_TRUE(lab.shard.knows(hosts.ue_to_server.src));
-  EXPECT_FALSE(lab.shard.knows(hosts.ue_to_server.dst)) << "a server is no UE";
-  release();
+  EXPECT_TRUE(lab.shard.split_again(ue));
+  EXPECT_FALSE(lab.shard.release(hosts.ue_to_server.dst, lab.now)) << "a server is no UE";
+  EXPECT_TRUE(lab.shard.release(ue, lab.now));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_TRUE(lab.shard.knows(hosts.ue_to_server.src));
+  EXPECT_TRUE(lab.shard.release(ue, lab.now));
+  EXPECT_TRUE(lab.shard.split_again(ue));
 }
 
 TEST_F(ShardRelease, AnEmptyRelayIsReleasedAtOnce) {
