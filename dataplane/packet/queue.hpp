@@ -105,17 +105,6 @@ class Queue {
     }
     if (!added.next()) back_ = added;
   }
-  /// Removes and returns the packet after `position`, or the first one if `position` is empty. Requires that there is
-  /// one.
-  Packet remove_after(Cursor position) noexcept {
-    if (!position) return pop_front();
-    assert(position.next());
-    Packet removed(position.note().next);
-    position.note().next = removed.note().next;
-    if (position.note().next == nullptr) back_ = position;
-    removed.note().next = nullptr;
-    return removed;
-  }
   void clear() noexcept {
     while (front_) pop_front().reset();
   }
