@@ -60,9 +60,8 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if the delay is so long that an outage may have kept the segment, or its clock was set. The segments of the
-/// next second decide which. Until then the segment has no result, because the link to the peer has stalled in an
-/// outage, too.
+/// True if either an outage may have delayed the segment, or the peer's clock was set. The segments of the next second
+/// show which. Until then the segment has no result, because an outage stalls the link to the peer, too.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};

@@ -65,7 +65,7 @@ bool LawTrace::end_line() {
   lost_.store(lost() + 1, std::memory_order_relaxed);
   ++lost_unreported_;
   for (Followed& each : followed_) {
-    if (each.state == Followed::State::told) each.state = Followed::State::untold;
+    if (each.state == Followed::State::recorded) each.state = Followed::State::unrecorded;
   }
   return false;
 }
@@ -78,7 +78,7 @@ bool LawTrace::end_state(Followed& followed) {
     return false;
   }
   if (!end_line()) return false;
-  followed.state = Followed::State::told;
+  followed.state = Followed::State::recorded;
   return true;
 }
 

@@ -126,10 +126,10 @@ class LawTrace {
     std::uint32_t number = 0;   ///< number of the law in the trace
     std::string_view word;      ///< name of the law's kind in the trace
     enum class State : std::uint8_t {
-      untold,   ///< the state must be recorded before the next call
-      told,     ///< the state and every call since are recorded
-      too_long  ///< the state does not fit a line, so no call is recorded
-    } state = State::untold;
+      unrecorded,  ///< the state must be recorded before the next call
+      recorded,    ///< the state and every call since are recorded
+      too_long     ///< the state does not fit a line, so no call is recorded
+    } state = State::unrecorded;
   };
 
   /// Returns the entry of a law, or null if it has none.
@@ -158,7 +158,7 @@ class LawTrace {
   /// Records the law's state if that is due. Returns true if the next call can be recorded.
   template <typename Law, typename Identify>
   [[nodiscard]] bool is_stated(const Law& law, Followed& followed, const Identify& identify) {
-    if (followed.state != Followed::State::untold) return followed.state == Followed::State::told;
+    if (followed.state != Followed::State::unrecorded) return followed.state == Followed::State::recorded;
     const auto identity = identify();
     begin_line(followed, "state");
     add_owner(identity.owner);

@@ -152,7 +152,7 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
   }
   std::uint16_t sum = 0;
   if (payload != nullptr) {
-    // As a network device does: the bytes leave, the buffer stays for retransmissions.
+    // The device copies the bytes, because the buffer stays in the send queue for retransmissions.
     const std::span<const std::uint8_t> bytes = payload->bytes().last(segment.payload_len);
     std::memcpy(frame.append(segment.payload_len), bytes.data(), bytes.size());
     sum = payload->note().payload_sum;

@@ -33,15 +33,15 @@ template <std::size_t count>
   for (std::size_t i = 0; i < count; ++i) places[i] = std::max(snr_db[i] * (1 / 1.02) + 16.62, 0.5);
   for (double& place : places) place = std::min(place, max_cqi + 0.5);
   constexpr double to_integer = 0x1p52;  // leaves the nearest integer in the lowest bits of a sum with it
-  std::uint64_t untold = 0;
+  std::uint64_t ambiguous = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double middle = places[i] - 0.5;  // a whole number in the middle of a CQI's step
     const double shifted = middle + to_integer;
     const double off_middle = std::abs(middle - (shifted - to_integer));
     cqis[i] = std::bit_cast<std::uint64_t>(shifted) ^ std::bit_cast<std::uint64_t>(to_integer);
-    untold |= off_middle < 0.5 - error_db ? 0U : 1U;
+    ambiguous |= off_middle < 0.5 - error_db ? 0U : 1U;
   }
-  return untold == 0;
+  return ambiguous == 0;
 }
 
 /// Returns the transport block size in bits of a CQI for a UE category (TS 25.214 v5.5.0, tables 7A–7E); 0 for CQI 0.

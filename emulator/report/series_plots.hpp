@@ -11,7 +11,7 @@ namespace sluice::emulator {
 
 /// Returns HTML plots of link rate, windows, drops, queues and delay against time, one column per mode. Axes are shared
 /// along each row.
-/// Of a sweep they show the points that `shown` selects, else the first, middle and last.
+/// The plots of a sweep show the points that `shown` selects. By default these are the first, middle and last.
 /// A line has a gap where nothing was measured. Empty if no run has a time series.
 [[nodiscard]] std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                                        const OverTimeSpec& shown = {});

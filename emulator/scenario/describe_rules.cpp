@@ -86,7 +86,7 @@ std::vector<Violation> broken_on(const LinkFacts& link, const SmvsParameters& la
 
 void advise_on_links(config::Section& s, const Scenario& scenario) {
   if (!s.reading()) return;
-  std::set<std::string> told;  // rules already reported, because many UEs share one kind of link
+  std::set<std::string> reported;  // rules already reported, because many UEs share one kind of link
   for (const RunMode mode : scenario.modes) {
     const std::optional<SmvsParameters> law = law_of(scenario, mode);
     if (!law) continue;
@@ -94,7 +94,8 @@ void advise_on_links(config::Section& s, const Scenario& scenario) {
       LinkFacts link = facts_of(ue.channel);
       if (link.mean) link.mean = part_of(*link.mean, scenario.cell.ues, ue);
       for (const Violation& broken : broken_on(link, *law)) {
-        if (told.insert(broken.rule).second) s.advise(false, "smvs.parameters.step", broken.rule, broken.explanation);
+        if (reported.insert(broken.rule).second)
+          s.advise(false, "smvs.parameters.step", broken.rule, broken.explanation);
       }
     }
   }

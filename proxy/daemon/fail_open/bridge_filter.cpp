@@ -31,9 +31,9 @@ BridgeFilter::Rules BridgeFilter::begin() {
 
 void BridgeFilter::run(nft_ctx& rules, const std::string& commands) {
   const bool done = nft_run_cmd_from_buffer(&rules, commands.c_str()) == 0;
-  const std::string said = nft_ctx_get_error_buffer(&rules);
+  const std::string message = nft_ctx_get_error_buffer(&rules);
   nft_ctx_get_output_buffer(&rules);
-  if (!done) throw std::runtime_error("nftables: " + said.substr(0, said.find('\n')));
+  if (!done) throw std::runtime_error("nftables: " + message.substr(0, message.find('\n')));
 }
 
 void BridgeFilter::isolate_host() const {

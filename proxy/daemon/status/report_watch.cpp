@@ -11,13 +11,13 @@ ReportWatch::Event ReportWatch::look(bool needed, std::uint64_t accepted, Instan
     silence_ = quiet_since_ == never ? Duration{} : now - quiet_since_;
     quiet_since_ = now;
     accepted_ = accepted;
-    const bool told = told_;
-    told_ = false;
-    return told ? Event::received_again : Event::none;
+    const bool was_reported = silence_reported_;
+    silence_reported_ = false;
+    return was_reported ? Event::received_again : Event::none;
   }
   silence_ = now - quiet_since_;
-  if (told_ || silence_ < limit) return Event::none;
-  told_ = true;
+  if (silence_reported_ || silence_ < limit) return Event::none;
+  silence_reported_ = true;
   return Event::silent;
 }
 

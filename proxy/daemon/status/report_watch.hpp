@@ -27,7 +27,7 @@ class ReportWatch {
  private:
   Instant quiet_since_ = never;  ///< time of the last report; `never` while no reports are needed
   std::uint64_t accepted_ = 0;
-  bool told_ = false;
+  bool silence_reported_ = false;
   Duration silence_{};
 };
 

@@ -22,7 +22,7 @@ namespace sluice::proxy {
 class AckController {
  public:
   /// Starts without samples. `trace` points to the owner's pointer to a trace receiver, which is mostly null.
-  explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &nobody)
+  explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &no_trace)
       : law_(parameters), trace_(trace) {}
   ~AckController();
   AckController(const AckController&) = delete;
@@ -83,7 +83,7 @@ class AckController {
   }
 
  private:
-  static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
+  static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
   /// Calls the controller and records the call in the trace, if there is one.
   template <typename Call, typename... Arguments>

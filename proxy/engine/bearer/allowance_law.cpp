@@ -56,8 +56,8 @@ Bytes AllowanceLaw::granted(NodeBController& controller, const ReportArrival& re
                             Duration period, double /*reference_factor*/) {
   if (report.bearer.allowance) applied_sequence_ = report.sequence;
   const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
-  const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
-  return control::traced<NodeBCalls::OnReport>(*trace_, controller, identify, said);
+  const control::AllowanceReport granted{report.bearer.allowance, report.bearer.mean_service_rate, period};
+  return control::traced<NodeBCalls::OnReport>(*trace_, controller, identify, granted);
 }
 
 void AllowanceLaw::fit(ProxyController& controller, Duration period) {

@@ -24,8 +24,8 @@ class AllowanceLaw {
  public:
   /// Creates the law for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to a
   /// trace receiver, which is mostly null.
-  explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &nobody);
-  explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &nobody) = delete;
+  explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &no_trace);
+  explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &no_trace) = delete;
   ~AllowanceLaw();
   AllowanceLaw(const AllowanceLaw&) = delete;
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
@@ -53,7 +53,7 @@ class AllowanceLaw {
   [[nodiscard]] double predicted_error() const;
 
  private:
-  static constexpr control::LawTrace* nobody = nullptr;  ///< no trace receiver
+  static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
   using NodeBController = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
   /// The report contains measurements, and the proxy computes the allowance.

@@ -64,9 +64,9 @@ class EndToEndFlows {
   /// Activates other policies. Every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
   /// restart from the data in flight.
   void rebind(const Policies& policies, Instant now);
-  /// Processes a segment that arrived on `in`, and forwards it now or later. `believed`: its checksum is good.
+  /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid`: its checksum is good.
   /// `in_need`: packet buffers are low, so no ACK may be delayed.
-  void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,
+  void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool is_valid,
                bool in_need, Instant now);
   /// True if the connection's policy splits, so that it passes end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }

@@ -18,10 +18,10 @@ constexpr std::uint8_t duplicates_of_a_loss = 3;
 }  // namespace
 
 void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
-                            bool believed, bool in_need, Instant now) {
+                            bool is_valid, bool in_need, Instant now) {
   EndToEndFlow& flow = flows_[id];
   const tcp::Segment& segment = parsed.segment;
-  if (!believed) {
+  if (!is_valid) {
     parts_.counters.add(Counter::forward_regulated_unread);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;

@@ -109,8 +109,8 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   // A radio link that takes all data at once and then waits for more gives no rate. Until one is known, the server's
   // measured demand limits the window, as without a controller.
   const bool sliding = loop->sliding != no_id;
-  const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
-  const Bytes wanted = !told     ? buffer_quota_.need(flow, bearer, Side::core, held, now)
+  const bool is_known = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
+  const Bytes wanted = !is_known ? buffer_quota_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + balance_window(flow, bearer, loop->balance);
   const Bytes most = limit - held;

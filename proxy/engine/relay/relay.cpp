@@ -114,10 +114,11 @@ void pass_keepalives(Flow& flow) {
 }
 
 bool has_news_of_end(const Flow& flow) {
-  const auto untold = [](const Leg& from, const Leg& to) {
+  const auto unreported = [](const Leg& from, const Leg& to) {
     return broken(from.endpoint) && !gone(to.endpoint) && !to.reset_pending;
   };
-  return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
+  return unreported(flow.leg(Side::radio), flow.leg(Side::core)) ||
+         unreported(flow.leg(Side::core), flow.leg(Side::radio));
 }
 
 void abandon(Flow& flow, ResetReason reason) {

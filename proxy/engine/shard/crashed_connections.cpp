@@ -108,11 +108,11 @@ bool CrashedConnections::answer(std::uint32_t id, Side in, const tcp::Segment& s
     send(kept.crashed, in, reset, now, shard);
   }
   constexpr std::uint8_t both = bit(Side::radio) | bit(Side::core);
-  const std::uint8_t before = std::exchange(kept.told, static_cast<std::uint8_t>(kept.told | bit(in)));
+  const std::uint8_t before = std::exchange(kept.reset_sides, static_cast<std::uint8_t>(kept.reset_sides | bit(in)));
   // A RST may be lost in transit. Only a host that answers with its own RST has certainly received it. Until then the
   // journal entry stays, because a later run must know, too.
   if (kept.gone == both && !entries_.empty()) entries_[id].state = JournalEntry::unused;
-  return kept.told == both && before != both;
+  return kept.reset_sides == both && before != both;
 }
 
 void CrashedConnections::forget(std::uint32_t id) {

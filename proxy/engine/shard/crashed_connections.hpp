@@ -50,7 +50,7 @@ class CrashedConnections {
   /// One crashed connection and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
-    std::uint8_t told = 0;  ///< bit per Side, set if the host was reset, or has sent a RST itself
+    std::uint8_t reset_sides = 0;  ///< bit per Side, set if the host was reset, or has sent a RST itself
     std::uint8_t gone = 0;  ///< bit per Side, set if the host has answered with a RST, so it has closed the connection
   };
 

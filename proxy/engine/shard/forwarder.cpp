@@ -48,17 +48,17 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
   const tcp::Segment& segment = rx.segment();
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   const bool shown = segment.flags.syn() || end_to_end_.leaves_unfinished(id, rx.in);
-  const bool believed = is_acceptable(shard_.config, rx.in, checksum, shown);
+  const bool is_valid = is_acceptable(shard_.config, rx.in, checksum, shown);
   // A SYN with data, or with options that the proxy cannot split, keeps its connection end to end.
   if (segment.flags.syn() && (rx.result != packet::ParseResult::tcp || segment.payload_len != 0) &&
       end_to_end_.is_own_syn(id, rx.in, segment)) [[unlikely]]
     end_to_end_.keep_end_to_end(id);
-  if (believed && segment.flags.syn()) [[unlikely]]
+  if (is_valid && segment.flags.syn()) [[unlikely]]
     end_to_end_.record_checksum(id, rx.in, segment, checksum != packet::ChecksumState::good);
-  if (believed && checksum != packet::ChecksumState::good) {
+  if (is_valid && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
-  end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, believed, buffer_quota_.refuses_flows(), rx.now);
+  end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, is_valid, buffer_quota_.refuses_flows(), rx.now);
 }
 
 }  // namespace sluice::proxy

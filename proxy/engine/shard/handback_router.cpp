@@ -22,7 +22,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   tcp::SeqNum edge = own.rcv_adv();
   if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
   const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
-  if (verdict.believed || verdict.feed) flow.last_activity = rx.now;
+  if (verdict.is_valid || verdict.feed) flow.last_activity = rx.now;
   if (verdict.feed) {
     packet::Packet payload;
     if (verdict.whole && rx.segment().payload_len != 0) {
@@ -38,7 +38,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     forwarder_.pass_end_to_end(rx, flow.successor);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
   } else if (verdict.forward) {
-    if (verdict.believed) {
+    if (verdict.is_valid) {
       handback::record_advertised(flow, in, rx.segment());
       if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }
@@ -144,8 +144,8 @@ void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   Flow& flow = registry.flow(id);
   if (flow.phase == FlowPhase::handing_back) {
     Leg& own = flow.leg(in);
-    const bool believed = handback::judge(flow, in, begun->segment, own.endpoint.rcv_adv()).believed;
-    own.passed_by = own.passed_by || believed;
+    const bool is_valid = handback::judge(flow, in, begun->segment, own.endpoint.rcv_adv()).is_valid;
+    own.passed_by = own.passed_by || is_valid;
     return;
   }
   if (flow.terminated()) {

@@ -200,7 +200,7 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
     const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
     verdict.forward = brings || segment.ack >= all_of_ours;
     verdict.feed = !brings || segment.ack > own.snd_una();  // a data segment is no duplicate ACK
-    verdict.believed = true;
+    verdict.is_valid = true;
     verdict.ours = acknowledgement_of(segment, own);
   }
   return verdict;

@@ -62,7 +62,7 @@ struct Verdict {
 
   /// true if the payload is delivered to the leg as well, because it retransmits acknowledged bytes
   bool whole = false;
-  bool believed = false;  ///< true if the segment's numbers are the host's own, so that its window behind the handback
+  bool is_valid = false;  ///< true if the segment's numbers are the host's own, so that its window behind the handback
                           ///< point is valid
   tcp::Segment ours;      ///< part of the segment that concerns the proxy's leg
 };

@@ -43,35 +43,35 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   StreamEvents events = StreamEvents::none;
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
-  bool believed = false;
+  bool accepted = false;
   tcp::AckSample ack_sample;
   Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(context, flow) : nullptr;
-  tcp::AckSample* const told = fed != nullptr ? &ack_sample : nullptr;
+  tcp::AckSample* const sample = fed != nullptr ? &ack_sample : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
     if (!context.buffer_quota.accepts_payload(flow, in, segment)) [[unlikely]] {
       context.shard.counters.add(Counter::payload_refused);
       packet.reset();
-      believed = own.endpoint.receive_without_payload(segment, now, told);
+      accepted = own.endpoint.receive_without_payload(segment, now, sample);
     } else {
       context.shard.budget.on_taken();
       packet::strip_to_payload(packet, parsed);
-      believed = own.endpoint.receive(segment, std::move(packet), now, told);
+      accepted = own.endpoint.receive(segment, std::move(packet), now, sample);
     }
-    if (believed) [[likely]]
+    if (accepted) [[likely]]
       own.has_sent_data = true;
   } else {
     packet.reset();
-    believed = own.endpoint.receive(segment, {}, now, told);
+    accepted = own.endpoint.receive(segment, {}, now, sample);
   }
   if (ack_sample.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, ack_sample, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
-  if (believed) [[likely]]
+  if (accepted) [[likely]]
     flow.last_activity = now;
-  if (other.keepalive_passed && believed) [[unlikely]] {
+  if (other.keepalive_passed && accepted) [[unlikely]] {
     other.keepalive_passed = false;
     other.endpoint.answer_keepalive();
   }
@@ -80,7 +80,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     relay::record_progress(flow, in, now);
   }
   context.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
-  return believed;
+  return accepted;
 }
 
 /// Delivers a segment whose headers differ from the leg's template. The new headers are kept only if the segment's

@@ -107,12 +107,12 @@ ReplayCommand ReplayCommand::take(std::vector<std::string> words) {
   return command;
 }
 
-bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& said) {
+bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& messages) {
   const bool changed = !command.changes.empty();
-  std::uint64_t told = 0;
+  std::uint64_t differences = 0;
   control::Replay replay(
       [&](const control::Replay::Difference& difference) {
-        if (changed || told++ == 0) write(out, difference);
+        if (changed || differences++ == 0) write(out, difference);
       },
       command.changes);
   std::string line;
@@ -125,7 +125,7 @@ bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out
   if (lines == 0) throw std::runtime_error("it is empty");
   for (const std::string& name : replay.unused_changes())
     throw std::runtime_error("--set: no law in this trace has a parameter " + name);
-  said << summary(replay.totals(), changed) << '\n';
+  messages << summary(replay.totals(), changed) << '\n';
   return changed || replay.totals().differing == 0;
 }
 
@@ -136,10 +136,10 @@ bool run_replay(const ReplayCommand& command) {
     if (!file) throw std::runtime_error(command.file + " cannot be read");
   }
   try {
-    std::ostringstream said;
-    const bool fine = replay(command.file == "-" ? std::cin : file, command, std::cout, said);
+    std::ostringstream messages;
+    const bool fine = replay(command.file == "-" ? std::cin : file, command, std::cout, messages);
     std::cout.flush();
-    std::fprintf(stderr, "sluicectl: %s", said.str().c_str());
+    std::fprintf(stderr, "sluicectl: %s", messages.str().c_str());
     return fine;
   } catch (const std::runtime_error& problem) {
     throw std::runtime_error(command.file + ": " + admin::printable(problem.what(), true));

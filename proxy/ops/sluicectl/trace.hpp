@@ -33,10 +33,10 @@ struct ReplayCommand {
   [[nodiscard]] static ReplayCommand take(std::vector<std::string> words);
 };
 
-/// Replays the decision log `trace` and writes a summary to `said`. Without changed parameters it writes the first
+/// Replays the decision log `trace` and writes a summary to `messages`. Without changed parameters it writes the first
 /// differing decision to `out`, and returns false if there is one. With changed parameters it writes every differing
 /// decision and returns true. Throws std::runtime_error.
-[[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& said);
+[[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& messages);
 /// Runs replay() with the command's file, standard output and standard error.
 [[nodiscard]] bool run_replay(const ReplayCommand& command);
 

@@ -1,4 +1,4 @@
-// The table of laws: every line makes a law that answers, from what the same reports say.
+// Every line of the table of per-flow window controllers makes a controller that computes a window from reports.
 
 #include "control/window_laws/flow_controller.hpp"
 

@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 /// A UE at 10 Mb/s, whose Node-B reports each 100 ms.
 class ReportsOfAUe : public testing::Test {
  protected:
-  /// Runs for `how_long` with reports that the Node-B transmits the share `told` of the acknowledged bytes and that
-  /// its queue takes `queue`.
-  void go_on(Duration how_long, double told, Duration queue = 20ms) {
+  /// Runs for `how_long` with reports of a Node-B that has transmitted `share` of the acknowledged bytes, and whose
+  /// queue lasts for `queue`.
+  void go_on(Duration how_long, double share, Duration queue = 20ms) {
     for (const Instant end = now_ + how_long; now_ < end;) {
       now_ += 100ms;
       check_.on_acknowledged(Bytes(125'000), 40ms);
-      transmitted_ += static_cast<std::uint64_t>(125'000 * told);
+      transmitted_ += static_cast<std::uint64_t>(125'000 * share);
       check_.on_report(now_, transmitted_, queue);
     }
   }
