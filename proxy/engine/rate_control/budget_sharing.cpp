@@ -113,8 +113,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const Duration common = std::max(law.srtt() - law.base_delay(), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
   if (took - least <= 2 * (common + law.max_ack_delay()) + queued_elsewhere) return Bytes::max();
-  // In a recovery the mean may be that of an outage, because retransmissions give no samples. If ACKs come late now, but
-  // no later than the uplink makes them, no other bottleneck shows.
+  // In a recovery the mean may be that of an outage, because retransmissions give no samples. If ACKs come late now,
+  // but no later than the uplink makes them, no other bottleneck shows.
   const Duration late = endpoint.recent_rtt() - least;
   if (late > queued_elsewhere && late <= 2 * law.max_ack_delay()) return Bytes::max();
   const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
