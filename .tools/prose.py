@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks the words of comments in the C++ sources: sentences that stand alone, standard terms, file headers.
+"""Checks the words of comments and of texts for operators in the C++ sources: sentences that stand alone, standard terms,
+file headers.
 
 Prints file:line: message and ends with exit code 1 if it finds anything. With --count it prints the number of findings
 of each folder instead. Arguments are files or folders; without any it checks the folders in CHECKED."""
@@ -48,6 +49,33 @@ BANNED = {
     r"wants?|wanted": "requests, needs",
 }
 BANNED_RE = [(re.compile(r"\b(?:" + k + r")\b", re.I), v) for k, v in BANNED.items()]
+
+# Words that operators and researchers cannot look up, in literals: help texts, descriptions, messages.
+BANNED_IN_LITERALS = {
+    r"without a word": "crash",
+    r"(can|cannot) be had": "is not available, cannot be bound",
+    r"got hold of": "intercepted",
+    r"(what|as) is done with": "action",
+    r"(put )?in force": "active, activated",
+    r"(made|be|is|was) (up )?anew": "recreated, again",
+    r"made again": "recreated",
+    r"sent again|repetitions? count": "retransmitted",
+    r"under a law|by acknowledgements": "under a controller, ACK-based",
+    r"steers?|steered": "controls, limits",
+    r"the others?( one)?'s": "the thing that is meant",
+    r"(is|are) there twice": "given twice",
+    r"(come|go|goes|came) (by|to nothing|nowhere)": "the event that is meant",
+    r"for good": "finally",
+    r"whose turn": "the discipline that is meant",
+    r"(took|takes?) nothing": "acknowledged none",
+    r"taken (for|as right)": "accepted",
+    r"of what": "a noun phrase",
+}
+BANNED_IN_LITERALS_RE = BANNED_RE + [(re.compile(r"\b(?:" + k + r")\b", re.I), v) for k, v in BANNED_IN_LITERALS.items()]
+LITERAL = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?P<text>(?:\\.|[^"\\\n])*)"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.S
+)
+MIN_LITERAL_WORDS = 3
 
 COMMENT = re.compile(r"^(?P<before>.*?)(?P<mark>///<|///|//)(?!/)\s?(?P<text>.*)$")
 NOT_PROSE = re.compile(r"NOLINT|clang-format|^namespace [\w:]+$|^[-=*─]+$|^\s*$")
@@ -101,9 +129,37 @@ def without_raw_strings(text):
     return re.sub(r'R"(\w*)\(.*?\)\1"', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
 
 
+def literals(text):
+    """Yields (line number, text) for each string literal of some words; adjacent literals are joined. Assertions are left out."""
+    found, end = [], None
+    for match in LITERAL.finditer(text):
+        if match["text"] is None:
+            continue
+        if end is not None and re.fullmatch(r"[\s\\]*", text[end : match.start()]):
+            found[-1][1] += match["text"]
+        elif "static_assert" not in text[text.rfind(";", 0, match.start()) + 1 : match.start()]:
+            found.append([text.count("\n", 0, match.start()) + 1, match["text"]])
+        else:
+            end = None
+            continue
+        end = match.end()
+    for number, literal in found:
+        if len(re.findall(r"[A-Za-z]{2,}", literal)) >= MIN_LITERAL_WORDS:
+            yield number, literal
+
+
+def check_literals(text):
+    for number, literal in literals(text):
+        for pattern, better in BANNED_IN_LITERALS_RE:
+            match = pattern.search(literal)
+            if match:
+                yield number, f"in a text: '{match.group(0)}': {better}"
+
+
 def check(path):
-    lines = without_raw_strings(path.read_text()).splitlines()
-    found = []
+    text = path.read_text()
+    lines = without_raw_strings(text).splitlines()
+    found = list(check_literals(text))
     if path.suffix == ".cpp" and len(lines) > HEADER_FROM_LINES and not lines[0].startswith("//"):
         found.append((1, f"a file of more than {HEADER_FROM_LINES} lines begins with what it is for and who calls it"))
     for number, mark, text in comments(lines):

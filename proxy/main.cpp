@@ -24,12 +24,10 @@ constexpr int exit_failure = 1;
 constexpr int exit_configuration = 2;
 
 constexpr const char* footer =
-    "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or configuration.\n"
-    "Signals: SIGTERM and SIGINT stop: connections that are split go back to their hosts for stop.drain or twice that, "
-    "what "
-    "is "
-    "then left is reset; a second one ends the wait. SIGHUP opens the log file again and reads the configuration "
-    "again, unless it is on trial or was taken back.";
+    "Exit codes: 0 ended as requested, 1 could not start or failed while running, 2 bad command line or "
+    "configuration.\nSignals: SIGTERM and SIGINT stop the program: split connections are handed back to their hosts "
+    "for stop.drain or twice that, and the rest is reset; a second signal ends the wait. SIGHUP reopens the log file "
+    "and reads the configuration again, unless a change waits for confirmation or was taken back.";
 
 struct Options {
   std::string file;
@@ -51,13 +49,11 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("file", options.file, "configuration file (YAML)");
   auto* check = app.add_flag("--check", options.check,
                              "check the file and the interfaces that it names, print every error, and exit");
-  auto* system = app.add_flag(
-      "--system", options.system,
-      "look at this machine before anything is opened: interfaces, devices, memory, huge pages, groups, and files that "
-      "the service's user reads; with --check and before a start");
-  app.add_option(
-      "--user", options.user,
-      "user of the service, for whom root checks that files can be read: with --check, sluice when not given");
+  auto* system = app.add_flag("--system", options.system,
+                              "check this machine before anything is opened: interfaces, devices, memory, huge pages, "
+                              "groups, and files that the service's user reads; with --check and before a start");
+  app.add_option("--user", options.user,
+                 "user of the service, whose access to files root checks; with --check the default is sluice");
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
   app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
@@ -65,7 +61,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--completion", options.completion, "print the completion for bash, and exit");
   app.add_flag("--show-secrets", options.show_secrets, "with --print-config, print secrets too")->needs(print);
   app.add_flag("--core-dumps", options.core_dumps,
-               "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
+               "allow core files after a crash, and debuggers; a core file contains keys and payload");
   check->excludes(print)->excludes(help);
   system->excludes(print)->excludes(help);
   print->excludes(help);
@@ -79,10 +75,9 @@ int print(const std::string& text) {
 std::string manual_page(const CLI::App& app) {
   return sluice::manual::program_page(
       {"sluice", 8, "TCP performance-enhancing proxy for mobile networks", std::string(sluice::proxy::version)},
-      {{"`sluice` stands as a bump in the wire between two DPDK ports. It splits TCP connections transparently, or "
-        "rewrites the windows of those that stay end to end, so that the queue of the radio network stays short. What "
-        "it "
-        "does is said in one file: sluice.yaml(5).",
+      {{"`sluice` is a bump in the wire between two DPDK ports. It splits TCP connections transparently, or rewrites "
+        "the windows of connections that stay end to end, so that the queue of the radio network stays short. One file "
+        "configures it: sluice.yaml(5).",
         "As a service it is `sluice.service`, which reads `/etc/sluice/sluice.yaml`."},
        {"sluice.yaml(5)", "sluicectl(1)", "nodeb(1)"}},
       app);
@@ -91,8 +86,8 @@ std::string manual_page(const CLI::App& app) {
 std::string manual_page_of_file() {
   return sluice::manual::file_page(
       {"sluice.yaml", 5, "configuration of sluice", std::string(sluice::proxy::version)},
-      {{"A file of sluice(8) is YAML. Unknown keys are refused. Durations, sizes and rates carry their unit. "
-        "`sluice --check FILE` names every error by its place.",
+      {{"A file of sluice(8) is YAML. Unknown keys are refused. Durations, sizes and rates carry their unit. `sluice "
+        "--check FILE` prints every error with its line and column.",
         "A file with secrets in it must not be readable for everybody."},
        {"sluice(8)", "sluicectl(1)"}},
       sluice::config::key_tables<sluice::proxy::Config>());
@@ -117,8 +112,8 @@ std::string memory_line(const sluice::proxy::Config& config) {
   const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
   const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };
   return "packet memory: " + std::to_string(config.pool.buffers) +
-         " buffers; a shard's connections may hold and have advertised to them " + megabytes(memory.shard) +
-         ", those of one UE " + megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
+         " buffers; connections of a shard may hold and advertise " + megabytes(memory.shard) + ", those of one UE " +
+         megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
 /// Prints what of this machine is not as the configuration needs it. Returns whether a start can succeed.

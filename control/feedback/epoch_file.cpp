@@ -53,7 +53,7 @@ std::optional<std::uint64_t> read_epoch(const std::string& file) {
   const auto [stop, error] = std::from_chars(text.data(), end, epoch);
   const bool whole = error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)) == "\n";
   if (!whole || epoch == std::numeric_limits<std::uint64_t>::max()) {
-    fail(file, "holds something else than an epoch and a line end; take it away to begin anew");
+    fail(file, "holds something else than an epoch and a line end; remove it to start again");
   }
   return epoch;
 }

@@ -9,24 +9,24 @@ namespace sluice::control::feedback {
 
 /// Table of the reasons for which a datagram is refused: X(name, text). Rows from `none` to `bad_tag` apply before the
 /// tag is verified; the rows after `bad_tag` only apply to authenticated datagrams.
-#define SLUICE_FEEDBACK_FAILURES(X)                                                                     \
-  X(none, "accepted")                                                                                   \
-  X(too_short, "shorter than a header and a tag")                                                       \
-  X(too_long, "longer than a datagram of this protocol may be")                                         \
-  X(bad_magic, "does not begin with the protocol's magic number")                                       \
-  X(unknown_version, "a version this program does not speak")                                           \
-  X(unknown_key, "names a key that is not configured")                                                  \
-  X(bad_tag, "the authentication tag does not fit")                                                     \
-  X(unexpected_type, "a message of a type that this side does not take")                                \
-  X(own_sender, "carries this program's own sender id")                                                 \
-  X(malformed_header, "the header's lengths or numbers are impossible")                                 \
-  X(too_many_senders, "one sender more than there is room for")                                         \
-  X(stale_epoch, "from an epoch before the sender's newest")                                            \
-  X(epoch_ahead, "from an epoch far ahead of this machine's clock, while its sender speaks in another") \
-  X(replayed, "a sequence number seen before, or too old to tell")                                      \
-  X(malformed_record, "a record runs past the end, or the count does not match")                        \
-  X(malformed_field, "a field runs past its record, has an impossible length, or repeats")              \
-  X(missing_address, "a record without the UE's address")                                               \
+#define SLUICE_FEEDBACK_FAILURES(X)                                                                      \
+  X(none, "accepted")                                                                                    \
+  X(too_short, "shorter than a header and a tag")                                                        \
+  X(too_long, "longer than a datagram of this protocol may be")                                          \
+  X(bad_magic, "does not begin with the protocol's magic number")                                        \
+  X(unknown_version, "a version that this program does not support")                                     \
+  X(unknown_key, "names a key that is not configured")                                                   \
+  X(bad_tag, "the authentication tag does not match")                                                    \
+  X(unexpected_type, "a message type that this side does not accept")                                    \
+  X(own_sender, "carries this program's own sender id")                                                  \
+  X(malformed_header, "the header's lengths or numbers are impossible")                                  \
+  X(too_many_senders, "more senders than can be tracked")                                                \
+  X(stale_epoch, "from an epoch before the sender's newest")                                             \
+  X(epoch_ahead, "from an epoch far ahead of this machine's clock, while its sender uses another epoch") \
+  X(replayed, "a sequence number seen before, or too old to check")                                      \
+  X(malformed_record, "a record runs past the end, or the count does not match")                         \
+  X(malformed_field, "a field runs past its record, has an impossible length, or repeats")               \
+  X(missing_address, "a record without the UE's address")                                                \
   X(value_out_of_range, "a value beyond what its field may hold")
 
 enum class Failure : std::uint8_t {

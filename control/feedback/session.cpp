@@ -29,11 +29,11 @@ SessionConfig checked(SessionConfig config) {
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
     throw std::invalid_argument("feedback: the largest datagram must be 256 to 8952 bytes");
   }
-  if (config.max_senders == 0) throw std::invalid_argument("feedback: room for at least one sender is needed");
+  if (config.max_senders == 0) throw std::invalid_argument("feedback: at least one sender must be allowed");
   const Key* const key = send_key_of(config);
   if (key == nullptr) throw std::invalid_argument("feedback: the key to send with is not among the keys");
   if (key->algorithm == TagAlgorithm::aes_256_gmac && config.session_id == SessionId{}) {
-    throw std::invalid_argument("feedback: a key of AES-256-GMAC needs a session id, drawn anew for each session");
+    throw std::invalid_argument("feedback: a key of AES-256-GMAC needs a session id, drawn for each session");
   }
   return config;
 }
@@ -52,8 +52,8 @@ std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wa
 std::string to_string(const StaleSender& stale) {
   return "sender " + std::to_string(stale.sender) + " is at epoch " + std::to_string(stale.epoch) +
          " after it was at epoch " + std::to_string(stale.newest) +
-         ": either somebody plays back recordings of it, or its clock has gone back across a restart; give it a "
-         "feedback.epoch_file, or restart the receiver";
+         ": either its datagrams are replayed, or its clock went back across a restart; give it a feedback.epoch_file, "
+         "or restart the receiver";
 }
 
 Session::Session(SessionConfig config)

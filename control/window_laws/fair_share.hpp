@@ -20,9 +20,9 @@ struct FairShareParameters {
 /// Describes the configuration keys for a config::Section; their ranges lie within those of validate().
 template <typename Section>
 void describe(Section& s, FairShareParameters& p) {
-  s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "the share is whole packets of this size");
+  s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "packet size; a share is a whole number of packets");
   s.value("idle", p.idle, {std::chrono::milliseconds(1), std::chrono::hours(24)},
-          "a flow that was silent for so long is not counted");
+          "idle time after which a flow is not counted");
 }
 
 /// Checks the ranges and, if `flows` > 0, that each flow's share is more than two packets. Returns the broken rules.

@@ -7,29 +7,29 @@
 
 /// Table of the per-flow window controllers' parameters: X(name in LawParameters, configuration key, type,
 /// description). A type lists its keys in describe(Section&, type&).
-#define SLUICE_LAW_PARAMETERS(X)                                                                 \
-  X(clamp, "clamp", ClampWindowParameters, "CLAMP's window agent")                               \
-  X(price, "clamp_price", ClampPriceParameters,                                                  \
-    "CLAMP's price of the queue: at the Node-B; at the proxy only where the reports bring none") \
-  X(gwa, "gwa", GwaParameters, "Generalized Window Advertising, modes gwa-rr, gwa-fcfs and ba")  \
-  X(fair_share, "fair_share", FairShareParameters, "floor(B/n) packets for every flow")
+#define SLUICE_LAW_PARAMETERS(X)                                                                     \
+  X(clamp, "clamp", ClampWindowParameters, "CLAMP's window agent")                                   \
+  X(price, "clamp_price", ClampPriceParameters,                                                      \
+    "CLAMP's price of the queue: computed at the Node-B; at the proxy only if reports contain none") \
+  X(gwa, "gwa", GwaParameters, "Generalized Window Advertising, modes gwa-rr, gwa-fcfs and ba")      \
+  X(fair_share, "fair_share", FairShareParameters, "equal share: floor(B/n) packets for every flow")
 
 /// Table of the per-flow window controllers: X(name, configuration word, class, split, regulate, description). `split`
 /// and `regulate` state in which interceptions it works.
 /// A new controller is one class with the hooks it needs (LawHooks) and one line here. The modes of proxy and emulator
 /// and their help are generated from it.
-#define SLUICE_FLOW_CONTROLLERS(X)                                                                              \
-  X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")           \
-  X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B") \
-  X(wrd, "wrd", RegulatorLaw<WindowRegulation::dynamic>, true, true,                                            \
-    "Window Regulator, dynamic: B and what is on the air")                                                      \
-  X(wrb, "wrb", RegulatorLaw<WindowRegulation::ack_buffer>, true, true,                                         \
-    "Window Regulator with ACK buffer: as wrd, ACKs wait instead of shrinking the window")                      \
-  X(ack_regulator, "ack-regulator", AckTimingLaw, false, true, "ACKs wait until the buffer has room")           \
-  X(gwa_rr, "gwa-rr", GwaLaw<GwaPolicy::round_robin>, true, true,                                               \
-    "Generalized Window Advertising: B/N less what the flow has queued")                                        \
-  X(gwa_fcfs, "gwa-fcfs", GwaLaw<GwaPolicy::fcfs>, true, true,                                                  \
-    "Generalized Window Advertising: the N-th part of the free buffer")                                         \
-  X(ba, "ba", GwaLaw<GwaPolicy::bandwidth_aware>, true, true,                                                   \
-    "bandwidth aware: the N-th part of rate times round trip")                                                  \
+#define SLUICE_FLOW_CONTROLLERS(X)                                                                                   \
+  X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")                \
+  X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B")      \
+  X(wrd, "wrd", RegulatorLaw<WindowRegulation::dynamic>, true, true,                                                 \
+    "Window Regulator, dynamic: B plus the data on the air")                                                         \
+  X(wrb, "wrb", RegulatorLaw<WindowRegulation::ack_buffer>, true, true,                                              \
+    "Window Regulator with ACK buffer: as wrd, but delays ACKs instead of shrinking the window")                     \
+  X(ack_regulator, "ack-regulator", AckTimingLaw, false, true,                                                       \
+    "Ack Regulator: delays ACKs until the buffer has space")                                                         \
+  X(gwa_rr, "gwa-rr", GwaLaw<GwaPolicy::round_robin>, true, true,                                                    \
+    "Generalized Window Advertising: B/N minus the flow's queued bytes")                                             \
+  X(gwa_fcfs, "gwa-fcfs", GwaLaw<GwaPolicy::fcfs>, true, true,                                                       \
+    "Generalized Window Advertising: the N-th part of the free buffer")                                              \
+  X(ba, "ba", GwaLaw<GwaPolicy::bandwidth_aware>, true, true, "bandwidth aware: the N-th part of rate × round trip") \
   X(fair_share, "fair-share", FairShareLaw, true, true, "floor(B/n) packets for each of n flows")

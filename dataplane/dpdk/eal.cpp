@@ -130,7 +130,8 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
         "; huge pages must be reserved first, for example: echo 512 > "
         "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
   } else if (rte_errno == ENOMEM) {
-    text += "; " + std::to_string(config.memory_mib) + " MiB of memory are wanted, and the system does not give them";
+    text +=
+        "; " + std::to_string(config.memory_mib) + " MiB of memory are needed, and the system does not provide them";
   }
   return text;
 }

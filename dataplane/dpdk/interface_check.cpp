@@ -30,7 +30,7 @@ class Interface {
  public:
   explicit Interface(const std::string& name) : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     if (socket_ < 0)
-      throw std::runtime_error("cannot ask the kernel about interfaces: " + std::string(strerror(errno)));
+      throw std::runtime_error("cannot query the kernel about interfaces: " + std::string(strerror(errno)));
     name.copy(request_.ifr_name, IFNAMSIZ - 1);
   }
   ~Interface() { ::close(socket_); }
@@ -167,9 +167,9 @@ std::vector<std::string> interface_obstacles(const InterfaceState& state, bool s
   if (!state.master.empty() && state.master_kind != "vrf" && !stands_by) {
     const std::string kind = state.master_kind.empty() ? std::string("another interface") : state.master_kind;
     obstacles.push_back("interface " + state.name + " is a member of " + state.master + " (" + kind +
-                        "), which hands on every frame that comes in, as this program does; run: ip link set dev " +
+                        "), which forwards every received frame, as this program does; run: ip link set dev " +
                         state.name + " nomaster" +
-                        (state.master_kind == "bridge" ? ", or set fail_open: bridge where it is to stand by" : ""));
+                        (state.master_kind == "bridge" ? ", or set fail_open: bridge if it is the fallback" : ""));
   }
   return obstacles;
 }
@@ -189,7 +189,7 @@ std::vector<std::string> interface_problems(const std::string& name, std::uint16
   }
   if (state->mtu < mtu) {
     problems.push_back("interface " + name + " has an MTU of " + std::to_string(state->mtu) + ", " +
-                       std::to_string(mtu) + " is wanted; run: ip link set dev " + name + " mtu " +
+                       std::to_string(mtu) + " is needed; run: ip link set dev " + name + " mtu " +
                        std::to_string(mtu));
   }
   return problems;

@@ -36,8 +36,8 @@ InterfaceClaim::InterfaceClaim(const std::string& interface)
   if (socket_ >= 0) close(std::exchange(socket_, -1));
   if (error == EADDRINUSE) {
     throw std::runtime_error("interface " + listed +
-                             " is served already, by the other port or by another sluice or nodeb in this network "
-                             "namespace: every frame would be sent on twice; end that one first");
+                             " is already in use by the other port or by another sluice or nodeb in this network "
+                             "namespace, so every frame would be forwarded twice; stop that program first");
   }
   throw std::runtime_error("interface " + listed + " cannot be claimed: " + strerror(error));
 }

@@ -61,12 +61,12 @@ PeerSegmentation::PeerSegmentation(const std::string& interface) {
   if (index == 0) fail("no interface " + interface);
   int program = load_program(BPF_F_XDP_HAS_FRAGS);  // otherwise a veth with jumbo MTU refuses it
   if (program < 0) program = load_program(0);       // before Linux 5.18
-  if (program < 0) fail("the kernel takes no XDP program");
+  if (program < 0) fail("the kernel accepts no XDP program");
   link_ = link_program(program, index);
   const int error = errno;
   close(program);
   errno = error;
-  if (link_ < 0 && error != EBUSY && error != EEXIST) fail("interface " + interface + " takes no XDP program");
+  if (link_ < 0 && error != EBUSY && error != EEXIST) fail("interface " + interface + " accepts no XDP program");
 }
 
 PeerSegmentation::~PeerSegmentation() {

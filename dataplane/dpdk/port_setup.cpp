@@ -152,17 +152,17 @@ void Port::rebind_interface() {
   const unsigned present = interface_index(interface_);
   static_cast<void>(refuse_obstacles(config_, interface_));
   prepare_interface(config_, interface_);
-  if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");
+  if (sockets_.empty()) fail(config_.device, "this driver cannot attach to an interface that was recreated; restart");
   if (sockets_.size() > 1)
     fail(config_.device,
-         "its queues are a group of sockets, which the kernel does not bind to an interface that was made "
-         "again; restart, or give the device qpairs=1");
+         "its queues are a group of sockets, which the kernel does not bind to a recreated interface; restart, or give "
+         "the device qpairs=1");
   const std::string problem = rebind(sockets_, present);
-  if (!problem.empty()) fail(config_.device, "cannot be bound to the interface that was made again: " + problem);
+  if (!problem.empty()) fail(config_.device, "cannot be bound to the recreated interface: " + problem);
   interface_index_ = present;
   if (!config_.promiscuous) return;
   rte_eth_promiscuous_disable(id_);  // the driver assumes that it is still on
-  if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot receive packets for other stations again");
+  if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot enable promiscuous mode again");
 }
 
 /// Checks the kernel interface and, if configured, repairs its settings.
@@ -180,7 +180,7 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
       peer_segmentation_ = PeerSegmentation(interface);
     } catch (const std::runtime_error& error) {
       warning_ = std::string(error.what()) +
-                 ": should the host at its other end leave segmentation to a device, its frames are lost; run there: "
+                 ": if the host at its other end leaves segmentation to a device, its frames are lost; run there: "
                  "ethtool -K INTERFACE tso off gso off";
     }
   }
@@ -227,7 +227,7 @@ void Port::unplug() noexcept {
 void Port::configure(const PortConfig& config) {
   rte_eth_dev_info device{};
   int result = rte_eth_dev_info_get(id_, &device);
-  if (result != 0) fail(config.device, "cannot be asked for its abilities", result);
+  if (result != 0) fail(config.device, "does not report its capabilities", result);
 
   if (config.mtu > device.max_mtu) {
     fail(config.device, "carries an MTU of " + std::to_string(device.max_mtu) + " at most, " +
@@ -304,13 +304,13 @@ void Port::start(const PortConfig& config) {
   if (receive_by_address_ && !traits_->fanout) {
     rte_eth_dev_info device{};
     if (rte_eth_dev_info_get(id_, &device) != 0 || !fill_rss_table(device)) {
-      fail(config.device, "refuses the table that spreads packets by address; ask for one queue");
+      fail(config.device, "refuses the table that spreads packets by address; configure one queue");
     }
   }
   if (config.promiscuous) {
     const int promiscuous = rte_eth_promiscuous_enable(id_);
     if (promiscuous != 0 && promiscuous != -ENOTSUP) {
-      fail(config.device, "cannot receive packets for other stations (promiscuous mode)", promiscuous);
+      fail(config.device, "cannot enable promiscuous mode", promiscuous);
     }
   }
   // The driver creates its socket before it binds it to the interface. Frames of all other interfaces that arrived in

@@ -15,14 +15,14 @@ namespace sluice::tcp {
 /// Table of the congestion controls: X(name, configuration word, hooks that a connection starts with, description). A
 /// new control needs a class with the hooks it uses (CongestionHooks), an entry in CongestionControl and one line here.
 /// The configuration words and their meaning are generated from this table.
-#define SLUICE_CONGESTION_CONTROLS(X)                                                                           \
-  X(newreno, "newreno", NewReno, "RFC 6582")                                                                    \
-  X(cubic, "cubic", HyStart, "RFC 9438")                                                                        \
-  X(bbr, "bbr", ModelBasedCc<Bbr>, "version 1, always paced")                                                   \
-  X(bbr3, "bbr3", ModelBasedCc<Bbr3>, "version 3, always paced")                                                \
-  X(copa, "copa", ModelBasedCc<Copa>, "NSDI 2018, always paced")                                                \
-  X(prague, "prague", Prague, "of L4S (RFC 9331), always paced; as newreno where ECN feedback is not accurate") \
-  X(abc, "abc", Abc, "Goyal et al., 2020, for queues of that name; as newreno where ECN feedback is not accurate")
+#define SLUICE_CONGESTION_CONTROLS(X)                                                                         \
+  X(newreno, "newreno", NewReno, "RFC 6582")                                                                  \
+  X(cubic, "cubic", HyStart, "RFC 9438")                                                                      \
+  X(bbr, "bbr", ModelBasedCc<Bbr>, "version 1, always paced")                                                 \
+  X(bbr3, "bbr3", ModelBasedCc<Bbr3>, "version 3, always paced")                                              \
+  X(copa, "copa", ModelBasedCc<Copa>, "NSDI 2018, always paced")                                              \
+  X(prague, "prague", Prague, "for L4S (RFC 9331), always paced; as newreno if ECN feedback is not accurate") \
+  X(abc, "abc", Abc, "Goyal et al., NSDI 2020, for queues of type abc; as newreno if ECN feedback is not accurate")
 
 enum class CongestionAlgorithm : std::uint8_t {
 #define X(name, word, hooks, text) name,

@@ -9,13 +9,15 @@ namespace sluice::emulator {
 
 /// Reasons why packets for a UE are dropped at a Node-B, one line each. Names and texts in results are generated from
 /// this table.
-#define SLUICE_CELL_DROPS(X)                                                                                       \
-  X(full, "found no room in the radio queue, or had to go for another one")                                        \
-  X(early, "active queue management chose them, before the radio queue was full")                                  \
-  X(given_up, "not received after the last attempt")                                                               \
-  X(air, "left the radio queue and were lost on the air for good")                                                 \
-  X(handover, "were for a UE that was handed over without forwarding, or found no room to wait for older packets") \
-  X(left, "waited for a UE that left")
+#define SLUICE_CELL_DROPS(X)                                                                                           \
+  X(full, "did not fit into the radio queue, or were evicted for another packet")                                      \
+  X(early, "dropped by active queue management before the radio queue was full")                                       \
+  X(given_up, "not received after the last attempt")                                                                   \
+  X(air, "left the radio queue and were finally lost on the air")                                                      \
+  X(handover,                                                                                                          \
+    "were for a UE that was handed over without forwarding, or did not fit into the buffer for packets that wait for " \
+    "older ones")                                                                                                      \
+  X(left, "were queued for a UE that left")
 
 enum class DropReason : std::uint8_t {
 #define X(name, text) name,

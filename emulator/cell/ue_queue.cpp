@@ -79,7 +79,7 @@ Bytes QueueConfig::buffer() const {
 UeQueue::UeQueue(const QueueConfig& config)
     : config_(config), classes_(config.flows), qdisc_(make_qdisc(config)), ledger_(config.frame) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
-    throw std::invalid_argument("radio queue: the frame size must be above 0 where the buffer is counted in frames");
+    throw std::invalid_argument("radio queue: the frame size must be above 0 if the buffer is counted in frames");
   }
 }
 

@@ -60,7 +60,7 @@ dpdk::EalConfig eal_config(const Scenario& scenario) {
 
 constexpr auto look_period = std::chrono::milliseconds(50);
 constexpr const char* buffers_short =
-    "packet buffers ran short, so the result shows their limit: expected a higher value of live.buffers";
+    "packet buffers ran short and limited the result: expected a higher value of live.buffers";
 
 std::string status_line(const LiveStatus& status) {
   char line[160];
@@ -106,7 +106,7 @@ void print_timing(const RunResult& result) {
               count("ttis_missed"), count("ttis"), share, count("lateness_p50_us"), count("lateness_p99_us"),
               count("lateness_max_us"));
   if (!result.counters.contains("report_echo_p99_us")) return;
-  std::printf("Reports were taken up, and that was known here, within %llu us (p50), %llu us (p99)\n",
+  std::printf("Statuses confirmed the allowances of reports within %llu us (p50), %llu us (p99)\n",
               count("report_echo_p50_us"), count("report_echo_p99_us"));
 }
 

@@ -83,10 +83,11 @@ void compare_machine(const std::vector<Machine>& before) {
 std::string restore(const Inputs& inputs, const fs::path& folder) {
   const auto put = [&folder](const Input& scenario) {
     if (!stays_below(scenario.name)) {
-      throw std::runtime_error("the scenario " + scenario.name + " does not lie below a folder: it cannot be repeated");
+      throw std::runtime_error("the scenario " + scenario.name +
+                               " is not below a folder, so the run cannot be repeated");
     }
     if (sha256(scenario.text) != scenario.sha256) {
-      throw std::runtime_error("the text of the scenario " + scenario.name + " is not that of its digest");
+      throw std::runtime_error("the text of the scenario " + scenario.name + " does not match its digest");
     }
     write_file(folder / scenario.name, scenario.text);
     return (folder / scenario.name).string();
@@ -107,12 +108,12 @@ bool compare_traces(const Provenance& before, const Inputs& now, Findings& findi
                    trace.name.c_str());
       all = false;
     } else if (at->second != trace.sha256) {
-      findings.differs("the trace " + trace.name + " is another one: " + trace.sha256 + " before, " + at->second +
+      findings.differs("the trace " + trace.name + " has another content: " + trace.sha256 + " before, " + at->second +
                        " now");
     }
   }
   for (const std::string& name : before.inputs.missing) {
-    if (digests.contains(name)) findings.differs("the trace " + name + " was missing, and is there now");
+    if (digests.contains(name)) findings.differs("the trace " + name + " was missing and exists now");
   }
   return all;
 }
@@ -127,9 +128,9 @@ void compare_files(const Provenance& before, const fs::path& folder, const fs::p
       continue;
     }
     const std::string was = read_file(folder / file.name, largest_file);
-    if (sha256(was) != file.sha256) findings.differs(file.name + " was changed after it had been written");
+    if (sha256(was) != file.sha256) findings.differs(file.name + " was changed after the run");
     if (std::find(written.begin(), written.end(), file.name) == written.end()) {
-      findings.differs(file.name + " is not written any more");
+      findings.differs(file.name + " is no longer written");
       continue;
     }
     const std::string difference = first_difference(was, read_file(repeated / file.name, largest_file));
@@ -138,7 +139,7 @@ void compare_files(const Provenance& before, const fs::path& folder, const fs::p
   for (const std::string& name : written) {
     const bool known =
         std::any_of(before.files.begin(), before.files.end(), [&](const auto& file) { return file.name == name; });
-    if (!known) findings.differs(name + " is written now, and was not");
+    if (!known) findings.differs(name + " is written now, but was not written before");
   }
 }
 
@@ -182,7 +183,7 @@ int command_verify(const VerifyOptions& options) {
   const std::vector<std::string> written = write_experiment(experiment->plan, repeated.string(), outcome.results);
   compare_files(before, folder, repeated, written, findings);
   if (findings.count() > 0) return exit_failure;
-  std::printf("the same: %zu runs, %zu files\n", outcome.results.size(), written.size());
+  std::printf("identical: %zu runs, %zu files\n", outcome.results.size(), written.size());
   return exit_ok;
 }
 

@@ -32,7 +32,7 @@ bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
     return std::find(modes.begin(), modes.end(), to_string(run.mode)) == modes.end();
   });
   if (!plan.runs.empty()) return true;
-  std::fprintf(stderr, "nodeb: none of the modes asked for is in the scenario, which has %s\n", known.c_str());
+  std::fprintf(stderr, "nodeb: none of the requested modes is in the scenario, which has %s\n", known.c_str());
   return false;
 }
 

@@ -76,7 +76,7 @@ class ArchiveReader {
 
  private:
   std::string_view bytes(std::uint64_t count) {
-    if (count > rest_.size()) throw std::runtime_error("is cut off");
+    if (count > rest_.size()) throw std::runtime_error("is truncated");
     const std::string_view taken = rest_.substr(0, count);
     rest_.remove_prefix(count);
     return taken;
@@ -94,7 +94,7 @@ class ArchiveReader {
   /// one.
   std::uint64_t length() {
     const std::uint64_t count = number();
-    if (count > rest_.size()) throw std::runtime_error("is cut off");
+    if (count > rest_.size()) throw std::runtime_error("is truncated");
     return count;
   }
   void get(std::uint64_t& value) { value = number(); }

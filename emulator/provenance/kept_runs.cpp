@@ -45,7 +45,7 @@ std::optional<RunResult> KeptRuns::find(const RunPlan& run) {
       throw std::runtime_error("is not a run");
     }
     const std::string_view body = bytes.substr(magic.size(), bytes.size() - magic.size() - digest_size);
-    if (sha256(body) != bytes.substr(bytes.size() - digest_size)) throw std::runtime_error("is not whole");
+    if (sha256(body) != bytes.substr(bytes.size() - digest_size)) throw std::runtime_error("is incomplete");
     ArchiveReader reader(body);
     std::string name;
     Machine machine;

@@ -53,7 +53,7 @@ Json json_of(const std::vector<T>& list) {
 }
 
 const Json& member(const Json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) refuse(key, "a value, there is none");
+  if (!json.is_object() || !json.contains(key)) refuse(key, "a value, got none");
   return json.at(key);
 }
 

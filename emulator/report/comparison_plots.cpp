@@ -50,7 +50,7 @@ Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = fal
 
 std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
   std::vector<Quantity> all = {
-      quantity_of({"goodput", "%", 0.01}, "Goodput over what was attainable"),
+      quantity_of({"goodput", "%", 0.01}, "Goodput / attainable goodput"),
       quantity_of({"utilisation", "%", 0.01}, "Link use"),
       quantity_of({"radio_queue_delay_p95_ms", "ms", 1}, "Radio queueing delay, p95", true),
       quantity_of({"server_to_ue_delay_p95_ms", "ms", 1}, "Server to UE queueing delay, p95", true),
@@ -203,7 +203,7 @@ Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, st
 }
 
 Plot use_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
-  Plot plot = category_plot(groups, "Link use", "% of what the radio could carry");
+  Plot plot = category_plot(groups, "Link use", "% of radio capacity");
   plot.x.min = 0;
   plot.x.max = 100;
   for (std::size_t i = 0; i < groups.size(); ++i) {

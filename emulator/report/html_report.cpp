@@ -96,16 +96,12 @@ std::string queue_tables(const std::vector<ResultGroup>& groups) {
 }
 
 constexpr const char* definitions =
-    "<p class=\"soft\">Delays are queueing delays in milliseconds, p50 / p95 / p99: the time between two points less "
-    "the "
-    "propagation of the hops between them. Radio queue: from entering the Node-B's queue to the last byte on the air. "
-    "Proxy→UE and server→UE: from the first copy of a segment leaving the proxy or the server to its arrival at the "
-    "UE, "
-    "repair of losses included. Goodput is the TCP and UDP payload that reached the UEs of what the radio could "
-    "have carried, downloads "
-    "only; link use counts repetitions, too: it is what the radio carried of what it could have carried. Rexmit counts "
-    "segments "
-    "sent towards the UE more than once. Fetch times are p50 / p95.</p>\n";
+    "<p class=\"soft\">Delays are queueing delays in milliseconds, p50 / p95 / p99: the time between two points minus "
+    "the propagation delay of the hops between them. Radio queue: from entering the Node-B's queue to the last byte on "
+    "the air. Proxy→UE and server→UE: from the first transmission of a segment by the proxy or the server to its "
+    "arrival at the UE, loss recovery included. Goodput is the share of the attainable TCP and UDP payload that "
+    "reached the UEs, downloads only. Link use is the share of the radio capacity that was used, retransmissions "
+    "included. Rexmit counts segments sent towards the UE more than once. Fetch times are p50 / p95.</p>\n";
 
 }  // namespace
 

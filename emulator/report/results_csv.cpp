@@ -195,19 +195,21 @@ CsvTable drops_table(const std::vector<RunResult>& results) {
 const std::vector<SummaryColumn>& summary_table_columns() {
   static const std::vector<SummaryColumn> columns = {
       {"goodput", "mean over the seeds", [](const ResultGroup& g) { return g.mean.goodput; }},
-      {"goodput_ci", "half of its 95 % confidence interval", [](const ResultGroup& g) { return g.goodput_ci; }},
+      {"goodput_ci", "half of the 95 % confidence interval of the mean",
+       [](const ResultGroup& g) { return g.goodput_ci; }},
       {"utilisation", "mean over the seeds", [](const ResultGroup& g) { return g.mean.utilisation; }},
-      {"utilisation_ci", "half of its 95 % confidence interval", [](const ResultGroup& g) { return g.utilisation_ci; }},
+      {"utilisation_ci", "half of the 95 % confidence interval of the mean",
+       [](const ResultGroup& g) { return g.utilisation_ci; }},
       {"throughput_bps", "mean over the seeds", [](const ResultGroup& g) { return g.mean.throughput_bps; }},
-      {"throughput_ci_bps", "half of its 95 % confidence interval",
+      {"throughput_ci_bps", "half of the 95 % confidence interval of the mean",
        [](const ResultGroup& g) { return g.throughput_ci_bps; }},
       {"radio_queue_delay_p95_ms", "mean over the seeds",
        [](const ResultGroup& g) { return g.mean.radio_queue_delay.p95_ms; }},
-      {"radio_queue_delay_p95_ci_ms", "half of its 95 % confidence interval",
+      {"radio_queue_delay_p95_ci_ms", "half of the 95 % confidence interval of the mean",
        [](const ResultGroup& g) { return g.radio_p95_ci_ms; }},
       {"server_to_ue_delay_p95_ms", "mean over the seeds",
        [](const ResultGroup& g) { return g.mean.server_to_ue_delay.p95_ms; }},
-      {"server_to_ue_delay_p95_ci_ms", "half of its 95 % confidence interval",
+      {"server_to_ue_delay_p95_ci_ms", "half of the 95 % confidence interval of the mean",
        [](const ResultGroup& g) { return g.server_to_ue_p95_ci_ms; }}};
   return columns;
 }

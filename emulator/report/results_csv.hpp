@@ -52,15 +52,15 @@ struct ResultFile {
   bool always;  ///< true if the file is written even if it has no rows
 };
 inline constexpr std::array result_files = std::to_array<ResultFile>({
-    {"results.csv", "a run, over the time after its warm-up", results_table, true},
-    {"series.csv", "a run and interval", series_table, true},
-    {"summary.csv", "a point of the sweeps, where there are several seeds: means over them", summary_table, false},
-    {"ues.csv", "a run, UE and interval (output.ues)", ues_table, false},
-    {"flows.csv", "a run and connection of built-in hosts (output.flows)", flows_table, false},
-    {"packets.csv", "a run and packet that left a radio queue (output.packets)", packets_table, false},
-    {"queues.csv", "a run and flow through a radio queue (output.queues)", queues_table, false},
-    {"windows.csv", "a run, connection of a built-in server and interval (output.windows)", windows_table, false},
-    {"drops.csv", "a run and TCP segment that a radio queue dropped (output.drops)", drops_table, false},
+    {"results.csv", "one run, after its warm-up", results_table, true},
+    {"series.csv", "one run and interval", series_table, true},
+    {"summary.csv", "one point of the sweeps, as means over several seeds", summary_table, false},
+    {"ues.csv", "one run, UE and interval (output.ues)", ues_table, false},
+    {"flows.csv", "one run and connection of built-in hosts (output.flows)", flows_table, false},
+    {"packets.csv", "one run and packet that left a radio queue (output.packets)", packets_table, false},
+    {"queues.csv", "one run and flow through a radio queue (output.queues)", queues_table, false},
+    {"windows.csv", "one run, connection of a built-in server and interval (output.windows)", windows_table, false},
+    {"drops.csv", "one run and TCP segment that a radio queue dropped (output.drops)", drops_table, false},
 });
 
 /// Writes the result files that have content, with the rows of every seed. Creates the directory.

@@ -31,14 +31,14 @@ std::string table(const std::string& rows) {
 }
 
 std::string columns_of_results() {
-  return table(lines(measured_columns())) + "Figures, where a run has them:\n\n" + table(lines(figure_table)) +
-         "Counters, where a run has them:\n\n" + table(lines(counter_table)) + "With `" + std::string(paper_prefix) +
-         "` before its name a column holds what a paper gives for it, with `" + std::string(ratio_prefix) +
-         "` its value over that of another run (output.ratio).\n\n";
+  return table(lines(measured_columns())) + "Figures, if a run has them:\n\n" + table(lines(figure_table)) +
+         "Counters, if a run has them:\n\n" + table(lines(counter_table)) + "With `" + std::string(paper_prefix) +
+         "` before its name a column contains the value of a paper, with `" + std::string(ratio_prefix) +
+         "` its value divided by that of another run (output.ratio).\n\n";
 }
 
 std::string columns_of_summary() {
-  std::string rows = line("seeds", "how many there are, in the place of seed");
+  std::string rows = line("seeds", "number of seeds, in the place of column `seed`");
   for (const SummaryColumn& column : summary_table_columns()) rows += line(column.name, column.text);
   return table(rows) +
          "Then the figures that the runs have, each with half of its 95 % confidence interval (`NAME_ci`).\n\n";

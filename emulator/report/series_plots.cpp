@@ -89,14 +89,14 @@ std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour
   // A capacity far above the used rate is left out, because the carried rate would be flat in the plot.
   constexpr double out_of_sight = 20;
   if (highest(rate) <= out_of_sight * highest(used) || highest(used) <= 0) {
-    marks.insert(marks.begin(), {PlotMark::Kind::area, "what the radio could carry", "capacity", thinned(rate)});
+    marks.insert(marks.begin(), {PlotMark::Kind::area, "radio capacity", "capacity", thinned(rate)});
   }
   return marks;
 }
 
 std::vector<PlotMark> window_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   std::vector<PlotMark> marks = {
-      {PlotMark::Kind::line, "sent past the proxy and not acknowledged", colour,
+      {PlotMark::Kind::line, "sent past the proxy, not acknowledged", colour,
        thinned(series_of(run, [](const SeriesPoint& p) { return p.outstanding_bytes / 1e3; }))}};
   return marks;
 }
@@ -274,10 +274,9 @@ bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
 }
 
 constexpr const char* series_legend =
-    "<div class=\"legend\"><span class=\"capacity block\">what the radio could carry (half-second mean)</span>"
-    "<span class=\"m2\">the mode's: rate carried, allowance, windows, queues and delay</span>"
-    "<span class=\"ink thin\">server to UE delay</span><span class=\"ink dashed\">queue reference, advertised "
-    "window</span></div>\n";
+    "<div class=\"legend\"><span class=\"capacity block\">radio capacity (half-second mean)</span><span "
+    "class=\"m2\">of the mode: rate carried, allowance, windows, queues and delay</span><span class=\"ink "
+    "thin\">server to UE delay</span><span class=\"ink dashed\">queue reference, advertised window</span></div>\n";
 
 }  // namespace
 

@@ -162,7 +162,7 @@ std::string summary_text(const std::vector<RunResult>& results, const std::vecto
   const std::vector<ResultGroup> groups = group_by_point(results);
   if (groups.empty()) return "no results\n";
   return align_table(summary_rows(groups, extra), summary_key_columns(groups)) +
-         "Delays are queueing delays (propagation taken off) as p50 / p95 / p99" +
+         "Delays are queueing delays (without propagation) as p50 / p95 / p99" +
          (any_fetches(groups) ? "; fetch times as p50 / p95" : "") +
          (groups.front().seeds > 1
               ? "; ± half of the 95 % confidence interval over " + std::to_string(groups.front().seeds) + " seeds.\n"

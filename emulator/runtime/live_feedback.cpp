@@ -61,7 +61,7 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
   });
 } catch (const boost::system::system_error& problem) {
   throw std::runtime_error("live.feedback.listen " + config::Scalar<config::SocketAddress>::format(config.listen) +
-                           " cannot be had: " + problem.code().message() +
+                           " cannot be bound: " + problem.code().message() +
                            "; is another program using the port, and is the address one of this machine's?");
 }
 

@@ -145,7 +145,7 @@ void LiveRun::poll() {
   pthread_setname_np(pthread_self(), "node-b");
   const LiveSpec& live = scenario_.live;
   if (live.cpu && !dpdk::pin_to_cpu(*live.cpu)) {
-    spdlog::warn("live.cpu: processor {} cannot be had; the thread runs where the system puts it", *live.cpu);
+    spdlog::warn("live.cpu: cannot pin the thread to processor {}; the system places the thread", *live.cpu);
   }
   if (live.priority == dpdk::ThreadPriority::real_time && !dpdk::take_real_time_priority()) {
     spdlog::warn("live.priority: real-time is not allowed (CAP_SYS_NICE or a limit of real-time priority)");

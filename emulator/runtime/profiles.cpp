@@ -48,11 +48,12 @@ RunPlan profile_run(const ProfileSpec& profile) {
                        [&](const std::string& condition) { return holds(run, condition); });
   };
   const auto run = std::find_if(plan->runs.begin(), plan->runs.end(), fits);
-  if (run == plan->runs.end()) throw std::invalid_argument(profile.file + ": no run is as the profile asks for");
+  if (run == plan->runs.end())
+    throw std::invalid_argument(profile.file + ": no run meets the conditions of the profile");
   const std::vector<UeSpec>& ues = run->scenario.cell.ues;
   if (profile.ue >= ues.size()) {
-    throw std::invalid_argument(profile.file + ": the profile asks for UE " + std::to_string(profile.ue) +
-                                ", there are " + std::to_string(ues.size()));
+    throw std::invalid_argument(profile.file + ": the profile needs UE " + std::to_string(profile.ue) + ", there are " +
+                                std::to_string(ues.size()));
   }
   if (std::any_of(ues.begin(), ues.end(), [](const UeSpec& ue) { return ue.channel.type == ChannelType::profile; })) {
     throw std::invalid_argument(profile.file + ": a profile cannot come from links that are profiles themselves");

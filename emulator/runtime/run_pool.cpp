@@ -4,8 +4,8 @@ namespace sluice::emulator {
 namespace {
 
 constexpr const char* raise_buffers =
-    ", so the result would show their limit: expected a higher value of buffers in the scenario, for up to two of each "
-    "packet that a host, the proxy or a queue holds";
+    ", so they would limit the result: expected a higher value of buffers in the scenario, for up to two per packet "
+    "that a host, the proxy or a queue holds";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void RunPool::require_enough_for(std::uint64_t changes) const {
   const std::uint32_t limit = buffers_.limit();
   if (changes == 0 || made() <= limit / 2) return;
   throw BuffersExhausted("more than half of " + std::to_string(limit) +
-                         " packet buffers were in use, and the proxy spared them" + raise_buffers);
+                         " packet buffers were in use, so the proxy limited windows" + raise_buffers);
 }
 
 }  // namespace sluice::emulator

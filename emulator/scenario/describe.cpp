@@ -61,20 +61,24 @@ using namespace std::chrono_literals;
 constexpr Choice<ModelType> model_types[] = {
     {"none", ModelType::none, "nothing"},
     {"tcp-throughput", ModelType::tcp_throughput,
-     "of one download over a profile: Padhye's formula and the SMVS paper's model for varying rates"},
-    {"wlan-ratio", ModelType::wlan_ratio, "uploads over downloads at an access point: the WLAN paper's M/M/1/K queue"}};
-constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
-                                                 {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
+     "throughput of one download over a profile: Padhye's formula and the SMVS paper's model for varying rates"},
+    {"wlan-ratio", ModelType::wlan_ratio,
+     "ratio of uploads to downloads at an access point: the WLAN paper's M/M/1/K queue"}};
+constexpr Choice<dpdk::PollMode> poll_modes[] = {
+    {"busy", dpdk::PollMode::busy, "never sleeps; occupies a whole processor"},
+    {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 
 void describe_reports(Section& s, ReportPathSpec& reports) {
   s.value("period", reports.period, {0s, 1min},
-          "how often, where the law needs no reports (smvs.law: acks); 0 = never. Where it does: smvs.parameters.step");
-  s.value("delay", reports.delay, {0s, 10s}, "one way; when not set, that of the hop from proxy to Node-B");
-  s.value("loss", reports.loss, {0, 1}, "share of the datagrams that is lost, each way");
-  s.value("sharp_change", reports.sharp_change, {0, 100},
-          "also report when the service rate is off its mean by this part of it; 0 = only every Ts");
+          "interval of reports if the controller needs none (smvs.law: acks); 0 = never. Otherwise "
+          "smvs.parameters.step is the interval");
+  s.value("delay", reports.delay, {0s, 10s}, "one-way delay; not set: that of the hop from proxy to Node-B");
+  s.value("loss", reports.loss, {0, 1}, "share of datagrams lost in each direction");
+  s.value(
+      "sharp_change", reports.sharp_change, {0, 100},
+      "relative deviation of the service rate from its mean that triggers an extra report; 0 = reports only every Ts");
   s.value("refresh", reports.refresh, {0s, 1min},
-          "leave out UEs of which nothing has changed, but report each so often at least; 0 = report all every Ts");
+          "longest interval between reports about a UE whose state is unchanged; 0 = every UE in every report");
 }
 
 /// Sets the defaults of SMVS' parameters from the scenario: one-way delay, frame size and buffer of the first UE.
@@ -104,7 +108,8 @@ void check_topology(Section& s, const Scenario& scenario) {
   const std::size_t ues = scenario.cell.ues.size();
   for (const AppSpec& app : scenario.apps) {
     s.check(app.ue < ues, "apps", "a ue below " + std::to_string(ues), std::to_string(app.ue));
-    s.check(app.ue + app.ues <= ues, "apps", "no more ues than there are from that one on", std::to_string(app.ues));
+    s.check(app.ue + app.ues <= ues, "apps", "at most as many UEs as there are from that one on",
+            std::to_string(app.ues));
     s.check(app.server < scenario.servers.size(), "apps", "a server below " + std::to_string(scenario.servers.size()),
             std::to_string(app.server));
     if (app.ue + std::max(app.ues, 1U) > ues || app.server >= scenario.servers.size()) continue;
@@ -154,9 +159,8 @@ constexpr std::string_view read_once[] = {"buffers",      "description",  "live"
                                           "output.plots", "output.ratio", "paper", "sweep",          "title"};
 
 constexpr const char* buffers_text =
-    "most packet buffers of a virtual-time run, which takes them as it needs them, and ends with an error where they "
-    "are "
-    "too few; the shares in proxy.limits are of so many";
+    "most packet buffers of a virtual-time run, allocated as needed; a run that needs more ends with an error; shares "
+    "in proxy.limits refer to this number";
 
 void check_sweep_keys(Section& s, const SweepSpec& sweep) {
   for (const std::string& key : sweep.keys) {
@@ -175,15 +179,14 @@ void check_sweeps(Section& s, const Scenario& scenario) {
     const SweepSpec* leader = nullptr;
     check_sweep_keys(s, sweep);
     s.check(sweep.column != mode_column || scenario.modes.size() == 1, "modes",
-            "one mode, where a sweep gives the modes their names", std::to_string(scenario.modes.size()));
+            "one mode, because a sweep names the modes", std::to_string(scenario.modes.size()));
     for (std::size_t j = 0; j < i; ++j) {
       s.check(scenario.sweep[j].column != sweep.column || sweep.column.empty(), "sweep", "every column once",
               "\"" + sweep.column + "\" twice");
       if (scenario.sweep[j].column == sweep.with && scenario.sweep[j].with.empty()) leader = &scenario.sweep[j];
     }
     if (sweep.with.empty()) continue;
-    s.check(leader != nullptr, "sweep", "with: the column of an earlier sweep that stands on its own",
-            "\"" + sweep.with + "\"");
+    s.check(leader != nullptr, "sweep", "with: the column of an earlier independent sweep", "\"" + sweep.with + "\"");
     s.check(leader == nullptr || leader->values.size() == sweep.values.size(), "sweep",
             "as many values as that of " + sweep.with, std::to_string(sweep.values.size()));
   }
@@ -208,14 +211,14 @@ void check_ratio(Section& s, const Scenario& scenario) {
 }
 
 void describe_over_time(Section& s, OverTimeSpec& shown) {
-  s.value("from", shown.from_s, {0.0, 1e6}, "seconds since the run began");
-  s.value("to", shown.to_s, {0.0, 1e6}, "likewise; 0 = the end");
+  s.value("from", shown.from_s, {0.0, 1e6}, "start of the plots, in seconds since the run began");
+  s.value("to", shown.to_s, {0.0, 1e6}, "end of the plots, in seconds since the run began; 0 = end of the run");
   s.list("where", shown.where, {0, 8},
-         "the points of sweeps for which all hold: buffer=100; when empty the first, middle and last");
-  s.value("every", shown.every, "all points of sweeps, where none are named");
-  s.value("first", shown.first, "it stands before the comparison of all runs");
-  s.value("beside", shown.beside, "a swept column whose points stand side by side, as modes do");
-  s.value("ue", shown.ue, "address of a UE whose queue is drawn by itself, too (with output.ues)");
+         "conditions that a sweep's points must meet, such as buffer=100; empty: the first, middle and last point");
+  s.value("every", shown.every, "shows all points of sweeps if `where` is empty");
+  s.value("first", shown.first, "places the plots before the comparison of all runs");
+  s.value("beside", shown.beside, "swept column whose points are shown side by side, as modes are");
+  s.value("ue", shown.ue, "address of a UE whose queue gets its own plot (needs output.ues)");
 }
 
 /// Describes the optional result files, plots and columns.
@@ -223,54 +226,57 @@ void describe_output(Section& s, OutputSpec& output) {
   s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
   s.value("ues", output.ues, "ues.csv: one row per UE and interval");
   s.value("packets", output.packets, "packets.csv: one row per packet that left a radio queue");
-  s.list("columns", output.columns, {0, 16}, "columns of results.csv that the table shows, too");
-  s.choice("model", output.model, model_types, "theory that is computed beside the measurement");
+  s.list("columns", output.columns, {0, 16}, "further columns of results.csv in the table");
+  s.choice("model", output.model, model_types, "theoretical model that is computed for comparison");
   for (const std::string& column : output.columns) {
     s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
   }
-  s.sections("plots", output.plots, {0, 16}, "plots of the report, before all others: any column against any other");
-  s.section("ratio", output.ratio, "runs over others of the same seed that differ in one swept column alone");
+  s.sections("plots", output.plots, {0, 16}, "plots at the start of the report: any column against any other");
+  s.section("ratio", output.ratio,
+            "ratios of runs to other runs of the same seed that differ only in one swept column");
   s.value("drops", output.drops, "drops.csv: one row per TCP segment that a radio queue dropped");
   s.list("windows", output.windows, {0, 64},
          "windows.csv: one row per interval and connection of these servers (0 is the first); in virtual time");
   s.section(
       "over_time", [&output](Section& below) { describe_over_time(below, output.over_time); },
-      "what the report shows against time");
+      "plots against time in the report");
   s.value("queues", output.queues,
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
 
 /// Describes the keys of the built-in servers and UEs, and of the hops on either side of them.
 void describe_hosts(Section& s, Scenario& scenario) {
-  s.list("servers", scenario.servers, {1, 1000}, "their addresses");
-  s.sections("server_hops", scenario.server_hops, {0, 1000},
-             "the built-in servers' own hops before the common one, in their order; none, or one each");
+  s.list("servers", scenario.servers, {1, 1000}, "addresses of the built-in servers");
+  s.sections(
+      "server_hops", scenario.server_hops, {0, 1000},
+      "hops of the individual built-in servers before the common hop, in the order of servers; none, or one each");
   s.check(scenario.server_hops.empty() || scenario.server_hops.size() == scenario.servers.size(), "server_hops",
           "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
           std::to_string(scenario.server_hops.size()));
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
   s.sections("server_tcp", scenario.server_tcp, {0, 1000},
-             "the built-in servers' endpoints in place of hosts.tcp, in their order; none, or one each");
+             "TCP settings of the individual built-in servers instead of hosts.tcp, in the order of servers; none, or "
+             "one each");
   s.check(scenario.server_tcp.empty() || scenario.server_tcp.size() == scenario.servers.size(), "server_tcp",
           "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
           std::to_string(scenario.server_tcp.size()));
-  s.sections(
-      "second_hops", scenario.second_hops, {0, 1000},
-      "devices behind UEs, which share their link with them: the way on of what one server sends to one UE, and back");
+  s.sections("second_hops", scenario.second_hops, {0, 1000},
+             "further hops behind UEs, for devices that share the UE's link: each carries the traffic between one "
+             "server and one UE");
 }
 
 void describe_proxy(Section& s, Scenario& scenario) {
   s.section(
       "proxy",
       [&scenario](Section& below) {
-        below.section("limits", scenario.proxy.limits, "bounds on what it holds");
-        below.section("timeouts", scenario.proxy.timeouts, "how long things may last");
+        below.section("limits", scenario.proxy.limits, "limits of the proxy");
+        below.section("timeouts", scenario.proxy.timeouts, "timeouts of connections");
         below.section("tcp", scenario.proxy.tcp, "the endpoints of split connections");
         below.list("bypass_servers", scenario.bypass_servers, {0, 64},
-                   "prefixes of servers whose connections are forwarded untouched, whatever the run's mode");
-        below.list("shared_queues", scenario.proxy.shared_queues, {0, 64}, "prefixes of UEs behind one queue");
+                   "prefixes of servers whose connections are forwarded unchanged in every mode");
+        below.list("shared_queues", scenario.proxy.shared_queues, {0, 64}, "prefixes of UEs behind one shared queue");
       },
-      "the proxy of a virtual-time run, as in its own configuration");
+      "configuration of the proxy in a virtual-time run, as in its own file");
 }
 
 }  // namespace
@@ -285,12 +291,12 @@ std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
 }
 
 void describe(Section& s, HostsSpec& hosts) {
-  s.value("mtu", hosts.mtu, {100, 9000}, "bytes of IP packet; the MSS follows from it");
+  s.value("mtu", hosts.mtu, {100, 9000}, "largest IP packet in bytes; the MSS follows from it");
   s.value("timestamps", hosts.timestamps, "TCP timestamps (RFC 7323)");
   s.value("sack", hosts.sack, "selective acknowledgments (RFC 2018)");
   s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
   s.value("accurate_ecn", hosts.accurate_ecn,
-          "more accurate ECN feedback (RFC 9768): how many packets were marked; what prague and abc need");
+          "accurate ECN (RFC 9768), which reports the number of marked packets; prague and abc need it");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.section(
@@ -298,22 +304,22 @@ void describe(Section& s, HostsSpec& hosts) {
       [&hosts](Section& below) {
         describe(below, hosts.tcp);
         below.value("takes_back", hosts.tcp.takes_back,
-                    "repairs that nothing was lost for are taken back (RFC 3522, 3708, 5682); false: as before 2003, "
-                    "ns-2's NewReno among them");
+                    "undoes window reductions after spurious retransmissions (RFC 3522, 3708, 5682); false: as stacks "
+                    "before 2003, including ns-2's NewReno");
         below.value("classic_reno", hosts.tcp.classic_reno,
-                    "Reno as it was before 1999 (RFC 2001): a partial acknowledgement ends a fast recovery and repairs "
-                    "nothing, no limited transmit, no repair is taken back; needs sack: false");
+                    "Reno of RFC 2001, before 1999: a partial ACK ends fast recovery without a retransmission, no "
+                    "limited transmit, no undo; needs sack: false");
         below.value("ack_every", hosts.ack_every, {2, 64},
-                    "segments in order that one acknowledgement is for: 2 in RFC 5681, more as phones with LRO or GRO "
-                    "have it; for fewer it goes after delayed_ack, and is made when it goes");
+                    "in-order segments per ACK: 2 in RFC 5681, more with LRO or GRO as on phones; an ACK for fewer "
+                    "segments is sent after delayed_ack, with the state of that time");
       },
-      "of the hosts' endpoints");
+      "settings of the hosts' TCP endpoints");
   s.check(!hosts.tcp.classic_reno || !hosts.sack, "tcp", "classic_reno only with sack: false", "sack: true");
 }
 
 void describe(Section& s, RatioSpec& ratio) {
-  s.required().value("column", ratio.column, "mode, or that of a sweep: in which the runs differ");
-  s.required().value("base", ratio.base, "what that column has in the runs that the others are divided by");
+  s.required().value("column", ratio.column, "mode or a swept column, in which the compared runs differ");
+  s.required().value("base", ratio.base, "value of that column in the runs that are the divisor");
   s.required().list("of", ratio.of, {1, 16}, "columns of results.csv; the ratio of each is the column ratio_NAME");
   for (const std::string& column : ratio.of) {
     s.check(is_result_column(column) && !column.starts_with(ratio_prefix), "of", "columns of results.csv",
@@ -323,16 +329,18 @@ void describe(Section& s, RatioSpec& ratio) {
 
 void describe(Section& s, SweepSpec& sweep) {
   s.value("column", sweep.column,
-          "what the results call it, with its unit: period_s; mode: its labels take the modes' place; none needed with "
-          "with");
-  s.required().list("keys", sweep.keys, {1, 64}, "where each value goes: cell.ues.0.channel.period, cell.ues.*.buffer");
-  s.value("unit", sweep.unit, "appended to each value");
-  s.required().list("values", sweep.values, {1, 1000}, "one point each");
-  s.list("labels", sweep.labels, {0, 1000}, "what the results call them; the values themselves when empty");
-  s.value("with", sweep.with, "advances together with the sweep of this column; on its own when empty");
+          "name of the column in the results, with its unit, such as period_s; mode: its labels replace the modes; not "
+          "needed if `with` is set");
+  s.required().list("keys", sweep.keys, {1, 64},
+                    "keys that get the value, such as cell.ues.0.channel.period or cell.ues.*.buffer");
+  s.value("unit", sweep.unit, "text appended to each value, such as a unit");
+  s.required().list("values", sweep.values, {1, 1000}, "values, one point each");
+  s.list("labels", sweep.labels, {0, 1000}, "labels of the points in the results; empty: the values");
+  s.value("with", sweep.with,
+          "column of an earlier sweep that advances together with this one; empty: an independent sweep");
   s.check(sweep.labels.empty() || sweep.labels.size() == sweep.values.size(), "labels", "as many as values",
           std::to_string(sweep.labels.size()));
-  s.check(!sweep.column.empty() || !sweep.with.empty(), "column", "a name, where it does not go with another sweep",
+  s.check(!sweep.column.empty() || !sweep.with.empty(), "column", "a name unless it advances with another sweep",
           "none");
   s.check(sweep.column.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
               sweep.column != "seed",
@@ -343,70 +351,70 @@ void describe(Section& s, SweepSpec& sweep) {
 }
 
 void describe(Section& s, LivePageSpec& page) {
-  s.required().value("listen", page.listen, "where HTTP serves it");
+  s.required().value("listen", page.listen, "address at which HTTP serves the page");
   config::describe(s, page);
   config::check_reach(s, page, page.listen, "listen");
 }
 
 void describe(Section& s, LiveSpec& live) {
   s.value("cell_core", live.cell_core, "device of the port towards the proxy's radio port");
-  s.value("cell_ue", live.cell_ue, "device of the UEs' port; built-in UEs when empty");
-  s.value("hop_server", live.hop_server, "device of the servers' port; built-in servers when empty");
+  s.value("cell_ue", live.cell_ue, "device of the UEs' port; empty: built-in UEs");
+  s.value("hop_server", live.hop_server, "device of the servers' port; empty: built-in servers");
   s.value("hop_proxy", live.hop_proxy,
-          "device of the port towards the proxy's core port; servers elsewhere when empty");
+          "device of the port towards the proxy's core port; empty: the servers are elsewhere");
   s.value("mtu", live.mtu, {576, 9000}, "longest IP packet in bytes");
   s.value("fix_offloads", live.fix_offloads,
-          "repair a kernel interface's settings instead of refusing it, and have the host at the other end of a veth "
-          "segment for itself");
-  s.choice("poll", live.poll, poll_modes, "what the poll thread does when nothing is due");
+          "corrects a kernel interface (GRO and LRO off, link up, MTU) instead of refusing it, and makes the host at "
+          "the other end of a veth segment in software");
+  s.choice("poll", live.poll, poll_modes, "polling policy when nothing is due");
   proxy::describe_priority(s, live.poll, live.priority);
-  s.value("cpu", live.cpu, {0, 1023}, "processor of the poll thread; not pinned when not set");
+  s.value("cpu", live.cpu, {0, 1023}, "processor of the poll thread; not set: not pinned");
   s.value("buffers", live.buffers, {1024, 16'777'216}, "packet buffers of 2 KiB");
-  s.value("hugepages", live.hugepages, "use huge pages; plain memory otherwise");
+  s.value("hugepages", live.hugepages, "huge pages instead of ordinary memory");
   s.list("eal_arguments", live.eal_arguments, {0, 64}, "further EAL arguments, one word each");
   s.section("feedback", live.feedback, "the UDP protocol with the proxy; required by mode smvs");
-  s.section("page", live.page, "a live page for browsers; none when not set");
+  s.section("page", live.page, "live page for browsers; not set: no page");
 }
 
 void describe(Section& s, Scenario& scenario) {
-  s.value("title", scenario.title, "of the report");
-  s.value("description", scenario.description, "one paragraph for the report");
-  s.value("seed", scenario.seed, "of everything random");
-  s.value("duration", scenario.duration, {100ms, 24h}, "of a run");
-  s.value("warmup", scenario.warmup, {0s, 24h}, "at its start, not measured");
-  s.list("modes", scenario.modes, {1, 32}, "one run each: none (a wire), or a mode of the proxy");
+  s.value("title", scenario.title, "title of the report");
+  s.value("description", scenario.description, "paragraph at the start of the report");
+  s.value("seed", scenario.seed, "seed of all random numbers");
+  s.value("duration", scenario.duration, {100ms, 24h}, "duration of a run");
+  s.value("warmup", scenario.warmup, {0s, 24h}, "time at the start of a run that is not measured");
+  s.list("modes", scenario.modes, {1, 32}, "modes to run: none (a wire), or a mode of the proxy");
   s.section("server_proxy", scenario.server_proxy, "the hop between servers and proxy");
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
-  s.required().section("cell", scenario.cell, "the radio");
+  s.required().section("cell", scenario.cell, "radio access: the first Node-B and its UEs");
   describe_nodebs(s, scenario);
   describe_hosts(s, scenario);
   describe_moves(s, scenario);
-  s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
+  s.sections("apps", scenario.apps, {0, 10'000}, "applications of the built-in UEs");
   derive_law(scenario);
   describe_proxy(s, scenario);
-  s.section("smvs", scenario.proxy.smvs, "the law; delay, frame and buffer follow from the topology when not set");
+  s.section("smvs", scenario.proxy.smvs, "SMVS settings; delay, frame and buffer follow from the topology if not set");
   control::describe_laws(s, scenario.proxy.laws);
   s.section(
       "reports", [&scenario](Section& below) { describe_reports(below, scenario.reports); },
-      "the way of reports and statuses; loss in virtual time only");
-  s.sections("sweep", scenario.sweep, {0, 16}, "quantities to vary, one run per combination");
-  s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
+      "path of reports and statuses; loss in virtual time only");
+  s.sections("sweep", scenario.sweep, {0, 16}, "keys to vary, one run per combination of values");
+  s.value("interval", scenario.interval, {1ms, 1min}, "interval of the time series");
   s.section(
       "output", [&scenario](Section& below) { describe_output(below, scenario.output); },
-      "what is written beside results.csv and series.csv");
-  s.section("paper", scenario.paper, "what the experiment repeats");
+      "output besides results.csv and series.csv");
+  s.section("paper", scenario.paper, "figure or table of a paper that the experiment reproduces");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, buffers_text);
-  s.section("live", scenario.live, "what real time needs");
+  s.section("live", scenario.live, "settings of real-time runs");
   check_live_nodebs(s, scenario);
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",
           Scalar<Duration>::format(scenario.warmup));
-  s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",
+  s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million intervals in the duration",
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
   check_advertising(s, scenario);
   for (const RunMode mode : scenario.modes) {
     s.check(!scenario.cell.is_wlan() || !report_period(scenario, mode), "modes",
-            "none, bypass, i-tcp, or fair-share with a radio_buffer: an access point reports nothing",
+            "none, bypass, i-tcp, or fair-share with a radio_buffer, because an access point sends no reports",
             std::string(to_string(mode)));
   }
   check_sweeps(s, scenario);

@@ -15,7 +15,7 @@ template <>
 struct Scalar<emulator::RunMode> {
 #define X(name, key, ...) ", " key
   static constexpr std::string_view kind =
-      "one of none" SLUICE_OWN_MODES(X) SLUICE_FLOW_CONTROLLERS(X) "; /regulate behind it where it is not to split";
+      "one of none" SLUICE_OWN_MODES(X) SLUICE_FLOW_CONTROLLERS(X) "; append /regulate if it must not split";
 #undef X
   static constexpr std::string_view name = "word";
   static std::optional<emulator::RunMode> parse(std::string_view text);

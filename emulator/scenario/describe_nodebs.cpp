@@ -93,15 +93,15 @@ void describe_nodebs(Section& s, Scenario& scenario) {
   NodebSpec further{static_cast<const RadioSpec&>(scenario.cell), std::nullopt};
   further.name.clear();
   s.sections("nodebs", scenario.nodebs, {0, 15}, further,
-             "further Node-Bs, each with reports of its own; what one leaves out is as in cell");
+             "further Node-Bs, each with its own reports; keys that are not set are as in cell");
   s.section("forwarding", scenario.forwarding,
-            "the line from each Node-B to each other that what waits for a UE takes when it is handed over");
+            "line between any two Node-Bs, which carries forwarded packets after a handover");
   s.check(scenario.nodebs.empty() || !scenario.cell.is_wlan(), "nodebs", "cells with TTIs", "an access point");
-  s.check(scenario.nodebs.empty() || !scenario.cell.uplink.scheduled, "nodebs",
-          "one Node-B where its uplink is scheduled", std::to_string(scenario.nodebs.size() + 1));
+  s.check(scenario.nodebs.empty() || !scenario.cell.uplink.scheduled, "nodebs", "one Node-B if its uplink is scheduled",
+          std::to_string(scenario.nodebs.size() + 1));
   for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) {
     const NodebSpec& nodeb = scenario.nodebs[i];
-    s.check(!nodeb.uplink.scheduled, element("nodebs", i, ".uplink"), "no schedule where there are several Node-Bs",
+    s.check(!nodeb.uplink.scheduled, element("nodebs", i, ".uplink"), "no schedule if there are several Node-Bs",
             "one");
     s.check(number_of(scenario, nodeb.name) == i + 1, element("nodebs", i, ".name"), "every name once",
             "\"" + nodeb.name + "\" again");
@@ -114,8 +114,7 @@ void describe_nodebs(Section& s, Scenario& scenario) {
 }
 
 void describe_moves(Section& s, Scenario& scenario) {
-  s.sections("moves", scenario.moves, {0, 10'000},
-             "handovers, holes in coverage, UEs that leave; in the order of time");
+  s.sections("moves", scenario.moves, {0, 10'000}, "handovers, outages and departures of UEs, in the order of time");
   Duration before{};
   const std::size_t ues = scenario.cell.ues.size();
   std::vector<Duration> busy(ues);

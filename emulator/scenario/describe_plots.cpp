@@ -14,12 +14,12 @@ using config::Section;
 constexpr double most = 1e15;  ///< largest magnitude of a number that a plot's axis accepts
 
 void describe_axis(Section& s, PlotAxisSpec& axis) {
-  s.value("label", axis.label, "quantity and unit; the column's name when empty");
-  s.value("scale", axis.scale, {1e-12, 1e12}, "the column is divided by it: 1e6 for Mb/s of a column in b/s");
+  s.value("label", axis.label, "quantity and unit of the axis; empty: name of the column");
+  s.value("scale", axis.scale, {1e-12, 1e12}, "divisor of the column, such as 1e6 for Mb/s of a column in b/s");
   s.value("log", axis.log, "logarithmic");
-  s.value("min", axis.min, {-most, most}, "where the axis begins; when not set, at 0 or below the least point");
+  s.value("min", axis.min, {-most, most}, "start of the axis; not set: 0, or below the smallest point");
   s.value("max", axis.max, {-most, most},
-          "where it ends; points beyond an axis of x stand at its edge with their value");
+          "end of the axis; points beyond the end of x are drawn at its edge with their value");
 }
 
 bool is_swept(const Scenario& scenario, const std::string& column) {
@@ -70,39 +70,40 @@ void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, cons
 }  // namespace
 
 void describe(Section& s, PaperCurve& curve) {
-  s.required().value("name", curve.name, "in the legend");
-  s.value("line", curve.line, "the line of ours whose colour it has, as the legend calls it");
-  s.value("panel", curve.panel, "the panel it belongs to; all when empty");
-  s.required().list("x", curve.x, {1, 200}, {-most, most}, "in the unit of the axis");
-  s.required().list("y", curve.y, {1, 200}, {-most, most}, "likewise, one for each x");
+  s.required().value("name", curve.name, "name of the curve in the legend");
+  s.value("line", curve.line, "label of the measured line whose colour is used");
+  s.value("panel", curve.panel, "panel of the curve; empty: all panels");
+  s.required().list("x", curve.x, {1, 200}, {-most, most}, "values of x in the unit of the axis");
+  s.required().list("y", curve.y, {1, 200}, {-most, most}, "values of y in the unit of the axis, one for each x");
 }
 
 void describe(Section& s, PlotSpec& plot) {
-  s.value("title", plot.title, "above the plot");
+  s.value("title", plot.title, "title above the plot");
   plot.x.columns.resize(1);
   s.section(
       "x",
       [&plot](Section& below) {
-        below.value("column", plot.x.columns.front(), "mode, a swept column, or any of results.csv; none beside y.at");
+        below.value("column", plot.x.columns.front(),
+                    "mode, a swept column, or any column of results.csv; none with y.at");
         describe_axis(below, plot.x);
       },
-      "the axis to the right; a swept column of words is one of categories");
+      "horizontal axis; a swept column of words gives categories");
   s.section(
       "y",
       [&plot](Section& below) {
         below.required().list("columns", plot.y.columns, {1, 8},
-                              "of results.csv, or swept numbers; each has lines of its own");
-        below.list("names", plot.y.names, {0, 8}, "what the legend calls each column; their own names when empty");
+                              "columns of results.csv, or swept numbers; each gets its own lines");
+        below.list("names", plot.y.names, {0, 8}, "labels of the columns in the legend; empty: names of the columns");
         below.list("at", plot.y.at, {0, 8}, {-most, most},
-                   "where on the axis of x each column stands; then they are points of one line");
+                   "position of each column on the axis of x, which makes the columns points of one line");
         describe_axis(below, plot.y);
       },
-      "the axis upwards");
+      "vertical axis");
   s.value("panels", plot.panels, "a swept column: a plot for each of its points, with the same axes");
-  s.list("lines", plot.lines, {0, 8}, "mode and swept columns that tell lines apart; found out when empty");
-  s.list("where", plot.where, {0, 8}, "the runs for which all hold: mode=none, trace=LTE; all runs when empty");
-  s.value("join", plot.join_categories, "join points along an axis of categories, which then have an order");
-  s.sections("curves", plot.curves, {0, 32}, "what a paper draws or says of a curve");
+  s.list("lines", plot.lines, {0, 8}, "mode and swept columns that distinguish lines; empty: chosen automatically");
+  s.list("where", plot.where, {0, 8}, "conditions that select runs, such as mode=none, trace=LTE; empty: all runs");
+  s.value("join", plot.join_categories, "connects points along an axis of categories, whose order then has a meaning");
+  s.sections("curves", plot.curves, {0, 32}, "values of a curve in a paper");
 }
 
 void check_plots(Section& s, const Scenario& scenario) {

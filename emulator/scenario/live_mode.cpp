@@ -21,7 +21,7 @@ std::optional<LiveProblem> port_problem(const LiveSpec& live, RunMode mode) {
     return LiveProblem{"live.hop_proxy", "a port towards the proxy's core port beside hop_server", "none"};
   }
   if (!mode.proxied && !live.cell_core.empty() && !live.cell_ue.empty() && live.hop_server.empty()) {
-    return LiveProblem{"live.hop_server", "a port towards the servers" + in_mode + ", which passes the proxy by",
+    return LiveProblem{"live.hop_server", "a port towards the servers" + in_mode + ", which bypasses the proxy",
                        "none"};
   }
   return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<LiveProblem> live_problem(const Scenario& scenario, RunMode mode) 
     if (!feedback) return LiveProblem{feedback_key(i), "addresses and a key" + in_mode, "none"};
     if (feedback->peers.empty()) {
       return LiveProblem{feedback_key(i) + ".peers",
-                         "the proxy's feedback.listen" + in_mode + ": the Node-B speaks first", "none"};
+                         "the proxy's feedback.listen" + in_mode + ": the Node-B sends first", "none"};
     }
   }
   return std::nullopt;

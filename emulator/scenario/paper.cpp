@@ -131,21 +131,21 @@ bool holds(const RunPlan& run, const std::string& condition) {
 }
 
 void describe(config::Section& s, PaperValues& values) {
-  s.required().value("column", values.column, "of results.csv, which gets another of this name behind paper_");
-  s.value("unit", values.unit, "in which the table shows both");
-  s.value("scale", values.scale, {1e-9, 1e12}, "that unit in the column's own: 1000 for kb/s of a column in b/s");
-  s.list("where", values.where, {0, 8}, "rows, all of which hold: mode=smvs, buffer=100; all rows when empty");
-  s.value("along", values.along, "mode or a swept column: a value for each of its points, in their order");
-  s.required().list("values", values.values, {1, 1000}, "the paper's; - where it gives none");
+  s.required().value("column", values.column, "column of results.csv, for which a column paper_NAME is added");
+  s.value("unit", values.unit, "unit of both columns in the table");
+  s.value("scale", values.scale, {1e-9, 1e12},
+          "this unit in units of the column, such as 1000 for kb/s of a column in b/s");
+  s.list("where", values.where, {0, 8}, "conditions that select rows, such as mode=smvs, buffer=100; empty: all rows");
+  s.value("along", values.along, "mode or a swept column, with a value for each of its points, in their order");
+  s.required().list("values", values.values, {1, 1000}, "values of the paper; - if it gives none");
 }
 
 void describe(config::Section& s, PaperSpec& paper) {
-  s.required().value("source", paper.source, "paper, and figure or table");
-  s.list("readings", paper.readings, {0, 32},
-         "what was taken to be meant where its text is damaged or contradicts itself");
-  s.list("reproduces", paper.reproduces, {0, 32}, "one line each");
-  s.list("differs", paper.differs, {0, 32}, "one line each, with the reason");
-  s.sections("values", paper.values, {0, 200}, "what it gives, shown beside ours");
+  s.required().value("source", paper.source, "paper and its figure or table");
+  s.list("readings", paper.readings, {0, 32}, "interpretation of passages that are damaged or contradictory");
+  s.list("reproduces", paper.reproduces, {0, 32}, "results of the paper that the experiment reproduces, one line each");
+  s.list("differs", paper.differs, {0, 32}, "deviations, one line each with the reason");
+  s.sections("values", paper.values, {0, 200}, "values of the paper, shown next to measured ones");
 }
 
 void put_paper_values(const config::Node& root, const std::string& file, Plan& plan,

@@ -153,7 +153,7 @@ class Planner {
 
 std::string set_value(Node& root, std::string_view path, const std::string& text, Place place) {
   if (path.empty()) {
-    if (root.kind == Node::Kind::map || root.kind == Node::Kind::list) return "a map or a list stands there";
+    if (root.kind == Node::Kind::map || root.kind == Node::Kind::list) return "a map or a list is given there";
     root.kind = Node::Kind::scalar;
     root.place = place;
     root.text = text;
@@ -167,8 +167,7 @@ std::string set_value(Node& root, std::string_view path, const std::string& text
     std::size_t last = root.items.size();
     if (part != "*") {
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), first);
-      if (error != std::errc() || end != part.data() + part.size())
-        return "\"" + part + "\" where a number or * belongs";
+      if (error != std::errc() || end != part.data() + part.size()) return "\"" + part + "\" instead of a number or *";
       if (first >= last) return "the list there has " + std::to_string(last) + " elements";
       last = first + 1;
     }
@@ -177,7 +176,7 @@ std::string set_value(Node& root, std::string_view path, const std::string& text
     }
     return {};
   }
-  if (root.kind == Node::Kind::scalar) return "a value stands above \"" + part + "\"";
+  if (root.kind == Node::Kind::scalar) return "a value is given above \"" + part + "\"";
   if (part.empty()) return "an empty key";
   return set_value(member(root, part, place), rest, text, place);
 }

@@ -24,16 +24,18 @@ void describe(config::Section& s, EndpointConfig& tcp) {
       choices[i] = {congestion_table[i].word, congestion_table[i].algorithm, congestion_table[i].text};
     return choices;
   }();
-  s.choice("congestion", tcp.congestion, congestion_algorithms, "congestion control where no law steers");
-  s.value("pacing", tcp.pacing, "spread the window over the round trip where no law steers");
+  s.choice("congestion", tcp.congestion, congestion_algorithms,
+           "congestion control of legs that no rate controller limits");
+  s.value("pacing", tcp.pacing, "pacing over the round trip, on legs that no rate controller limits");
   s.value("min_rto", tcp.min_rto, {1ms, 60s}, "shortest retransmission timeout (RFC 6298)");
   s.value("max_rto", tcp.max_rto, {1s, 10min}, "longest retransmission timeout");
-  s.value("delayed_ack", tcp.delayed_ack, {0s, 500ms}, "how long an acknowledgment may wait (RFC 1122: ≤ 0.5 s)");
-  s.value("time_wait", tcp.time_wait, {0s, 4min}, "how long a closed connection is remembered");
-  s.value("initial_window", tcp.initial_window_segments, {1, 100}, "segments (RFC 6928)");
-  s.value("max_retransmissions", tcp.max_retransmissions, {1, 100}, "in a row, then the connection has timed out");
+  s.value("delayed_ack", tcp.delayed_ack, {0s, 500ms}, "longest delay of an ACK (RFC 1122: ≤ 0.5 s)");
+  s.value("time_wait", tcp.time_wait, {0s, 4min}, "duration of TIME-WAIT");
+  s.value("initial_window", tcp.initial_window_segments, {1, 100}, "initial congestion window in segments (RFC 6928)");
+  s.value("max_retransmissions", tcp.max_retransmissions, {1, 100},
+          "consecutive retransmissions after which a connection is reset");
   s.value("max_out_of_order", tcp.max_out_of_order, {16, 65'535},
-          "packets held for reassembly per connection; beyond 4096 no more than the window offered needs");
+          "out-of-order packets held per connection; beyond 4096 only as many as the advertised window needs");
   s.check(tcp.min_rto <= tcp.max_rto, "min_rto", "at most max_rto", config::Scalar<Duration>::format(tcp.min_rto));
 }
 
@@ -53,44 +55,42 @@ constexpr std::array modes = [] {
   return choices;
 }();
 constexpr Choice<Intercept> intercepts[] = {
-    {"auto", Intercept::automatic, "`split` where the mode can be, else `regulate`"},
-    {"split", Intercept::split, "two connections, one on each side"},
+    {"auto", Intercept::automatic, "`split` if the mode supports it, otherwise `regulate`"},
+    {"split", Intercept::split, "terminates each connection and opens one TCP connection on each side"},
     {"regulate", Intercept::regulate,
-     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a per-flow window "
-     "controller, "
-     "or "
-     "smvs by acknowledgements (smvs.law: acks)"}};
+     "keeps one end-to-end connection, rewrites windows and delays ACKs; needs a mode with a per-flow window "
+     "controller, or smvs with smvs.law: acks"}};
 constexpr Choice<ControllerLocation> controller_locations[] = {
-    {"nodeb", ControllerLocation::nodeb, "the allowance comes in the report"},
-    {"proxy", ControllerLocation::proxy, "the report brings the measurements, the proxy computes"},
+    {"nodeb", ControllerLocation::nodeb, "the Node-B computes the allowance and reports it"},
+    {"proxy", ControllerLocation::proxy, "the proxy computes the allowance from measurements that the Node-B reports"},
     {"acks", ControllerLocation::acks,
-     "no report is needed, the UE's acknowledgements bring the measurements; reports correct them where they come"}};
+     "the proxy computes a window from the UE's ACKs; no reports are needed, but they correct it if they arrive"}};
 
 constexpr Choice<WithoutReports> without_reports[] = {
-    {"congestion-control", WithoutReports::congestion_control, "the ordinary one of each connection"},
+    {"congestion-control", WithoutReports::congestion_control, "the ordinary congestion control of each connection"},
     {"acks", WithoutReports::acks, "the ACK-based controller"}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {
-    {"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
+    {"busy", dpdk::PollMode::busy, "never sleeps; occupies a whole processor"},
     {"adaptive", dpdk::PollMode::adaptive,
-     "sleeps when idle: until a port has something where ports can tell, else in short steps"}};
+     "sleeps when idle: until a port signals frames, or for short intervals if the port cannot signal"}};
 constexpr Choice<FailOpen> fail_opens[] = {
-    {"none", FailOpen::none, "what the ports' devices make of it; of kernel interfaces, cut"},
+    {"none", FailOpen::none,
+     "frames are not forwarded between kernel interfaces; other devices behave as their driver does"},
     {"bridge", FailOpen::bridge,
-     "a bridge of the kernel, which carries every frame whenever the program does not, however it ended; what hangs "
-     "for "
-     "3 s ends; needs CAP_NET_ADMIN and ports on kernel interfaces (net_af_packet, net_af_xdp)"}};
+     "a kernel bridge forwards every frame whenever the program does not run, however it ended; a watchdog ends a "
+     "program that hangs for 3 s; needs CAP_NET_ADMIN and ports on kernel interfaces (net_af_packet, net_af_xdp)"}};
 constexpr Choice<PartialChecksums> partial_checksums[] = {
     {"auto", PartialChecksums::by_driver,
-     "`accept` for a port that shows what a kernel of this machine sends (net_af_packet, net_af_xdp, net_tap, live "
-     "net_pcap, virtio), `refuse` for any other and for the interface of a physical device"},
+     "`accept` for a port that receives frames from a kernel of this machine (net_af_packet, net_af_xdp, net_tap, live "
+     "net_pcap, virtio), `refuse` for any other port and for the interface of a physical device"},
     {"accept", PartialChecksums::accept,
-     "taken as right from a host whose SYN had such a checksum, and finished in what passes unsplit"},
+     "accepted from a host whose SYN had such a checksum, and completed in segments that are forwarded unsplit"},
     {"refuse", PartialChecksums::refuse, "dropped and counted"}};
 constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},
                                            {"info", LogLevel::info},   {"warning", LogLevel::warning},
                                            {"error", LogLevel::error}, {"critical", LogLevel::critical},
                                            {"off", LogLevel::off}};
-constexpr Choice<LogFormat> log_formats[] = {{"text", LogFormat::text, "one line for people"},
+constexpr Choice<LogFormat> log_formats[] = {{"text", LogFormat::text, "one human-readable line per event"},
                                              {"json", LogFormat::json, "one JSON object per line"}};
 
 bool accepts_partial_checksums(const PortSettings& port, PartialChecksums setting) {
@@ -104,13 +104,13 @@ void check_interception(Section& s, const PolicySettings& settings) {
           "regulate or auto in mode " + mode, "split");
   const bool other_law = settings.mode == Mode::smvs && !settings.can_regulate();
   s.check(settings.intercept != Intercept::regulate || settings.can_regulate(), "intercept",
-          "split or auto in mode " + mode + (other_law ? " where smvs.law is not acks" : ""), "regulate");
+          "split or auto in mode " + mode + (other_law ? " if smvs.law is not acks" : ""), "regulate");
   s.check(settings.observed != Mode::observe && needs_feedback(settings.observed), "observed",
-          "a mode that reports steer", std::string(to_string(settings.observed)));
+          "a mode that uses reports", std::string(to_string(settings.observed)));
   // Observed connections are not split, so no ACK of a UE reaches the ACK-based controller.
   s.check(
       settings.mode != Mode::observe || settings.observed != Mode::smvs || traits_of(settings.smvs.law).needs_reports,
-      "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
+      "mode", "smvs.law nodeb or proxy if smvs is observed", "acks");
 }
 
 /// Checks that both ports are kernel interfaces if fail_open is bridge, because a kernel bridge can join no others.
@@ -118,7 +118,7 @@ void check_fail_open(Section& s, const Config& config) {
   if (config.fail_open == FailOpen::none) return;
   for (const PortSettings* port : {&config.ports.radio, &config.ports.core}) {
     s.check(dpdk::driver_traits(port->device).kernel_interface, "fail_open",
-            "none where a port is not on a kernel interface (net_af_packet, net_af_xdp)", port->device);
+            "none if a port is not on a kernel interface (net_af_packet, net_af_xdp)", port->device);
     const std::string interface = dpdk::device_argument(port->device, "iface").value_or("");
     const bool plain = std::all_of(interface.begin(), interface.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
@@ -130,15 +130,15 @@ void check_fail_open(Section& s, const Config& config) {
 /// Checks that a feedback section exists if some mode needs reports.
 void check_feedback(Section& s, const Config& config) {
   s.check(!config.shard.needs_reports() || config.feedback, "mode",
-          "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
+          "a feedback section together with mode " + std::string(to_string(config.shard.mode)), "none");
   s.check(!config.policies_need_reports() || config.feedback, "policies",
-          "a feedback section beside a mode that reports steer", "none");
+          "a feedback section together with a mode that uses reports", "none");
 }
 
 /// Checks that the HTTP server for metrics exists and can be reached, because it serves the live page.
 void check_page(Section& s, const Config& config) {
   if (!config.page) return;
-  s.check(config.metrics.listen.has_value(), "metrics.listen", "an address, where there is a page", "none");
+  s.check(config.metrics.listen.has_value(), "metrics.listen", "an address if there is a page", "none");
   if (config.metrics.listen) config::check_reach(s, *config.page, *config.metrics.listen, "metrics.listen");
 }
 
@@ -193,42 +193,44 @@ Bytes memory_for(const Config& config) {
 
 void describe(Section& s, Policy& policy) {
   PolicySettings& settings = policy.settings;
-  s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; every one when empty");
-  s.list("server", policy.server, {0, 1024}, "prefixes of servers; every one when empty");
-  s.list("ports", policy.ports, {0, 256}, "of the servers; every one when empty");
-  s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "of the SYN; every one when empty");
-  s.choice("mode", settings.mode, modes, "what is done with these connections");
-  s.choice("intercept", settings.intercept, intercepts, "how they are got hold of");
-  s.choice("observed", settings.observed, modes, "the mode whose decisions mode observe computes");
+  s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; empty: every UE");
+  s.list("server", policy.server, {0, 1024}, "prefixes of servers; empty: every server");
+  s.list("ports", policy.ports, {0, 256}, "server ports; empty: every port");
+  s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "DSCP values of the SYN; empty: every value");
+  s.choice("mode", settings.mode, modes, "TCP handling mode of these connections");
+  s.choice("intercept", settings.intercept, intercepts, "interception of these connections");
+  s.choice("observed", settings.observed, modes, "mode whose decisions are computed in mode observe");
   s.section(
       "smvs", [&settings](Section& below) { describe_at_proxy(below, settings.smvs); },
-      "as at the top level, which is the default");
+      "smvs settings of these connections; defaults are those of the top level");
   control::describe_laws(s, settings.laws);
   check_interception(s, settings);
 }
 
 void describe(Section& s, ShardLimits& limits) {
-  s.value("max_flows", limits.max_flows, {1, 16'777'216}, "connections tracked per shard; those beyond pass unsplit");
-  s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
-  s.value(
-      "relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
-      "most bytes one direction of a connection may hold: acknowledged here and not there, or advertised as window; "
-      "how many it is depends on what the connection needs and on the packet buffers left");
+  s.value("max_flows", limits.max_flows, {1, 16'777'216},
+          "tracked connections per shard; further ones are forwarded unsplit");
+  s.value("max_bearers", limits.max_bearers, {1, 1'048'576},
+          "UEs per shard; connections of further UEs are forwarded unsplit");
+  s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
+          "most bytes that one direction of a connection holds (acknowledged to the sender, not by the receiver) or "
+          "advertises as window; the actual limit depends on its demand and on free packet buffers");
   s.value("exposure_per_flow", limits.exposure_per_flow, {Bytes(0), Bytes(1 << 30)},
-          "bytes of one direction of a connection acknowledged here and not yet there; 0B acknowledges nothing before "
-          "the other host has; relay_buffer is the limit where not set");
+          "most bytes of one direction of a connection that are acknowledged to the sender and not yet by the "
+          "receiver; 0B: every byte is acknowledged by the receiver first; not set: relay_buffer is the limit");
   s.value("exposure_per_bearer", limits.exposure_per_bearer, {Bytes(0), Bytes(1 << 30)},
-          "the same for all connections of a UE together");
+          "most bytes acknowledged to senders and not yet by receivers, over all connections of a UE");
   s.value("reserve", limits.reserve, {0.02, 0.5},
-          "share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward");
+          "share of the packet buffers that relayed payload never uses; they serve reception, ACKs and forwarding");
   s.value("ue_share", limits.ue_share, {0.01, 1},
-          "share of the others that the connections of one UE may hold and advertise together");
+          "share of the relay buffers (those beyond the reserve) that the connections of one UE may hold and advertise "
+          "together");
   s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
-          "share of them, held or advertised, from which a connection is given only what it has shown to need");
+          "share of the relay buffers, held or advertised, above which each connection gets only its measured demand");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
-          "share of the packet buffers in use from which new connections pass unsplit");
+          "share of the packet buffers in use above which new connections are forwarded unsplit");
   s.value("release_flows_at", limits.release_flows_at, {0, 1},
-          "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
+          "share of the packet buffers in use above which connections that hold none return to plain forwarding");
   // Each threshold starts a stronger remedy than the one before, so their order is fixed.
   s.check(limits.shrink_windows_at <= limits.refuse_flows_at, "refuse_flows_at",
           "at least shrink_windows_at, " + config::Scalar<double>::format(limits.shrink_windows_at),
@@ -239,18 +241,17 @@ void describe(Section& s, ShardLimits& limits) {
 }
 
 void describe(Section& s, ShardTimeouts& timeouts) {
-  s.value("handshake", timeouts.handshake, {1s, 10min}, "a SYN that leads nowhere is forgotten after this");
-  s.value("idle", timeouts.idle, {1s, 24h}, "a silent connection goes back to plain forwarding after this");
-  s.value(
-      "stalled", timeouts.stalled, {1s, 4h},
-      "a connection is reset on both sides when a host has taken nothing of what is held for it for so long, as one "
-      "with a closed window, even where it answers");
+  s.value("handshake", timeouts.handshake, {1s, 10min}, "time after which an incomplete handshake is discarded");
+  s.value("idle", timeouts.idle, {1s, 24h}, "time after which an idle connection returns to plain forwarding");
+  s.value("stalled", timeouts.stalled, {1s, 4h},
+          "time after which a connection is reset on both sides because a host acknowledged none of the data held for "
+          "it, for example with a closed window, even if it answers");
   s.value("orphaned", timeouts.orphaned, {1s, 4h},
-          "the same where the host that sent it has reset the connection or is gone");
-  s.value(
-      "out_of_order", timeouts.out_of_order, {1s, 4h},
-      "segments that came out of order are dropped when what is missing has not come after this; their sender repeats "
-      "them");
+          "time after which a connection is reset if a host acknowledged none of the held data, and the sender of that "
+          "data has reset the connection or is gone");
+  s.value("out_of_order", timeouts.out_of_order, {1s, 4h},
+          "time after which out-of-order segments are dropped because missing data has not arrived; their sender "
+          "retransmits them");
 }
 
 namespace {
@@ -272,24 +273,23 @@ constexpr KeysInUse ack_parameters{[](const SmvsMode& smvs) {
 void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   const auto used = [&](const KeysInUse& keys) { return at_both_ends || keys.used(smvs); };
   const auto condition = [&](const KeysInUse& keys) { return at_both_ends ? std::string_view() : keys.condition; };
-  s.choice("law", smvs.law, controller_locations, "where the law is computed");
+  s.choice("law", smvs.law, controller_locations, "location of the SMVS controller");
   s.section(
       "parameters",
       [&](Section& below) {
         control::describe(below, smvs.parameters, used(law_parameters), condition(law_parameters));
       },
-      "of the law");
-  s.section("receive_window", smvs.receive_window, "of the second loop, on the window advertised to the server");
+      "parameters of the SMVS law");
+  s.section("receive_window", smvs.receive_window, "second control loop, for the window advertised to the server");
   s.section("fallback", smvs.fallback, "when reports count as late");
-  s.choice("without_reports", smvs.without_reports, without_reports, "what steers while they are late");
+  s.choice("without_reports", smvs.without_reports, without_reports, "controller while reports are late");
   s.when(used(ack_parameters), condition(ack_parameters),
          [&] { s.section("acks", smvs.acks, "the ACK-based controller"); });
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
-          "flows that have sent less go before the bearer's others: by reports first of all, by acknowledgements with "
-          "four fifths of the window; 0B = no preference");
+          "size up to which a flow is short. Short flows precede other flows of the bearer: report-based control "
+          "serves them first, ACK-based control grants them four fifths of the window; 0B = no preference");
   s.value("short_flow_reference", smvs.short_flow_reference, {0, 1},
-          "share of the reference in the radio queue that is left while such a flow is waited for beside a download; "
-          "1 = all of it");
+          "share of the queue reference that remains while a short flow is active beside a download; 1 = all of it");
 }
 
 }  // namespace
@@ -303,8 +303,8 @@ void describe_at_proxy(Section& s, SmvsMode& smvs) {
 }
 
 void describe(Section& s, EalSettings& eal) {
-  s.value("hugepages", eal.hugepages, "use huge pages; plain memory otherwise, which needs no setup");
-  s.value("pci", eal.pci, "look for physical devices at start; needed for NICs named by their PCI address");
+  s.value("hugepages", eal.hugepages, "huge pages instead of ordinary memory, which needs no setup");
+  s.value("pci", eal.pci, "probe for physical devices at start; needed for NICs named by their PCI address");
   s.value("memory", eal.memory, {Bytes(16 << 20), Bytes(std::int64_t{64} << 30)},
           "memory for packet buffers; computed from pool.buffers when not set");
   s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
@@ -328,13 +328,12 @@ void describe(Section& s, PortSettings& port) {
   s.required().value("device", port.device,
                      "DPDK device arguments (`net_af_packet0,iface=veth0`) or a PCI address (`0000:03:00.0`)");
   s.value("mtu", port.mtu, {68, 9000}, "longest IP packet in bytes");
-  s.value(
-      "fix_offloads", port.fix_offloads,
-      "repair a kernel interface's settings (merging off, up, MTU) instead of refusing to start, and have the host at "
-      "the other end of a veth segment for itself");
-  s.value("promiscuous", port.promiscuous, "take frames for every MAC address; a bump in the wire needs it");
-  s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "frames the device may hold for us");
-  s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "frames we may hand over at once");
+  s.value("fix_offloads", port.fix_offloads,
+          "corrects a kernel interface (GRO and LRO off, link up, MTU) instead of refusing to start, and makes the "
+          "host at the other end of a veth segment in software");
+  s.value("promiscuous", port.promiscuous, "receives frames for every MAC address; required for a bump in the wire");
+  s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "size of the receive ring in frames");
+  s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "size of the transmit ring in frames");
   s.check(!port.device.empty(), "device", "DPDK device arguments", "nothing");
   const bool is_named = dpdk::is_pci_address(port.device) || dpdk::is_virtual_device(port.device);
   s.check(port.device.empty() || is_named, "device",
@@ -351,21 +350,21 @@ void describe(Section& s, PortsSettings& ports) {
   s.required().section("radio", ports.radio, "the port towards the Node-B and the UEs");
   s.required().section("core", ports.core, "the port towards the servers");
   s.choice("partial_checksums", ports.partial_checksums, partial_checksums,
-           "segments whose TCP checksum the sending kernel left unfinished");
+           "handling of segments whose TCP checksum the sending kernel left unfinished");
   const auto interface = dpdk::served_interface(ports.radio.device);
   s.check(!interface || interface != dpdk::served_interface(ports.core.device), "core",
-          "another interface than radio has (each frame would go back to where it came from)",
+          "another interface than that of radio, because each frame would return to its source",
           interface.value_or("") + " twice");
   const auto name = [](const std::string& device) { return device.substr(0, device.find(',')); };
-  s.check(name(ports.radio.device) != name(ports.core.device), "core", "another device than radio has",
+  s.check(name(ports.radio.device) != name(ports.core.device), "core", "another device than that of radio",
           "\"" + name(ports.core.device) + "\" twice");
 }
 
 void describe_priority(Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority) {
   constexpr Choice<dpdk::ThreadPriority> priorities[] = {
-      {"normal", dpdk::ThreadPriority::normal, "shares its processor with everything else"},
-      {"real-time", dpdk::ThreadPriority::real_time, "before everything ordinary; needs CAP_SYS_NICE"}};
-  s.choice("priority", priority, priorities, "of a poll thread that has something to do");
+      {"normal", dpdk::ThreadPriority::normal, "ordinary scheduling class"},
+      {"real-time", dpdk::ThreadPriority::real_time, "real-time scheduling class; needs CAP_SYS_NICE"}};
+  s.choice("priority", priority, priorities, "scheduling priority of a poll thread that has work");
   s.check(poll == dpdk::PollMode::adaptive || priority == dpdk::ThreadPriority::normal, "priority",
           "normal with poll: busy (the system stops a real-time thread that never sleeps for 50 ms of every second)",
           "real-time");
@@ -373,138 +372,136 @@ void describe_priority(Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& pr
 
 void describe(Section& s, ShardsSettings& shards) {
   s.value("count", shards.count, {1, 64}, "poll threads; each UE belongs to one");
-  s.choice("poll", shards.poll, poll_modes, "what a poll thread does when nothing comes in");
+  s.choice("poll", shards.poll, poll_modes, "polling policy when no frames arrive");
   s.value("longest_sleep", shards.longest_sleep, {10us, 10ms},
-          "of a poll thread with a port that cannot wake it (net_memif, net_ring): so late the first packet after a "
-          "silence may be; longer sleeps take less of the processor");
+          "longest sleep of a poll thread whose port cannot wake it (net_memif, net_ring): the first packet after an "
+          "idle period may wait this long; longer sleeps use less processor time");
   describe_priority(s, shards.poll, shards.priority);
-  s.list("cpus", shards.cpus, {0, 64}, {0, 1023}, "the processor of each shard; not pinned when empty");
-  s.value("burst", shards.burst, {1, 256}, "packets taken from a port at once");
+  s.list("cpus", shards.cpus, {0, 64}, {0, 1023}, "processor of each shard; empty: not pinned");
+  s.value("burst", shards.burst, {1, 256}, "packets received from a port in one burst");
   s.check(shards.cpus.empty() || shards.cpus.size() == shards.count, "cpus",
           "as many as shards.count, " + std::to_string(shards.count), std::to_string(shards.cpus.size()));
   const std::set<std::uint16_t> distinct(shards.cpus.begin(), shards.cpus.end());
-  s.advise(distinct.size() == shards.cpus.size(), "cpus", "each processor once", "one that is given twice");
+  s.advise(distinct.size() == shards.cpus.size(), "cpus", "each processor once", "a processor that is listed twice");
 }
 
 void describe(Section& s, LoggingSettings& logging) {
-  s.choice("level", logging.level, log_levels, "the least severe that is written");
-  s.choice("format", logging.format, log_formats, "how a line looks");
-  s.value("file", logging.file, "where to; standard error when not set. SIGHUP opens it again");
-  s.value("statistics_period", logging.statistics_period, {0s, 24h}, "how often statistics are logged; 0s = never");
-  s.value("warning_period", logging.warning_period, {1s, 24h}, "the same warning comes at most once in this time");
+  s.choice("level", logging.level, log_levels, "least severe level that is written");
+  s.choice("format", logging.format, log_formats, "format of log lines");
+  s.value("file", logging.file, "path of the log file; not set: standard error. SIGHUP reopens it");
+  s.value("statistics_period", logging.statistics_period, {0s, 24h}, "interval of the statistics line; 0s = never");
+  s.value("warning_period", logging.warning_period, {1s, 24h}, "shortest interval between repetitions of one warning");
 }
 
 void describe(Section& s, AdminSettings& admin) {
-  s.value(
-      "socket", admin.socket,
-      "path of the Unix socket that sluicectl talks to, and commands come from: its folder is made if missing; none "
-      "when empty. Who is not root gives a path of their own, as to sluicectl");
+  s.value("socket", admin.socket,
+          "path of the Unix socket for commands of sluicectl; a missing folder is created; empty: no socket. Without "
+          "root privileges, another path is needed, and sluicectl needs it as an option");
   s.value("group", admin.group,
-          "name or number of a group whose members may command it too (mode 0660); only the user who runs the program "
-          "when not set (0600)");
+          "name or number of a group whose members may also use the socket (mode 0660); not set: only the user that "
+          "runs the program (0600)");
   s.check(admin.socket.size() < 108, "socket", "a path of at most 107 characters", std::to_string(admin.socket.size()));
 }
 
 void describe(Section& s, MetricsSettings& metrics) {
   s.value("listen", metrics.listen,
-          "where HTTP serves `/metrics` in OpenMetrics and in Prometheus' text format, to whoever can connect; nowhere "
-          "when not set");
+          "address at which HTTP serves `/metrics` in OpenMetrics and Prometheus text format, without authentication; "
+          "not set: no HTTP");
 }
 
 void describe(Section& s, PageSettings& page) {
   config::describe(s, page);
-  s.value("switch_modes", page.switch_modes, "whoever has the token may change `mode` from the page, too");
+  s.value("switch_modes", page.switch_modes, "clients with the token may also change `mode` from the page");
 }
 
 void describe(Section& s, StopSettings& stop) {
   s.value("drain", stop.drain, {0s, 10min},
-          "how long connections that are split may take to go back to their hosts, and at most as long again while "
-          "the number of those that hold bytes falls; those left then are reset on both sides");
+          "time in which split connections return to their hosts, at most doubled while the number of those that hold "
+          "bytes falls; the rest is reset on both sides");
 }
 
 void describe(Section& s, StateSettings& state) {
   s.value("file", state.file,
-          "path of a file that outlives the program, best on a tmpfs such as /run: what is split is noted there, 128 "
-          "bytes for each of limits.max_flows of every shard, so that after a crash the next run can reset connections "
-          "that lost bytes; none when not set");
-  s.value("keep", state.keep, {10s, 24h}, "hosts of such connections are reset when they speak up to this long after");
+          "path of a file that survives a crash, best on a tmpfs such as /run: it records split connections (128 bytes "
+          "for each of limits.max_flows of every shard), so that the next run can reset those that lost bytes; not "
+          "set: no file");
+  s.value("keep", state.keep, {10s, 24h},
+          "time after a crash during which a segment of such a connection is answered with a reset");
   s.check(!state.file || !state.file->empty(), "file", "a path", "nothing");
 }
 
 void describe(Section& s, LastFramesSettings& frames) {
-  s.value(
-      "file", frames.file,
-      "path of a file that outlives the program, on a tmpfs such as /run: the last frames that came in and went out "
-      "are kept there, and are left in it where the program ends without a word, for sluicectl capture --recover; "
-      "none when not set");
+  s.value("file", frames.file,
+          "path of a file that survives a crash, on a tmpfs such as /run: it holds the last frames received and sent, "
+          "which sluicectl capture --recover reads; not set: no file");
   s.value("size", frames.size, {Bytes(1 << 20), Bytes(std::int64_t{64} << 30U)},
-          "memory of that file, all shards together; a frame takes 24 bytes and snap_length");
-  s.value("snap_length", frames.snap_length, {Bytes(64), Bytes(9216)}, "what is kept of a frame at most");
-  s.value("payload", frames.payload, "what connections carry is kept too, up to snap_length, and not headers only");
+          "size of that file for all shards; a frame takes 24 bytes and snap_length");
+  s.value("snap_length", frames.snap_length, {Bytes(64), Bytes(9216)}, "most bytes kept of a frame");
+  s.value("payload", frames.payload, "payload is kept up to snap_length, not only headers");
   s.check(!frames.file || !frames.file->empty(), "file", "a path", "nothing");
 }
 
 void describe(Section& s, ConfineSettings& confine) {
-  s.value(
-      "seccomp", confine.seccomp,
-      "once everything has started the program can make only the system calls that it needs then; others fail as if "
-      "the kernel did not have them");
+  s.value("seccomp", confine.seccomp,
+          "after start, only system calls that the running program needs are allowed; others fail as if the kernel "
+          "lacked them");
 }
 
 /// Declares the keys of the program's end: what happens then, and which files it leaves behind.
 void describe_ends(Section& s, Config& config) {
-  s.section("stop", config.stop, "the program's end");
-  s.section("state", config.state, "what remains when the program ends without a word");
-  s.section("last_frames", config.last_frames, "the last frames of a program that ended without a word");
+  s.section("stop", config.stop, "shutdown");
+  s.section("state", config.state, "record of split connections that survives a crash");
+  s.section("last_frames", config.last_frames, "record of the last frames that survives a crash");
 }
 
 void describe(Section& s, Config& config) {
   s.live([&] {
-    s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
-    s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
-    s.choice("observed", config.shard.observed, modes, "the mode whose decisions mode observe computes");
+    s.choice("mode", config.shard.mode, modes, "TCP handling mode");
+    s.choice("intercept", config.shard.intercept, intercepts, "interception: whether TCP connections are split");
+    s.choice("observed", config.shard.observed, modes, "mode whose decisions are computed in mode observe");
   });
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
-  s.choice("fail_open", config.fail_open, fail_opens, "what the wire is when the program does not run");
+  s.choice("fail_open", config.fail_open, fail_opens, "forwarding of frames while the program does not run");
   s.section("shards", config.shards, "the poll threads");
   s.section(
       "pool",
       [&config](Section& pool) {
         pool.value("buffers", config.pool.buffers, {1024, 16'777'216}, "packet buffers of 2 KiB for the whole program");
       },
-      "packet buffers, taken at start");
-  s.section("limits", config.shard.limits, "bounds on what a shard holds");
-  s.section("timeouts", config.shard.timeouts, "how long things may last");
+      "packet buffers, allocated at start");
+  s.section("limits", config.shard.limits, "limits of each shard");
+  s.section("timeouts", config.shard.timeouts, "timeouts of connections");
   s.live([&] {
     s.section("tcp", config.shard.tcp, "the endpoints of split connections");
     s.section(
         "smvs", [&config](Section& below) { describe_at_proxy(below, config.shard.smvs); },
-        "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
+        "sliding-mode control (SMVS); one_way_delay, receive_window and fallback apply to every mode that uses "
         "reports");
     control::describe_laws(s, config.shard.laws);
   });
   s.section("feedback", config.feedback,
-            "the UDP protocol with the Node-B; needed by modes that give windows, and by smvs unless smvs.law is acks");
-  s.section("logging", config.logging, "what is written where");
-  s.section("admin", config.admin, "the operator's socket");
-  s.section("metrics", config.metrics, "what monitoring systems read");
-  s.section("page", config.page, "a live page at `/` of metrics.listen; none when not set");
+            "UDP protocol with the Node-B; needed by modes with a per-flow window controller, and by smvs unless "
+            "smvs.law is acks");
+  s.section("logging", config.logging, "log output");
+  s.section("admin", config.admin, "admin socket");
+  s.section("metrics", config.metrics, "metrics for monitoring systems");
+  s.section("page", config.page, "live page at `/` of metrics.listen; not set: no page");
   describe_ends(s, config);
-  s.section("confine", config.confine, "what a running program is left able to do");
+  s.section("confine", config.confine, "restrictions of the running process");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},
-         "prefixes of UEs behind one queue, an access point's: their connections share a bearer");
+         "prefixes of UEs behind one shared queue, such as that of an access point; their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
-         "which addresses are UEs; when empty, every source address on the radio port");
+         "prefixes of UEs; empty: every source address on the radio port");
   Policy prototype;
   const PolicySettings& by_default = config.shard;
   prototype.settings = by_default;
   config::Percentage control_group{config.shard.control_group};
   s.live([&] {
     s.sections("policies", config.shard.policies, {0, 64}, prototype,
-               "treatments for some connections: the first that matches decides, the keys above are for all others");
-    s.value("control_group", control_group, {{0}, {1}},
-            "share of the UEs that stay on ordinary TCP, to be compared with");
+               "settings for selected connections; the first matching policy applies, and the keys above apply to all "
+               "other connections");
+    s.value("control_group", control_group, {{0}, {1}}, "share of the UEs that keep ordinary TCP as a control group");
   });
   config.shard.control_group = control_group.fraction;
   check_page(s, config);

@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 using control::feedback::TagAlgorithm;
 
 constexpr Choice<TagAlgorithm> algorithms[] = {
-    {"hmac-sha-256", TagAlgorithm::hmac_sha_256, "by HMAC-SHA-256, cut to 128 bits"},
+    {"hmac-sha-256", TagAlgorithm::hmac_sha_256, "HMAC-SHA-256, truncated to 128 bits"},
     {"aes-256-gmac", TagAlgorithm::aes_256_gmac,
-     "by AES-256-GMAC under a key of each start, which costs less where there are many UEs"}};
+     "AES-256-GMAC with a key derived at each start; costs less if there are many UEs"}};
 
 void read_secret_file(Section& s, KeyConfig& key, std::optional<control::feedback::Key>& parsed) {
   const std::string path = s.resolve(*key.secret_file);
@@ -31,13 +31,13 @@ void read_secret_file(Section& s, KeyConfig& key, std::optional<control::feedbac
 }  // namespace
 
 void describe(Section& s, KeyConfig& key) {
-  s.required().value("id", key.id, "the key's number, the same on both sides");
+  s.required().value("id", key.id, "key id, equal on both sides");
   s.secret().value("secret", key.secret, "32 hexadecimal digits or more (openssl rand -hex 32)");
-  s.value("secret_file", key.secret_file, "a file whose first line holds them; relative to this file's folder");
-  s.choice("algorithm", key.algorithm, algorithms, "how datagrams under this key are signed, the same on both sides");
-  s.list(
-      "learn_from", key.learn_from, {0, 64},
-      "addresses at which a sender that signs with this key may be learned, see learn_peers; statuses go nowhere else");
+  s.value("secret_file", key.secret_file, "file whose first line holds these digits; relative to this file's folder");
+  s.choice("algorithm", key.algorithm, algorithms, "algorithm that signs datagrams with this key, equal on both sides");
+  s.list("learn_from", key.learn_from, {0, 64},
+         "prefixes from which a sender that signs with this key may be learned, see learn_peers; statuses go to no "
+         "other address");
   s.check(key.secret.has_value() != key.secret_file.has_value(), "", "either secret or secret_file",
           key.secret ? "both" : "neither");
   if (!s.reading() || key.secret.has_value() == key.secret_file.has_value()) return;
@@ -60,7 +60,7 @@ void check_secrecy(Section& s, const FeedbackConfig& feedback) {
   const auto check = [&s](const std::string& file, const std::string& key) {
     s.check(!open_to_others(file), key,
             "a file that only its owner and group may read (chmod o-rw " + file + "), or allow_readable_secrets: true",
-            "one that everybody may");
+            "a file that everybody may read");
   };
   for (std::size_t i = 0; i < feedback.keys.size(); ++i) {
     const KeyConfig& key = feedback.keys[i];
@@ -73,27 +73,27 @@ void check_secrecy(Section& s, const FeedbackConfig& feedback) {
 }  // namespace
 
 void describe(Section& s, FeedbackConfig& feedback) {
-  s.required().value("listen", feedback.listen, "where datagrams are received; port 0 = any");
-  s.list("peers", feedback.peers, {0, 64}, "who is always sent to");
+  s.required().value("listen", feedback.listen, "local address for datagrams; port 0 = any free port");
+  s.list("peers", feedback.peers, {0, 64}, "peers that always receive datagrams");
   s.value("learn_peers", feedback.learn_peers,
-          "also send to where authenticated senders are heard, where their key's learn_from has the address");
-  s.value("most_learned", feedback.most_learned, {1, 1024}, "places that are sent to because a sender is heard there");
-  s.value("sender", feedback.sender, {1, UINT64_MAX}, "this program's id, different from every peer's");
-  s.required().sections("keys", feedback.keys, {1, 64}, "the shared secrets that are accepted");
+          "datagrams also go to source addresses of authenticated datagrams, if learn_from of their key contains the "
+          "address");
+  s.value("most_learned", feedback.most_learned, {1, 1024}, "most addresses that are learned");
+  s.value("sender", feedback.sender, {1, UINT64_MAX}, "sender id of this program, different from that of every peer");
+  s.required().sections("keys", feedback.keys, {1, 64}, "shared secrets that are accepted");
   s.value("send_key", feedback.send_key, "id of the key that this side signs with; the first when not set");
   s.value("max_datagram", feedback.max_datagram, {Bytes(256), Bytes(std::int64_t{control::feedback::largest_datagram})},
-          "longest UDP payload sent; above 1400B only to peers that say they take it, and for paths of jumbo frames");
-  s.value(
-      "epoch_file", feedback.epoch_file,
-      "keeps the epoch of the last start, so that the peers go on believing this sender when the clock has gone back "
-      "since; relative to this file's folder; none when not set");
-  s.value("status_period", feedback.status_period, {1ms, 10s}, "how often the other side is told about each bearer");
+          "longest UDP payload sent; above 1400B only to peers that announce support, and for paths with jumbo frames");
+  s.value("epoch_file", feedback.epoch_file,
+          "file that stores the epoch of the last start, so that peers accept this sender after its clock went back; "
+          "relative to this file's folder; not set: no file");
+  s.value("status_period", feedback.status_period, {1ms, 10s}, "interval of statuses about each bearer");
   s.value("largest_rate", feedback.largest.rate, {Rate::bits_per_second(1e3), control::feedback::fastest_plausible},
-          "of a UE's radio link; a report that says more is refused and counted");
+          "largest rate of a UE's radio link; a report with a larger one is refused and counted");
   s.value("largest_queue", feedback.largest.queue, {Bytes(1500), control::feedback::max_plausible},
-          "of a UE at the Node-B; likewise, and for what the report grants");
+          "largest queue of a UE at the Node-B, and largest grant; a report with a larger one is refused and counted");
   s.value("allow_readable_secrets", feedback.allow_readable_secrets,
-          "take secrets from files that everybody on this machine may read; for keys that are no secret");
+          "secrets from files that everybody on this machine may read are accepted; for keys that need not be secret");
   if (!s.reading()) return;
   if (feedback.epoch_file) feedback.epoch_path = s.resolve(*feedback.epoch_file);
   const auto has_id = [&feedback](std::uint32_t id) {

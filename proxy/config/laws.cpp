@@ -24,16 +24,16 @@ using config::Section;
 using namespace std::chrono_literals;
 
 constexpr std::array<Choice<Prediction>, 2> predictions{
-    {{"measured", Prediction::measured, "what was really injected and has not arrived"},
-     {"commanded", Prediction::commanded, "the allowances of the last 2d steps, as the paper prints it"}}};
+    {{"measured", Prediction::measured, "bytes that were sent and have not arrived"},
+     {"commanded", Prediction::commanded, "sum of the allowances of the last 2d steps, as in the paper"}}};
 
 constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
     {{"hold", EmptyQueue::hold, "a step that ends with an empty queue never lowers the mean rate"},
-     {"follow", EmptyQueue::follow, "it counts like any other, as the paper has it"}}};
+     {"follow", EmptyQueue::follow, "a step with an empty queue counts like any other step, as in the paper"}}};
 
 constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
-    {{"balance", SecondLoopLaw::balance, "the whole way from the server to the air is one queue"},
-     {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS again, around the relay's buffer of one connection"}}};
+    {{"balance", SecondLoopLaw::balance, "the path from the server to the air counts as one queue"},
+     {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS controls the relay buffer of each connection"}}};
 
 /// Reports the violations that validate() found, each at the key of its parameter.
 template <typename Parameters>
@@ -53,35 +53,35 @@ void report(Section& s, const Parameters& parameters) {
 void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("step", p.step, {1ms, 10s}, step);
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
-  s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: how fast an error is worked off; 0 < δ·Ts < 1 and close to 1");
+  s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: rate at which the error is reduced; 0 < δ·Ts < 1 and close to 1");
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
 /// Declares the keys of the reaching law, of the reference queue q0, and of the radio queue's frame and buffer size.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
-  s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
+  s.value("reference", p.reference, "q0: target queue; a duration is converted at the mean service rate");
   s.value("frame", p.frame, {Bytes(1), Bytes(65535)}, "size of a radio frame");
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
 }
 
 /// Declares the keys of SMVS that refine the control law of the paper.
 void describe_refinements(Section& s, SmvsParameters& p) {
-  s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
-  s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
-  s.choice("prediction", p.prediction, predictions, "what stands for the data in flight in ŝ");
-  s.choice("empty_queue", p.empty_queue, empty_queues, "how a step counts whose queue was empty at its end");
-  s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
-  s.value("initial_allowance", p.initial_allowance, "what may be in flight while no service rate is known yet");
-  s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
+  s.value("eta_window", p.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");
+  s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) replaces sgn(ŝ); 0B = sgn, as in the paper");
+  s.choice("prediction", p.prediction, predictions, "estimate of the data in flight in ŝ");
+  s.choice("empty_queue", p.empty_queue, empty_queues, "effect of a step that ends with an empty queue");
+  s.value("minimum_reference", p.minimum_reference, "lower bound of q0");
+  s.value("initial_allowance", p.initial_allowance, "bytes allowed in flight before the service rate is known");
+  s.value("forget_after", p.forget_after, {1ms, 24h}, "idle time after which the measured service rate is stale");
 }
 
 /// Declares those keys of the second loop that only its sliding mode has.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
-  describe_reaching(s, p.sliding, "Ts: one step of the law; reports that come less often are its steps");
-  s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
-  s.value("boundary_layer", p.sliding.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
-  s.choice("empty_queue", p.sliding.empty_queue, empty_queues, "how a step counts whose buffer was empty at its end");
+  describe_reaching(s, p.sliding, "Ts: one step of the law; a longer interval between reports is one step");
+  s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");
+  s.value("boundary_layer", p.sliding.boundary_layer, "φ: sat(ŝ/φ) replaces sgn(ŝ); 0B = sgn, as in the paper");
+  s.choice("empty_queue", p.sliding.empty_queue, empty_queues, "effect of a step that ends with an empty buffer");
   report(s, sliding_mode(p));
 }
 
@@ -93,83 +93,88 @@ void describe(Section& s, SmvsParameters& p) {
 
 void describe(Section& s, SmvsParameters& p, bool computed_here, std::string_view condition) {
   s.when(computed_here, condition, [&] { describe_aim(s, p); });
-  s.value("one_way_delay", p.one_way_delay, {0s, 10s}, "τp: between Node-B and proxy");
+  s.value("one_way_delay", p.one_way_delay, {0s, 10s}, "τp: one-way delay between Node-B and proxy");
   s.when(computed_here, condition, [&] { describe_refinements(s, p); });
   if (computed_here) report(s, p);
 }
 
 void describe(Section& s, SecondLoopParameters& p) {
-  s.choice("law", p.law, second_loop_laws, "what steers that window");
+  s.choice("law", p.law, second_loop_laws, "controller of the advertised window");
   s.value("reference", p.reference,
-          "q0 of the relay's buffer, at the rate the radio drains it, or at half of the best of late where "
-          "acknowledgements tell that");
-  s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
-  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the reference is");
-  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window until a drain rate is known");
-  s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "what is steered to never exceeds this");
+          "q0: target of the relay buffer. A duration is converted at the rate at which the radio drains the buffer; "
+          "under ACK-based control, at half of the best recent rate");
+  s.value("minimum_reference", p.minimum_reference, "lower bound of q0");
+  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "size of a frame in the reference");
+  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window before a drain rate is known");
+  s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "upper limit of the window");
   s.when(p.law == SecondLoopLaw::sliding_mode, "law is sliding-mode", [&] {
     s.section(
-        "sliding", [&](Section& below) { describe_sliding(below, p); }, "of the sliding mode");
+        "sliding", [&](Section& below) { describe_sliding(below, p); }, "parameters of the sliding mode");
   });
 }
 
 void describe(Section& s, FallbackParameters& p) {
   s.value("periods", p.periods, {1, 10'000}, "reports are late after this many advertised periods without one");
-  s.value("minimum", p.minimum, {0s, 1min}, "but never sooner than this");
+  s.value("minimum", p.minimum, {0s, 1min}, "shortest time without a report before reports are late");
   s.value("maximum", p.maximum, {1ms, 1min},
-          "and never later, whatever period is announced; after as long a silence another Node-B may take over");
-  s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "segment size for the bounds of the seeded window");
-  s.value("initial_segments", p.initial_segments, {1, 1000}, "the least the seeded window holds, in segments");
+          "longest time without a report before reports are late, whatever period is announced; after this time "
+          "another Node-B may take over the UE");
+  s.value("segment", p.segment, {Bytes(88), Bytes(9000)},
+          "segment size in the limits of the initial window after a fallback");
+  s.value("initial_segments", p.initial_segments, {1, 1000},
+          "minimum of the initial window after a fallback, in segments");
   s.check(p.minimum <= p.maximum, "maximum", "at least minimum, " + config::Scalar<Duration>::format(p.minimum),
           config::Scalar<Duration>::format(p.maximum));
 }
 
 void describe(Section& s, DelayBasedParameters& p) {
-  s.value("reference", p.reference, {1ms, 10s}, "what is to wait in the radio queue, as time at the mean rate");
-  s.value("reference_share", p.reference_share, {0, 4}, "… but no less than this share of the base delay");
-  s.value("gain", p.gain, {1, 4}, "of the window: what is sent beyond the rate seen, to find out more");
+  s.value("reference", p.reference, {1ms, 10s}, "target radio queue, as time at the mean rate");
+  s.value("reference_share", p.reference_share, {0, 4},
+          "minimum of the target radio queue, as a share of the base delay (minimum RTT)");
+  s.value("gain", p.gain, {1, 4}, "gain of the window above the measured rate, which probes for more capacity");
   s.value("memory", p.memory, {1ms, 10s}, "time constant of the mean rate");
-  s.value(
-      "clumps", p.clumps, {0, 2},
-      "share of the acknowledgements that come at once that is sent ahead of them; more where a UE has no timestamps");
-  s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "a full packet; two are always under way");
-  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window while nothing is known");
-  s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the link is found anew");
+  s.value("clumps", p.clumps, {0, 2},
+          "share of the ACK aggregation (data that ACKs of one burst cover) that is added to the window; larger if a "
+          "UE has no timestamps");
+  s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "size of a full packet; the window is at least two packets");
+  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window before the first measurement");
+  s.value("forget_after", p.forget_after, {1ms, 24h}, "idle time after which the link is measured from the start");
   report(s, p);
 }
 
 void describe(Section& s, ClampWindowParameters& p) {
-  s.value("gain", p.gain, {Bytes(1), Bytes(1 << 30)}, "τ: what each flow adds to the queue; the same for all flows");
-  s.value("smoothing", p.smoothing, {0, 1}, "β of the round-trip estimate, 0 < β < 1");
-  s.value("rate_packets", p.rate_packets, {1, 65'536}, "ν: over how many packets the rate is measured");
-  s.value("largest_increase", p.largest_increase, {Bytes(1), Bytes(1 << 30)}, "of the window, per packet");
-  s.value("largest", p.largest, {Bytes(20'000), Bytes(1 << 30)}, "no window is larger, and slow start ends there");
+  s.value("gain", p.gain, {Bytes(1), Bytes(1 << 30)}, "τ: bytes that each flow adds to the queue, equal for all flows");
+  s.value("smoothing", p.smoothing, {0, 1}, "β: weight of a sample in the round-trip estimate, 0 < β < 1");
+  s.value("rate_packets", p.rate_packets, {1, 65'536}, "ν: number of packets over which the rate is measured");
+  s.value("largest_increase", p.largest_increase, {Bytes(1), Bytes(1 << 30)},
+          "largest increase of the window per packet");
+  s.value("largest", p.largest, {Bytes(20'000), Bytes(1 << 30)}, "largest window, and end of slow start");
   report(s, p);
 }
 
 void describe(Section& s, ClampPriceParameters& p) {
-  s.value("target", p.target, "a: the queue from which on there is a price; it settles at (k·τ + a)/b for k flows");
-  s.value("slope", p.slope, {0, 2}, "b; stable below π/2");
-  s.value("forgetting", p.forgetting, {0, 1000}, "in 1/s: what the mean queue forgets in a second");
-  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the target is");
-  s.value("largest", p.largest, {1ms, 1h}, "no price is larger; an outage would have it infinite");
+  s.value("target", p.target,
+          "a: queue above which the price is positive; the queue converges to (k·τ + a)/b for k flows");
+  s.value("slope", p.slope, {0, 2}, "b: slope of the price; stable below π/2");
+  s.value("forgetting", p.forgetting, {0, 1000}, "decay rate of the mean queue in 1/s");
+  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "size of a frame in the target");
+  s.value("largest", p.largest, {1ms, 1h}, "largest price, because an outage makes the price infinite");
   report(s, p);
 }
 
 void describe(Section& s, GwaParameters& p) {
-  s.value("decay", p.decay, {0, 0.999}, "λ of the flows' decaying count; large overestimates flows that have gone");
-  s.value("interval", p.interval, {1ms, 1h}, "Δ over which they are counted");
+  s.value("decay", p.decay, {0, 0.999}, "λ: decay of the flow count; large values overestimate flows that have ended");
+  s.value("interval", p.interval, {1ms, 1h}, "Δ: interval over which flows are counted");
   report(s, p);
 }
 
 void describe_laws(Section& s, LawParameters& laws) {
   s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
-          "B of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = what the reports say, "
-          "64KiB where they say none");
-  s.value(
-      "longest_hold", laws.hold, {1ms, 10s},
-      "no ACK of a regulated connection waits longer; below the shortest retransmission timeout, or what is held is "
-      "sent again");
+          "B: size of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = the value in "
+          "reports, or 64KiB if they contain none");
+  s.value("longest_hold", laws.hold, {1ms, 10s},
+          "longest delay of an ACK of a regulated connection; must be shorter than the shortest retransmission "
+          "timeout, because the sender retransmits otherwise");
 #define X(name, key, type, text) s.section(key, laws.name, text);
   SLUICE_LAW_PARAMETERS(X)
 #undef X

@@ -32,18 +32,19 @@ bool reached_by_loopback(const IpAddress& address) {
 }  // namespace
 
 void describe(Section& s, PageConfig& page) {
-  s.required().value("token_file", page.token_file,
-                     "a file whose first line is 32 letters and digits or more (openssl rand -hex 16), which only its "
-                     "owner and group may read; relative to this file's folder. Whoever looks at the page needs it");
+  s.required().value(
+      "token_file", page.token_file,
+      "file whose first line is a token of 32 or more letters and digits (openssl rand -hex 16), readable only by "
+      "owner and group; relative to this file's folder. Clients of the page need the token");
   s.value("beyond_loopback", page.beyond_loopback,
-          "clients on other machines see the page, too; nothing is encrypted on the way");
+          "clients on other machines may open the page; the connection is not encrypted");
   s.list("names", page.names, {0, 16},
-         "names under which browsers find this machine, besides its addresses and localhost: a page that another name "
-         "leads to is refused");
+         "host names of this machine that requests may contain, besides its addresses and localhost; other names are "
+         "refused");
   if (!s.reading() || page.token_file.empty()) return;
   const std::string path = s.resolve(page.token_file);
   s.check(!open_to_others(path), "token_file",
-          "a file that only its owner and group may read (chmod o-rw " + path + ")", "one that everybody may");
+          "a file that only its owner and group may read (chmod o-rw " + path + ")", "a file that everybody may read");
   const std::optional<std::string> token = read_secret(s, "token_file", path);
   if (!token) return;
   s.check(is_token(*token), "token_file", "a first line of 32 to 256 letters, digits, - and _",

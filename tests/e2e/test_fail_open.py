@@ -187,7 +187,7 @@ def test_interfaces_that_go_and_come_are_put_back(wire, datagrams):
     wire.box.ip("link", "set", "core", "up")
     wait_for_more(datagrams)
     wire.box.ip("link", "set", "radio", "nomaster")
-    sluice.process.wait_for("were put into the bridge sluice0 again")
+    sluice.process.wait_for("were added to the bridge sluice0 again")
     wire.box.ip("link", "del", "core")
     sluice.process.wait_for("nothing would take over: there is no interface core")
     assert sluice.ask("status")["fail_open"]["ready"] is False
@@ -222,7 +222,7 @@ def test_it_refuses_what_is_no_wire_of_its_own(wire):
     wire.box.ip("link", "del", "other")
     first = start(wire)  # takes the bridge up that radio is in
     assert first.ask("status")["fail_open"]["bridge"] == "br7"
-    assert "is served already" in refusal(
+    assert "is already in use" in refusal(
         wire, admin={"socket": str(wire.lab.log_dir / "second.sock")}, feedback={"listen": "127.0.0.1:38427"})
     first.stop_and_check()
 

@@ -45,16 +45,16 @@ def health(box):
 
 def test_a_poll_thread_that_stands_still_is_seen(wire):
     sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", shards={"count": 2}, metrics={"listen": "127.0.0.1:9838"})
-    assert sluice.ask("status")["shards_standing_still"] == 0
+    assert sluice.ask("status")["shards_stalled"] == 0
     assert health(wire.box) == "200"
     time.sleep(1.5)  # so that the watch has looked twice
     with thread_held(sluice.process.pid, "shard1"):
-        sluice.process.wait_for(r"shard 1 has stood still for [\d.]+ s", PATIENCE)
-        assert sluice.ask("status")["shards_standing_still"] == 1
+        sluice.process.wait_for(r"shard 1 is stalled for [\d.]+ s", PATIENCE)
+        assert sluice.ask("status")["shards_stalled"] == 1
         assert health(wire.box) == "503"
-        assert [shard["stands_still_s"] > 0 for shard in sluice.ask("shards")] == [False, True]
-    sluice.process.wait_for(r"shard 1 runs again; it stood still for [\d.]+ s", PATIENCE)
-    assert sluice.ask("status")["shards_standing_still"] == 0
+        assert [shard["stalled_s"] > 0 for shard in sluice.ask("shards")] == [False, True]
+    sluice.process.wait_for(r"shard 1 runs again; it was stalled for [\d.]+ s", PATIENCE)
+    assert sluice.ask("status")["shards_stalled"] == 0
     assert health(wire.box) == "200"
     assert sluice.counters()["shards.stalls"] == 1
     sluice.stop_and_check()
@@ -92,7 +92,7 @@ def test_traffic_for_a_port_that_is_switched_off_stops_nothing(wire, server):
         with wire.server.socket(kind=2) as flood:
             flood.sendto(b"x" * 100, (wire.ue_address, 9)) if i % 50 else time.sleep(0.001)
     time.sleep(2)
-    assert "stood still" not in sluice.process.output()
+    assert "is stalled" not in sluice.process.output()
     used = sluice.process.cpu_seconds()
     time.sleep(2)
     assert sluice.process.cpu_seconds() - used < 1, "it spins on a port that has nothing to say"

@@ -28,7 +28,7 @@ def test_whatever_ended_it_the_last_frames_are_there(wire, server, tmp_path, how
     file, out = wire.lab.log_dir / "last-frames", tmp_path / "last.pcapng"
     content = next(traffic.payload(3, SIZE))
     sluice = start(wire, "first")
-    assert recover(file, out).returncode == 1 and not out.exists(), "the program runs"
+    assert recover(file, out).returncode == 1 and not out.exists(), "a running program"
     client(wire, server).download(SIZE, seed=3)
     wait_until(lambda: sluice.counters()["flows_closed"] == 1)
     counted = sluice.counters()

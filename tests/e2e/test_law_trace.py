@@ -190,14 +190,14 @@ def test_what_is_no_trace_is_named(radio, tmp_path):
         assert run.returncode in (1, 2) and not run.stdout, run
         return run.stderr
 
-    assert "of which UE?" in said("trace")
-    assert "of which UE?" in said("trace", "nobody")
-    assert "of which UE?" in said("trace", "10.0.0.1:0")
+    assert "name a UE" in said("trace")
+    assert "name a UE" in said("trace", "nobody")
+    assert "name a UE" in said("trace", "10.0.0.1:0")
     assert "no argument --many" in said("trace", radio.ue, "--many", "3")
     assert "--seconds: more than 0" in said("trace", radio.ue, "--seconds", "0")
     assert "--lines: a whole number" in said("trace", radio.ue, "--lines", "x")
-    assert "--lines is there twice" in said("trace", radio.ue, "--lines", "1", "--lines", "2")
-    assert "of which file?" in said("replay")
+    assert "--lines is given twice" in said("trace", radio.ue, "--lines", "1", "--lines", "2")
+    assert "name a file" in said("replay")
     assert "cannot be read" in said("replay", tmp_path / "none")
     (tmp_path / "empty").write_text("", encoding="utf-8")
     assert "it is empty" in said("replay", tmp_path / "empty")

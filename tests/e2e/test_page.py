@@ -130,7 +130,7 @@ def test_the_radios_own_page_shows_its_queue_and_switches_nothing(live):
     browser = live.browser
     browser.open(f"http://{RADIO_LISTEN}/#token={TOKEN}")
     browser.wait("that it is live", lambda: browser.text("#connection") == "live", PATIENCE)
-    browser.wait("what is on the air", lambda: megabits(tile(browser, "on the air")) > 2, PATIENCE)
+    browser.wait("the data on the air", lambda: megabits(tile(browser, "on the air")) > 2, PATIENCE)
     assert 6 < megabits(tile(browser, "link rate")) < 10
     assert live.wire.ue_address in browser.text("#tables")
     assert browser.text("#switch") == ""

@@ -80,8 +80,8 @@ def test_a_poll_thread_that_stands_still_silences_the_watchdog(wire):
         for _ in range(3):
             manager.wait_for("WATCHDOG")
         with thread_held(manager.sluice.process.pid, "shard1"):
-            manager.sluice.process.wait_for("shard 1 has stood still", PATIENCE)
-            eventually(lambda: "stands still" in manager.next().get("STATUS", ""), "the status does not tell")
+            manager.sluice.process.wait_for("shard 1 is stalled", PATIENCE)
+            eventually(lambda: "is stalled" in manager.next().get("STATUS", ""), "the status does not tell")
             manager.forget()
             silent_until = time.monotonic() + 2 * WATCHDOG
             while time.monotonic() < silent_until:

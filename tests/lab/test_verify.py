@@ -56,7 +56,7 @@ def test_a_result_says_where_it_is_from(folder, result):
 
 def test_a_result_is_repeated_byte_for_byte(folder, result):
     said, _ = nodeb("verify", result, "--traces", folder)
-    assert said == "the same: 8 runs, 4 files\n"
+    assert said == "identical: 8 runs, 4 files\n"
 
 
 def test_what_was_changed_is_named_with_its_line(folder, result):
@@ -65,7 +65,7 @@ def test_what_was_changed_is_named_with_its_line(folder, result):
     (result / "series.csv").write_text("\n".join(lines), encoding="utf-8")
     (result / "summary.csv").unlink()
     said, _ = nodeb("verify", result, "--traces", folder, code=1)
-    assert "series.csv was changed after it had been written" in said
+    assert "series.csv was changed after the run" in said
     assert "series.csv line 5: " in said
     assert "summary.csv is missing" in said
     assert "results.csv" not in said
@@ -74,7 +74,7 @@ def test_what_was_changed_is_named_with_its_line(folder, result):
 def test_another_trace_is_named_and_a_missing_one(folder, result):
     (folder / "link.down").write_text("".join(f"{ms}\n" for ms in range(0, 1000, 3)), encoding="utf-8")
     said, _ = nodeb("verify", result, "--traces", folder, code=1)
-    assert "the trace link.down is another one: " in said
+    assert "the trace link.down has another content: " in said
     assert "results.csv line 2: " in said
     (folder / "link.down").unlink()
     _, said = nodeb("verify", result, "--traces", folder, code=77)
@@ -92,21 +92,21 @@ def test_another_program_is_noted_and_the_same_bytes_are_still_the_same(folder, 
     changed(result, lambda provenance: provenance["program"].update(commit="0123", sources="", version="0.0.1", sha256="0" * 64))
     said, _ = nodeb("verify", result, "--traces", folder)
     assert "note: another program: it was 0.0.1, commit 0123" in said
-    assert said.endswith("the same: 8 runs, 4 files\n")
+    assert said.endswith("identical: 8 runs, 4 files\n")
 
 
 @pytest.mark.parametrize("name", ["../outside.yaml", "/tmp/outside.yaml", ""])
 def test_a_scenario_is_written_nowhere_else(folder, result, name):
     changed(result, lambda provenance: provenance["scenario"].update(name=name))
     _, said = nodeb("verify", result, "--traces", folder, code=2)
-    assert "does not lie below a folder" in said
+    assert "is not below a folder" in said
     assert not (folder.parent / "outside.yaml").exists()
 
 
 def test_a_scenario_that_is_not_that_of_its_digest_is_refused(folder, result):
     changed(result, lambda provenance: provenance["scenario"].update(text=SCENARIO.replace("2s", "3s")))
     _, said = nodeb("verify", result, "--traces", folder, code=2)
-    assert "not that of its digest" in said
+    assert "does not match its digest" in said
 
 
 def test_what_is_no_result_is_refused(folder, result):
@@ -148,7 +148,7 @@ def test_runs_made_one_by_one_come_to_the_same_bytes(folder, result):
 
 def test_a_part_of_the_runs_is_verified_as_that_part(folder):
     nodeb("run", folder / "short.yaml", "--only", 1, "--only", 3, "--out", folder / "part")
-    assert nodeb("verify", folder / "part", "--traces", folder)[0] == "the same: 2 runs, 3 files\n"
+    assert nodeb("verify", folder / "part", "--traces", folder)[0] == "identical: 2 runs, 3 files\n"
     nodeb("run", folder / "short.yaml", "--only", 4, code=2)
 
 
@@ -158,7 +158,7 @@ def test_a_kept_run_that_is_broken_is_run_again(folder, result):
     (file, *_) = sorted((folder / "kept").iterdir())
     file.write_bytes(file.read_bytes()[:-1])
     _, said = nodeb(*common, "--out", folder / "merged")
-    assert f"{file}: is not whole; it was run again" in said
+    assert f"{file}: is incomplete; it was run again" in said
     assert (folder / "merged" / "results.csv").read_bytes() == (result / "results.csv").read_bytes()
 
 

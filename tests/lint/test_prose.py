@@ -42,3 +42,18 @@ def test_a_long_source_begins_with_what_it_is_for(tmp_path):
     assert len(messages(tmp_path, code, "a.cpp")) == 1
     assert messages(tmp_path, "// Keeps 81 numbers.\n" + code, "a.cpp") == []
     assert messages(tmp_path, code, "a.hpp") == [] == messages(tmp_path, code[:7 * 80], "a.cpp")
+
+
+@pytest.mark.parametrize(("code", "part"), [
+    ('s.value("hold", p.hold, "no ACK waits so long");', "quantity"), ('fail("the run ended without a word");', "crash"),
+    ('warn("port {}: the link "\n     "cannot be had");', "not available"), ('X(flows, "connections that pass under a law")', "controller")])
+def test_private_words_in_texts_are_found(tmp_path, code, part):
+    found = messages(tmp_path, code + "\n")
+    assert len(found) == 1 and found[0].startswith("in a text") and part in found[0], found
+
+
+@pytest.mark.parametrize("code", [
+    's.value("hold", p.hold, "longest delay of an ACK");', '#include "so/long/as.hpp"', 'static_assert(a == b, "told of what it was");',
+    'name("anew");', 'auto page = R"page(told of what)page";'])
+def test_plain_texts_pass(tmp_path, code):
+    assert messages(tmp_path, code + "\n") == []

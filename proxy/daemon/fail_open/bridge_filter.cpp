@@ -25,7 +25,7 @@ BridgeFilter::Rules BridgeFilter::begin() {
   Rules rules(nft_ctx_new(NFT_CTX_DEFAULT));
   // Messages are captured for our exceptions instead of written to the terminal.
   if (!rules || nft_ctx_buffer_output(rules.get()) != 0 || nft_ctx_buffer_error(rules.get()) != 0)
-    throw std::runtime_error("nftables cannot be had");
+    throw std::runtime_error("nftables is not available");
   return rules;
 }
 
@@ -59,10 +59,9 @@ void BridgeFilter::shut() {
   try {
     run(*rules, closed_table());
   } catch (const std::runtime_error& problem) {
-    throw std::runtime_error(
-        fmt::format("{}; where 'nft list tables netdev' names {}, another program keeps the bridge "
-                    "of these ports shut: end it first",
-                    problem.what(), table_));
+    throw std::runtime_error(fmt::format(
+        "{}; if 'nft list tables netdev' shows {}, another program blocks the bridge of these ports: stop it first",
+        problem.what(), table_));
   }
   rules_ = std::move(rules);
 }

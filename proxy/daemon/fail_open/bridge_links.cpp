@@ -115,8 +115,8 @@ void BridgeLinks::Close::operator()(mnl_socket* socket) const {
 }
 
 BridgeLinks::BridgeLinks() : socket_(mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC)) {
-  if (!socket_) fail("the kernel's interfaces cannot be asked for");
-  if (mnl_socket_bind(socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0) fail("the kernel's interfaces cannot be asked for");
+  if (!socket_) fail("the kernel's interfaces cannot be listed");
+  if (mnl_socket_bind(socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0) fail("the kernel's interfaces cannot be listed");
 }
 
 template <typename Each>
@@ -206,7 +206,7 @@ void BridgeLinks::add(unsigned interface, unsigned bridge) {
         .half(IFLA_BRPORT_GROUP_FWD_MASK, link_layer_protocols);
     mnl_attr_put(data.header(), IFLA_BRPORT_FLUSH, 0, nullptr);
   });
-  change(flood.header(), "having the bridge flood");
+  change(flood.header(), "making the bridge flood");
 }
 
 void BridgeLinks::switch_on(unsigned interface) {

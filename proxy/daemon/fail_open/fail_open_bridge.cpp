@@ -43,7 +43,7 @@ NetworkLink FailOpenBridge::find_or_make() {
     name_ = fmt::format("sluice{}", number);
     if (links_.make(name_)) return require(links_, name_);
   }
-  throw std::runtime_error("there are bridges sluice0 to " + name_ + "; remove those that nobody needs");
+  throw std::runtime_error("there are bridges sluice0 to " + name_ + "; remove unused ones");
 }
 
 NetworkLink FailOpenBridge::joined_already(const std::array<NetworkLink, 2>& ports) {
@@ -52,11 +52,13 @@ NetworkLink FailOpenBridge::joined_already(const std::array<NetworkLink, 2>& por
   const auto bridge = std::find_if(links.begin(), links.end(), [&](const auto& link) { return link.index == master; });
   for (const NetworkLink& port : ports) {
     if (port.master == master || port.master == 0) continue;
-    throw std::runtime_error(fmt::format("{} and {} are members of two others; run: ip link set dev {} nomaster",
-                                         interfaces_[0], interfaces_[1], port.name));
+    throw std::runtime_error(
+        fmt::format("{} and {} are members of two different bridges; run: ip link set dev {} nomaster", interfaces_[0],
+                    interfaces_[1], port.name));
   }
   if (bridge == links.end() || bridge->kind != "bridge")
-    throw std::runtime_error(fmt::format("{} or {} is a member of what is no bridge", interfaces_[0], interfaces_[1]));
+    throw std::runtime_error(
+        fmt::format("{} or {} is a member of an interface that is no bridge", interfaces_[0], interfaces_[1]));
   for (const NetworkLink& link : links) {
     if (link.master != master || link.index == ports[0].index || link.index == ports[1].index) continue;
     throw std::runtime_error(fmt::format(
@@ -85,7 +87,7 @@ std::string FailOpenBridge::warning() {
   for (const std::string key : {"bridge-nf-call-iptables", "bridge-nf-call-ip6tables"}) {
     std::ifstream file("/proc/sys/net/bridge/" + key);
     if (char value = '0'; file >> value && value != '0')
-      return fmt::format("net.bridge.{} is {}: this host's firewall judges what the bridge carries", key, value);
+      return fmt::format("net.bridge.{} is {}: this host's firewall filters frames on the bridge", key, value);
   }
   return {};
 }
@@ -99,10 +101,10 @@ std::string FailOpenBridge::maintain() {
     static_cast<void>(links_.make(name_));
     put_together();
     ++repairs_;
-    return fmt::format("fail_open: {} and {} were put into the bridge {} again", interfaces_[0], interfaces_[1], name_);
+    return fmt::format("fail_open: {} and {} were added to the bridge {} again", interfaces_[0], interfaces_[1], name_);
   } catch (const std::runtime_error& problem) {
     problem_ = problem.what();
-    return problem_ == before ? std::string() : "fail_open: nothing would take over: " + problem_;
+    return problem_ == before ? std::string() : "fail_open: no fallback is ready: " + problem_;
   }
 }
 

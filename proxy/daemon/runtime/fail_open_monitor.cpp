@@ -16,7 +16,7 @@ constexpr std::uint32_t gone_after = 5;
 FailOpenMonitor::FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces,
                                  WatchdogProcess& watchdog)
     : bridge_(std::move(interfaces)), watchdog_(watchdog), timer_(context) {
-  spdlog::info("fail_open: the bridge {} carries the frames when this program does not", bridge_.name());
+  spdlog::info("fail_open: the bridge {} forwards frames when this program does not run", bridge_.name());
   const std::string warning = FailOpenBridge::warning();
   if (!warning.empty()) spdlog::warn("fail_open: {}", warning);
 }

@@ -18,7 +18,7 @@ void make_folder_of(const std::string& path) {
 
 void require_private(int descriptor) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) throw std::runtime_error(std::string("cannot be looked at: ") + strerror(errno));
+  if (fstat(descriptor, &status) != 0) throw std::runtime_error(std::string("cannot be inspected: ") + strerror(errno));
   if (!S_ISREG(status.st_mode)) throw std::runtime_error("is no ordinary file");
   if (status.st_uid != geteuid()) throw std::runtime_error("belongs to another user");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)

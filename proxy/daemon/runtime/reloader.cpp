@@ -14,13 +14,12 @@ using admin::Answer;
 using admin::Json;
 
 constexpr const char* note =
-    "running connections continue under the new law; split ones that the new mode does not split are handed back to "
-    "their hosts as they come to rest, and end-to-end ones are split at their next pause (kept_by in flows --wide); "
-    "tcp.* "
-    "applies to connections that are split from now on";
+    "running connections continue with the new controller. Split connections that the new mode does not split are "
+    "handed back once idle; end-to-end ones are split at their next pause (blocked_by in flows --wide); tcp.* applies to "
+    "connections that are split from now on";
 
 constexpr const char* unconfirmed_note =
-    "the last change is not confirmed yet; confirm keeps it, revert and mode bypass take it back at once";
+    "the last change is not confirmed yet; confirm keeps it, revert and mode bypass undo it at once";
 
 std::string joined(const std::vector<config::Error>& errors) {
   std::string text;
@@ -44,7 +43,7 @@ Answer Reloader::mode(const std::vector<std::string>& words) {
   if (!next) return Answer::failure(joined(next.errors));
   // The bypass is for emergencies, so it is activated at once and reverts the unconfirmed change, which may be the
   // cause.
-  if (unconfirmed() && next->shard.mode == Mode::bypass) take_back("given up for the bypass");
+  if (unconfirmed() && next->shard.mode == Mode::bypass) take_back("replaced by bypass");
   return change(std::move(*next), std::nullopt);
 }
 
@@ -103,9 +102,9 @@ Answer Reloader::reload_by_signal() {
   if (!next)
     answer = Answer::failure(joined(next.errors));
   else if (print_config(*next, config::Secrets::show) == taken_back_)
-    answer = Answer::failure(file_ +
-                             " still holds the change that was taken back; mend the file, or put it in force by "
-                             "sluicectl reload");
+    answer = Answer::failure(
+        file_ +
+        " still contains the change that was taken back; correct the file, or activate it with sluicectl reload");
   else
     answer = change(std::move(*next), std::nullopt);
   last_reload_successful_ = answer.ok;
@@ -140,7 +139,7 @@ Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
 }
 
 Answer Reloader::confirm() {
-  if (!unconfirmed()) return Answer::failure("nothing waits for a confirmation");
+  if (!unconfirmed()) return Answer::failure("no change needs confirmation");
   before_.reset();
   modes_.clear();
   timer_.cancel();
@@ -149,9 +148,9 @@ Answer Reloader::confirm() {
 }
 
 Answer Reloader::revert() {
-  if (!unconfirmed()) return Answer::failure("nothing waits for a confirmation, so nothing can be taken back");
+  if (!unconfirmed()) return Answer::failure("no change needs confirmation, so none can be taken back");
   take_back("reverted");
-  return Answer::success("taken back; " + file_ + " still holds the change");
+  return Answer::success("taken back; " + file_ + " still contains the change");
 }
 
 void Reloader::activate(const Config& next) {
@@ -168,7 +167,7 @@ void Reloader::take_back(const std::string& why) {
   const Config before = std::move(*before_);
   before_.reset();
   activate(before);
-  spdlog::warn("configuration: the last change was {} and is taken back; a SIGHUP does not put it in force again", why);
+  spdlog::warn("configuration: the last change was {} and is taken back; a SIGHUP does not activate it again", why);
 }
 
 }  // namespace sluice::proxy

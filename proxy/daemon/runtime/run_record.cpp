@@ -59,8 +59,8 @@ std::optional<LastRun> from_manager(const std::string& file, const std::array<ch
   const auto status = word_from(stream);
   if (!of || !result || !code || !status || field_of(*of) != invocation) return std::nullopt;
   if (*result == "watchdog") return LastRun{"watchdog", "systemd's watchdog killed it" + stalled, false};
-  if (*result == "oom-kill") return LastRun{"out_of_memory", "the kernel killed it, because memory was short", false};
-  if (*result == "timeout") return LastRun{"timeout", "systemd killed it, because its end took too long", false};
+  if (*result == "oom-kill") return LastRun{"out_of_memory", "the kernel killed it because memory was short", false};
+  if (*result == "timeout") return LastRun{"timeout", "systemd killed it because its end took too long", false};
   if (*code == "exited") return LastRun{"failed", "it ended with exit code " + *status, false};
   return LastRun{"signal", fmt::format("signal {} ended it{}", *status, stalled), false};
 }
@@ -88,7 +88,7 @@ RunRecord::RunRecord(const std::string& path, const ServiceEnvironment& service)
   // A lock of this kind does not pass to the watchdog process, which may outlive this one for a moment.
   struct flock lock {};
   lock.l_type = F_WRLCK;
-  if (fcntl(descriptor_, F_SETLK, &lock) != 0) fail("is used by another program that runs");
+  if (fcntl(descriptor_, F_SETLK, &lock) != 0) fail("is used by another running program");
   Record left{};
   if (pread(descriptor_, &left, sizeof left, 0) == sizeof left && left.magic == run_magic)
     last_ = interpret(left, service);

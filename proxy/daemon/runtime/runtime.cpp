@@ -194,15 +194,15 @@ void Runtime::open_state() {
                                  [this](const IpAddress& ue) { return steering_.owner(ue); }},
                    dpdk::now());
   } catch (const std::runtime_error& problem) {
-    spdlog::warn("{}; should this run end without a word, the next one cannot tell the hosts", problem.what());
+    spdlog::warn("{}; after a crash of this run, the next one cannot reset its connections", problem.what());
     return;
   }
   const StateFile::Left& left = state_->left();
   if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
   if (left.crashed_connections.empty() && left.recovered.empty()) return;
   spdlog::warn(
-      "an earlier run has ended without a word: {} connection(s) that it had split lost bytes and are reset, {} "
-      "go on between their hosts and are split again when they are quiet",
+      "an earlier run crashed: {} of its split connection(s) lost bytes and are reset, {} continue between their hosts "
+      "and are split again when idle",
       left.crashed_connections.size(), left.recovered.size());
 }
 
@@ -324,7 +324,7 @@ admin::CommandTable Runtime::commands() {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop(Ending::command, "asked to by the admin socket");
+           if (!error) stop(Ending::command, "requested through the admin socket");
          });
        }},
   }));
@@ -343,7 +343,7 @@ std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>&
   return named;
 }
 
-const char* const name_a_ue = "name the UE by its address, or say all";
+const char* const name_a_ue = "usage: the address of a UE, or all";
 
 }  // namespace
 
@@ -364,9 +364,9 @@ void Runtime::split_again(const std::vector<std::string>& words, const admin::Re
 void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& reply) {
   const std::string word = words.empty() ? "on" : words[0];
   if (word == "status") return commands_->look(reply);
-  if (word != "on" && word != "off") return reply(admin::Answer::failure("drain, drain off or drain status"));
-  spdlog::info("{}", word == "on" ? "draining: no connection is split any more, those that are go back"
-                                  : "not draining any more: new connections are split");
+  if (word != "on" && word != "off") return reply(admin::Answer::failure("usage: drain, drain off or drain status"));
+  spdlog::info("{}", word == "on" ? "draining: no further connection is split, and split ones are handed back"
+                                  : "drain ended: new connections are split");
   commands_->drain(word == "on", reply);
 }
 
@@ -442,7 +442,7 @@ bool Runtime::healthy() {
 std::string Runtime::summary() {
   return fmt::format("mode {}, {} connection(s) of {} UE(s){}", to_string(config_.shard.mode),
                      status_source_->flow_count(), status_source_->bearer_count(),
-                     healthy() ? "" : ", a shard stands still");
+                     healthy() ? "" : ", a shard is stalled");
 }
 
 void Runtime::activate(const Policies& policies) {
@@ -474,22 +474,21 @@ void Runtime::watch_files() {
   if (state_ && !state_lost_ && state_->is_lost()) {
     state_lost_ = true;
     spdlog::error(
-        "state.file {} was truncated by another program, or its file system failed: it is written to no more; should "
-        "this run end without a word, the next one cannot tell the hosts; a restart makes the file again",
+        "state.file {} was truncated by another program, or its file system failed; nothing more is written to it. "
+        "After a crash of this run, the next one cannot reset its connections; a restart creates the file again",
         *config_.state.file);
   }
   if (last_frames_ && !frames_lost_ && last_frames_->is_lost()) {
     frames_lost_ = true;
     spdlog::error(
-        "last_frames.file {} was truncated by another program, or its file system failed: it is written to no more; a "
-        "restart makes the file again",
+        "last_frames.file {} was truncated by another program, or its file system failed; nothing more is written to "
+        "it; a restart creates the file again",
         *config_.last_frames.file);
   }
 }
 
 void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
-  out.push_back(
-      {"log.lines_lost", "lines of log that nobody took in time, or that could not be written", log_.lost(), false});
+  out.push_back({"log.lines_lost", "log lines lost: not read in time, or not writable", log_.lost(), false});
   out.push_back({"files.lost", "mapped files that another program truncated, or whose file system failed",
                  std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}, false});
 }
@@ -500,10 +499,10 @@ void Runtime::watch_shards() {
   const std::vector<ShardWatch::Event> events = shard_watch_.look(published, dpdk::now());
   for (const ShardWatch::Event& event : events) {
     if (event.stands) {
-      spdlog::error("shard {} has stood still for {:.1f} s: its processor is taken, or something does not return",
+      spdlog::error("shard {} is stalled for {:.1f} s: its processor is occupied, or a call does not return",
                     event.shard, to_seconds(event.length));
     } else {
-      spdlog::warn("shard {} runs again; it stood still for {:.1f} s", event.shard, to_seconds(event.length));
+      spdlog::warn("shard {} runs again; it was stalled for {:.1f} s", event.shard, to_seconds(event.length));
     }
   }
   if (run_record_ && !events.empty()) run_record_->note_stall(stalled_shard());
@@ -525,11 +524,11 @@ void Runtime::watch_reports() {
     case ReportWatch::Event::none:
       return;
     case ReportWatch::Event::silent:
-      return spdlog::warn("mode {} needs reports, and no Node-B has been heard for {:.1f} s: {}",
+      return spdlog::warn("mode {} needs reports, but no Node-B has sent any for {:.1f} s: {}",
                           to_string(config.shard.mode), to_seconds(report_watch_.silence()),
                           wiring(*config.feedback, failures));
     case ReportWatch::Event::received_again:
-      return spdlog::info("a Node-B is heard; there was none for {:.1f} s", to_seconds(report_watch_.silence()));
+      return spdlog::info("reports of a Node-B arrive again after {:.1f} s", to_seconds(report_watch_.silence()));
   }
 }
 
@@ -546,7 +545,7 @@ void Runtime::watch_link(Side side) {
     const std::string before = std::exchange(link_problems_.at(at), std::string());
     try {
       port.rebind_interface();
-      spdlog::info("port {}: the interface was made again and is bound again", name_of(side));
+      spdlog::info("port {}: the interface was recreated and is bound again", name_of(side));
     } catch (const std::runtime_error& problem) {
       link = dpdk::Link::absent;
       link_problems_.at(at) = problem.what();
@@ -571,7 +570,7 @@ void Runtime::follow_mtu(Side side) {
   packet::LinkLimit& known = carried_.at(static_cast<std::size_t>(side));
   const packet::LinkLimit limit = ports_.at(static_cast<std::size_t>(side))->limit();
   if (limit == known) return;
-  spdlog::warn("port {}: carries packets of {} bytes now, no longer of {}", name_of(side), limit.mtu, known.mtu);
+  spdlog::warn("port {}: the MTU is {} bytes now instead of {}", name_of(side), limit.mtu, known.mtu);
   known = limit;
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     channels_[i]->ports.store(carried_, std::memory_order_relaxed);

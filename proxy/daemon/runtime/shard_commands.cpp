@@ -74,7 +74,7 @@ Answer ShardCommands::summary() const {
   }
   Json answer = {{"draining", draining}, {"still_split", sum.total}};
   for (std::size_t i = 1; i < blocker_count; ++i) {
-    answer["kept_by"][to_string(static_cast<HandbackBlocker>(i))] = sum.by_blocker.at(i);
+    answer["blocked_by"][to_string(static_cast<HandbackBlocker>(i))] = sum.by_blocker.at(i);
   }
   answer["broken_by_a_stop"] = sum.broken_by_a_stop;
   return Answer::success(std::move(answer));

@@ -58,7 +58,7 @@ bool read_at(int descriptor, void* out, std::size_t size, std::size_t offset) {
 
 void lock(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) fail("another program that runs uses it");
+  if (errno == EWOULDBLOCK) fail("another running program uses it");
   fail_with_errno("cannot be locked");
 }
 
@@ -131,11 +131,11 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   const Header ours = header_for(now);
   if (!read_at(file.number(), &header, sizeof header, 0)) return;  // the earlier run ended before it wrote the header
   if (header.magic != ours.magic || header.version != ours.version || header.entry_size != ours.entry_size) {
-    left_.ignored = "it is of another version of this program, or of none";
+    left_.ignored = "it was written by another version of this program, or by another program";
   } else if (header.boot != ours.boot) {
-    left_.ignored = "it is from before this machine started";
+    left_.ignored = "it was written before this machine started";
   } else if (header.network != ours.network || header.ports != ours.ports) {
-    left_.ignored = "it is of other ports";
+    left_.ignored = "it was written for other ports";
   } else if (std::chrono::abs(now - Instant(Duration(header.alive))) > identity_.keep) {
     left_.ignored = "it is older than state.keep";
   }
@@ -174,12 +174,12 @@ void StateFile::begin_anew(Instant now) {
   const Header header = header_for(now);
   const std::size_t size = sizeof header + header.entries * sizeof(JournalEntry);
   const int taken = posix_fallocate(file.number(), 0, static_cast<off_t>(size));
-  if (taken != 0) fail("finds no room for " + std::to_string(size >> 20U) + " MiB: " + strerror(taken));
+  if (taken != 0) fail("has no space for " + std::to_string(size >> 20U) + " MiB: " + strerror(taken));
   mapping_.emplace(file.number(), size, false);
   std::memcpy(mapping_->data(), &header, sizeof header);
   const std::span<JournalEntry> entries = crashed_entries();
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = to_entry(left_.crashed_connections[i]);
-  if (rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("cannot be put in its place");
+  if (rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("cannot be renamed to its final name");
   descriptor_ = file.release();
 }
 

@@ -27,8 +27,8 @@ auto to_timer(Duration duration) {
 /// empty if there are none.
 std::string blocked_by(const admin::Answer& answer) {
   std::string text;
-  for (const auto& [name, count] : answer.value.at("kept_by").items()) {
-    if (count != 0) text += (text.empty() ? ", kept by " : ", ") + name + " " + count.dump();
+  for (const auto& [name, count] : answer.value.at("blocked_by").items()) {
+    if (count != 0) text += (text.empty() ? ", blocked by " : ", ") + name + " " + count.dump();
   }
   return text;
 }
@@ -42,7 +42,7 @@ StopSequence::StopSequence(boost::asio::io_context& context, ShardCommands& comm
 void StopSequence::begin(const std::string& why) {
   if (!begun_) {
     begun_ = true;
-    spdlog::info("stopping: {}; connections go back to their hosts for {} at most", why,
+    spdlog::info("stopping: {}; connections are handed back to their hosts for at most {}", why,
                  config::Scalar<Duration>::format(drain_));
     drain();
     return;
@@ -77,12 +77,12 @@ void StopSequence::consider(const admin::Answer& answer) {
   const bool was_extended = time_->is_extended();
   const bool ends = time_->ends(dpdk::now(), would_break);
   if (time_->stood_still() > Duration::zero())
-    spdlog::warn("the program or its host stood still for {}: the drain is extended by that",
+    spdlog::warn("the program or its host was stalled for {}; the drain is extended by this time",
                  config::Scalar<Duration>::format(std::chrono::floor<std::chrono::milliseconds>(time_->stood_still())));
   if (!was_extended && time_->is_extended())
     spdlog::warn(
-        "stop.drain is over, and {} connection(s) would break: while their number falls, the drain goes on for {} at "
-        "most",
+        "stop.drain is over, and {} connection(s) would break; the drain continues while their number falls, for at "
+        "most {}",
         *would_break, config::Scalar<Duration>::format(drain_));
   if (hurried_ || ends) return state_and_end(answer);
   after(DrainTime::period, &StopSequence::look);
@@ -91,8 +91,7 @@ void StopSequence::consider(const admin::Answer& answer) {
 void StopSequence::state_and_end(const admin::Answer& answer) {
   if (answer.ok && answer.value.at("broken_by_a_stop") != 0)
     spdlog::warn(
-        "{} connection(s) hold what one of their hosts has not acknowledged, and are reset on both sides: the drain is "
-        "over; still split are {}{}",
+        "the drain is over: {} connection(s) with unacknowledged data are reset on both sides; still split are {}{}",
         answer.value.at("broken_by_a_stop").dump(), answer.value.at("still_split").dump(), blocked_by(answer));
   end_connections();
 }
@@ -100,7 +99,7 @@ void StopSequence::state_and_end(const admin::Answer& answer) {
 void StopSequence::end_connections() {
   commands_.abort_all([this](const admin::Answer& answer) {
     complete_ = answer.ok;
-    if (!complete_) spdlog::error("some connections may end without a word: {}", answer.value.get<std::string>());
+    if (!complete_) spdlog::error("some connections may end without a reset: {}", answer.value.get<std::string>());
     linger();
   });
 }
@@ -112,7 +111,7 @@ void StopSequence::linger() {
 
 void StopSequence::finish() {
   status_source_.refresh();
-  spdlog::info("{} connection(s) went back to their hosts, {} were reset on both sides",
+  spdlog::info("{} connection(s) were handed back to their hosts, {} were reset on both sides",
                status_source_.count(Counter::released_drain) - handed_back_before_,
                status_source_.count(Counter::flows_reset_by_stop));
   done_();

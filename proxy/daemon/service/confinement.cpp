@@ -26,7 +26,7 @@ void require(int result, const std::string& what) {
 class Filter {
  public:
   Filter() : filter_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
-    if (!filter_) throw std::runtime_error("confine.seccomp: no filter can be made");
+    if (!filter_) throw std::runtime_error("confine.seccomp: no filter can be created");
     require(seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1), "the kernel cannot filter all threads");
   }
   void allow(std::string_view name) {

@@ -35,8 +35,7 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
 /// the formatter is used by one thread at a time.
 LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter) {
   return [own = std::shared_ptr<spdlog::formatter>(std::move(formatter))](std::uint64_t lines) {
-    const std::string text =
-        std::to_string(lines) + " lines of log lost: they could not be written, or nobody took them in time";
+    const std::string text = std::to_string(lines) + " log lines lost: not read in time, or not writable";
     spdlog::memory_buf_t line;
     own->format({"sluice", spdlog::level::warn, text}, line);
     return std::string(line.data(), line.size());

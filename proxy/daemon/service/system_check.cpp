@@ -109,9 +109,9 @@ void check_interface(Findings& found, const Config& config, SystemScope scope, c
     return;
   }
   for (const std::string& obstacle : dpdk::interface_obstacles(*state, config.fail_open == FailOpen::bridge))
-    found.add(key, "an Ethernet interface whose frames no other takes", obstacle);
+    found.add(key, "an Ethernet interface whose frames no bridge or bond takes", obstacle);
   if (const auto [other, is_new] = seen.emplace(state->index, state->name); !is_new) {
-    found.add(key, "another interface than ports.radio has, because each frame would go back to where it came from",
+    found.add(key, "another interface than ports.radio has, because each frame would return to its source",
               state->name + ", which is the same as " + other->second);
   }
   const bool is_prepared = dpdk::driver_traits(port.device).kernel_interface;
@@ -264,7 +264,7 @@ std::string owner_and_mode(const std::string& path) {
   std::array<char, 16> mode{};
   snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777U);
   return "one of user " + std::to_string(status.st_uid) + " and group " + std::to_string(status.st_gid) +
-         " with mode " + mode.data() + ", or a folder above it that is closed";
+         " with mode " + mode.data() + ", or a folder above it that the user cannot enter";
 }
 
 }  // namespace

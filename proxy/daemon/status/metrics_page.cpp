@@ -42,60 +42,61 @@ void add_program(Exposition& page, const StatusSource& status_source, const Metr
   const StatusSource::Parts& parts = status_source.parts();
   page.family("sluice_build", Kind::info, "the program");
   page.sample({{"version", version}}, std::uint64_t{1});
-  page.family("sluice_config", Kind::info, "the configuration in force, by a hash that leaves secrets out");
+  page.family("sluice_config", Kind::info, "active configuration, identified by a hash that leaves secrets out");
   page.sample({{"hash", config_hash(*parts.config)}, {"mode", to_string(parts.config->shard.mode)}}, std::uint64_t{1});
-  add_gauge(page, "sluice_config_last_reload_successful", "whether the last reload was put in force, or there was none",
+  add_gauge(page, "sluice_config_last_reload_successful", "1 if the last reload was activated or there was none",
             context.last_reload_successful ? 1 : 0);
-  page.family("sluice_uptime_seconds", Kind::gauge, "since the start");
+  page.family("sluice_uptime_seconds", Kind::gauge, "seconds since the start");
   page.sample({}, to_seconds(context.now - parts.started));
-  add_gauge(page, "sluice_draining", "whether connections are handed back and none is split",
+  add_gauge(page, "sluice_draining", "1 while a drain hands connections back and splits none",
             status_source.draining() ? 1 : 0);
-  add_gauge(page, "sluice_packet_buffers", "packet buffers that there are", parts.pool->capacity());
-  add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers that are in use", parts.pool->in_use());
+  add_gauge(page, "sluice_packet_buffers", "number of packet buffers", parts.pool->capacity());
+  add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers in use", parts.pool->in_use());
 }
 
 void add_connections(Exposition& page, const StatusSource& status_source) {
   const FlowStateCounts flow_states = status_source.flow_state_counts();
   page.family("sluice_connections", Kind::gauge,
-              "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
-              "whole and is tracked; released: handed back and tracked");
+              "tracked connections by state. handshake: SYN-ACK seen; split; handing_back: in handback; end_to_end: "
+              "not split; released: handed back");
   page.sample({{"state", "handshake"}}, std::uint64_t{flow_states.handshakes});
   page.sample({{"state", "split"}}, std::uint64_t{flow_states.split});
   page.sample({{"state", "handing_back"}}, std::uint64_t{flow_states.handing_back});
   page.sample({{"state", "end_to_end"}}, status_source.end_to_end_count());
   page.sample({{"state", "released"}}, status_source.released_count());
-  page.family("sluice_bearers", Kind::gauge,
-              "bearers, the connections of a UE under one policy; governed: a law steers them now");
+  page.family(
+      "sluice_bearers", Kind::gauge,
+      "bearers (connections of a UE under one policy); governed: yes if a rate controller limits the bearer now");
   page.sample({{"governed", "yes"}}, std::uint64_t{flow_states.governed});
   page.sample({{"governed", "no"}}, std::uint64_t{flow_states.ungoverned});
 }
 
 void add_ports(Exposition& page, const StatusSource& status_source) {
-  page.family("sluice_port_link_up", Kind::gauge, "whether the port's link is up");
+  page.family("sluice_port_link_up", Kind::gauge, "1 if the port's link is up");
   for (std::size_t side = 0; side < port_names.size(); ++side) {
     const bool up = status_source.parts().links.at(side)->link() == dpdk::Link::up;
     page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
   }
   const FailOpenBridge* const bridge = status_source.parts().bridge;
   if (bridge == nullptr) return;
-  add_gauge(page, "sluice_fail_open_ready", "whether the bridge would carry the frames if the program ended now",
+  add_gauge(page, "sluice_fail_open_ready", "1 if the bridge would forward frames after an end of the program",
             bridge->problem().empty() ? 1 : 0);
 }
 
 void add_shards(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
   page.family("sluice_shard_cpu_seconds", Kind::counter,
-              "processor time of the poll thread; its rate is the shard's utilisation where shards.poll is adaptive");
+              "processor time of the poll thread; its rate is the shard's utilisation if shards.poll is adaptive");
   for (std::size_t i = 0; i < context.processor_times.size(); ++i) {
     if (context.processor_times[i])
       page.sample({{"shard", std::to_string(i)}}, to_seconds(*context.processor_times[i]));
   }
   page.family("sluice_shard_snapshot_age_seconds", Kind::gauge,
-              "since the poll thread last published; it does ten times a second unless it is late");
+              "seconds since the poll thread last published its state, normally ten times a second");
   for (std::size_t i = 0; i < status_source.channels().size(); ++i) {
     page.sample({{"shard", std::to_string(i)}},
                 to_seconds(context.now - status_source.channels()[i]->snapshots.front().at));
   }
-  add_gauge(page, "sluice_shards_standing_still", "poll threads that have published nothing for a second",
+  add_gauge(page, "sluice_shards_stalled", "poll threads that have published nothing for a second",
             status_source.standing_count());
 }
 
@@ -113,19 +114,18 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
   add_of_groups(page, status_source, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
                 &GroupTotals::reports);
   add_of_groups(page, status_source, "sluice_group_queue_samples",
-                "samples of the UEs' radio queues: reports; and by acknowledgements bearers that have something in "
-                "flight, looked "
-                "at ten times a second, of more than 256 of a shard 256 in turn",
+                "samples of the UEs' radio queues: one per report; under ACK-based control, bearers with data in "
+                "flight are sampled ten times a second (at most 256 per shard, in turn)",
                 &GroupTotals::samples);
   add_of_groups(page, status_source, "sluice_group_transmitted_bytes",
-                "bytes that left the radio queues, by reports; by acknowledgements, what was sent and is not in flight",
+                "bytes that left the radio queues according to reports; under ACK-based control, bytes sent minus "
+                "bytes in flight",
                 &GroupTotals::transmitted);
-  add_of_groups(page, status_source, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
-                &GroupTotals::dropped);
+  add_of_groups(page, status_source, "sluice_group_dropped_bytes",
+                "bytes that the radio queues dropped according to reports", &GroupTotals::dropped);
   add_of_groups(page, status_source, "sluice_group_queue_delay_seconds",
-                "sum over the samples of queue / mean rate, of those with a rate: over "
-                "sluice_group_queue_samples_total it is the mean "
-                "queueing delay",
+                "sum of queue / mean rate over the samples with a rate; divided by sluice_group_queue_samples_total, "
+                "it is the mean queueing delay",
                 &GroupTotals::queue_delay_s);
 }
 
@@ -154,7 +154,7 @@ void add_exposure(Exposition& page, const StatusSource& status_source) {
     buckets.push_back({static_cast<double>(end - 1), cumulated.below(end)});
   }
   page.family("sluice_ack_exposed_bytes", Kind::histogram,
-              "bytes acknowledged to one host and not yet by the other, of samples of split connections");
+              "bytes acknowledged to one host and not yet by the other, in samples of split connections");
   page.buckets({}, buckets, exposed.count(), std::nullopt);
 }
 
@@ -179,16 +179,18 @@ void add_times(Exposition& page, const StatusSource& status_source) {
     TimeHistogram GroupTimes::*times;
   };
   constexpr std::array rows{
-      Row{"sluice_feedback_age_seconds", "how old the last report of a UE had become when the next came",
+      Row{"sluice_feedback_age_seconds", "age of a UE's last report when the next one arrived",
           &GroupTimes::feedback_age},
       Row{"sluice_relay_sojourn_seconds",
-          "how long what came from the server waits here for the radio leg: of split connections that have something "
-          "under way to the UE; each is looked at ten times a second, of more than 256 of a shard 256 in turn",
+          "time that data from the server waits in the proxy for the radio leg; split connections with data in flight "
+          "to the UE are sampled ten times a second (at most 256 per shard, in turn)",
           &GroupTimes::relay_sojourn},
       Row{"sluice_rtt_seconds",
-          "smoothed round trip between here and the UE: of the same connections, looked at as often", &GroupTimes::rtt},
+          "smoothed RTT between proxy and UE; split connections with data in flight to the UE are sampled ten times a "
+          "second (at most 256 per shard, in turn)",
+          &GroupTimes::rtt},
       Row{"sluice_flow_completion_seconds",
-          "from the split of a connection to the last word of its hosts, where no reset or timeout ended it",
+          "time from the split of a connection to its last FIN or ACK, unless a reset or timeout ended it",
           &GroupTimes::flow_completion},
   };
   const std::array groups{status_source.times(0), status_source.times(1)};

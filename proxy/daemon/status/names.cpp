@@ -16,20 +16,20 @@ struct Family {
 
 /// Names and help texts of the metric families that contain several counters.
 constexpr std::array families = {
-    Family{"sluice_packets", "frames by what was done with them and why; the sum is what came in"},
-    Family{"sluice_received_frames", "frames that shards took from a port"},
-    Family{"sluice_transmitted_frames", "frames that shards handed to a port"},
-    Family{"sluice_paths_smaller", "times that segments became smaller because a router said so"},
+    Family{"sluice_packets", "frames by action and reason; their sum is the number of received frames"},
+    Family{"sluice_received_frames", "frames that shards received from a port"},
+    Family{"sluice_transmitted_frames", "frames that shards sent to a port"},
+    Family{"sluice_paths_smaller", "times that segments became smaller because of an ICMP error"},
     Family{"sluice_retransmitted_segments", "segments retransmitted"},
-    Family{"sluice_fast_recoveries", "loss recoveries that did not need the timer"},
+    Family{"sluice_fast_recoveries", "loss recoveries without a timeout"},
     Family{"sluice_timeouts", "retransmission timeouts"},
-    Family{"sluice_feedback_messages", "feedback datagrams by what became of them"},
+    Family{"sluice_feedback_messages", "feedback datagrams by result"},
     Family{"sluice_port_received_packets", "frames received"},
     Family{"sluice_port_received_bytes", "bytes received"},
-    Family{"sluice_port_oversized_packets", "frames longer than the port's MTU that came in"},
+    Family{"sluice_port_oversized_packets", "received frames longer than the port's MTU"},
     Family{"sluice_port_transmitted_packets", "frames transmitted"},
     Family{"sluice_port_transmitted_bytes", "bytes transmitted"},
-    Family{"sluice_port_transmit_dropped_packets", "frames that the device did not take"},
+    Family{"sluice_port_transmit_dropped_packets", "frames that the device did not accept"},
     Family{"sluice_port_link_changes", "times that the link went down or came up"},
     Family{"sluice_port_copy_failed_packets", "frames dropped: no packet buffer left for the copy the driver needs"},
 };

@@ -13,7 +13,7 @@ std::optional<http::Response> answer(const http::Request& request, const Page& p
     return refused;
   }
   if (request.path == "/health") {
-    return healthy() ? http::plain(ok, "ok\n") : http::plain(unavailable, "a shard stands still\n");
+    return healthy() ? http::plain(ok, "ok\n") : http::plain(unavailable, "a shard is stalled\n");
   }
   const Format format = format_for(request.accept);
   return http::Response{ok, std::string(content_type(format)), page(format)};

@@ -42,7 +42,7 @@ void ShardRequests::check() {
   const auto& channels = status_source_.channels();
   if (std::all_of(channels.begin(), channels.end(), has_answered)) return finish(requests_.front().collect());
   if (Clock::now() < deadline_) return wait();
-  finish(admin::Answer::failure("a shard does not answer; is its processor taken by something else?"));
+  finish(admin::Answer::failure("a shard does not answer; does another thread occupy its processor?"));
 }
 
 void ShardRequests::finish(const admin::Answer& answer) {

@@ -114,11 +114,12 @@ void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
     const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
     out.push_back({prefix + "received", "frames received", counters.received, false});
     out.push_back({prefix + "received_bytes", "bytes received", counters.received_bytes, false});
-    out.push_back({prefix + "oversized", "frames longer than the port's MTU came in", counters.oversized, true,
+    out.push_back({prefix + "oversized", "received frames longer than the port's MTU", counters.oversized, true,
                    parts_.ports.at(side)->oversized_remedy()});
     out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
     out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
-    out.push_back({prefix + "transmit_dropped", "frames the device did not take", counters.transmit_dropped, true});
+    out.push_back(
+        {prefix + "transmit_dropped", "frames that the device did not accept", counters.transmit_dropped, true});
     out.push_back(
         {prefix + "link_changes", "times that the link went down or came up", parts_.links.at(side)->changes(), false});
     out.push_back({prefix + "copy_failed", "frames dropped: no packet buffer left for the copy the driver needs",
@@ -130,8 +131,8 @@ void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
     handed_over += parts_.steering->shard(i).handed_over();
     dropped += parts_.steering->shard(i).dropped();
   }
-  out.push_back(
-      {"steering.handed_over", "frames passed from the shard that polled them to their UE's", handed_over, false});
+  out.push_back({"steering.handed_over", "frames passed from the shard that received them to the shard of their UE",
+                 handed_over, false});
   out.push_back({"steering.dropped", "frames dropped because a shard fell behind", dropped, true});
 }
 
@@ -153,29 +154,29 @@ void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
   out.push_back({"feedback.receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
   out.push_back(
       {"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
-  out.push_back({"feedback.not_answered", "datagrams of senders whose address their key's learn_from does not have",
+  out.push_back({"feedback.not_answered", "datagrams from addresses that learn_from of their key does not contain",
                  udp.not_answered, true});
-  out.push_back({"feedback.no_room_to_learn", "datagrams of senders at more places than feedback.most_learned",
+  out.push_back({"feedback.no_room_to_learn", "datagrams from more addresses than feedback.most_learned",
                  udp.no_room_to_learn, true});
   out.push_back({"feedback.reports_implausible",
-                 "bearer records refused: beyond feedback.largest_rate or feedback.largest_queue",
+                 "bearer records refused: above feedback.largest_rate or feedback.largest_queue",
                  parts_.feedback->reports_implausible(), true});
   out.push_back({"feedback.reports_lost", "bearer records dropped because a shard fell behind",
                  parts_.feedback->reports_lost(), true});
   std::uint64_t statuses_lost = 0;
   for (const ShardChannel* channel : parts_.channels) statuses_lost += channel->snapshots.front().statuses_lost;
   out.push_back(
-      {"feedback.statuses_lost", "statuses put off because the control thread fell behind", statuses_lost, true});
+      {"feedback.statuses_lost", "statuses postponed because the control thread fell behind", statuses_lost, true});
 }
 
 std::vector<NamedCounter> StatusSource::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
-  out.push_back({"shards.stalls", "times that a poll thread came to stand still for a second or more",
-                 parts_.watch->stalls(), false});
+  out.push_back(
+      {"shards.stalls", "times that a poll thread stalled for a second or more", parts_.watch->stalls(), false});
   add_port_counters(out);
   if (parts_.bridge != nullptr) {
-    out.push_back({"fail_open.repairs", "times that an interface was put into the bridge again",
+    out.push_back({"fail_open.repairs", "times that an interface was added to the bridge again",
                    parts_.bridge->repairs(), false});
   }
   add_feedback_counters(out);
@@ -220,7 +221,7 @@ Json StatusSource::status() const {
                  {"mode", to_string(config.shard.mode)},
                  {"uptime_s", whole_milliseconds(dpdk::now() - parts_.started)},
                  {"shards", parts_.channels.size()},
-                 {"shards_standing_still", standing_count()},
+                 {"shards_stalled", standing_count()},
                  {"flows", flow_count()},
                  {"flows_released", released_count()},
                  {"bearers", bearer_count()},
@@ -283,7 +284,7 @@ Json StatusSource::shards() const {
                     {"handed_over", ports.handed_over()},
                     {"handed_over_dropped", ports.dropped()},
                     {"sleeps", shard.sleeps},
-                    {"stands_still_s", whole_milliseconds(parts_.watch->standing(i, dpdk::now()))}});
+                    {"stalled_s", whole_milliseconds(parts_.watch->standing(i, dpdk::now()))}});
   }
   return list;
 }
@@ -382,7 +383,7 @@ Json to_json(const FlowInfo& flow) {
                  {"reason", flow.reason},
                  {"acks_held", flow.acks_held},
                  {"radio_sent_bytes", flow.sent_to_radio ? Json(flow.sent_to_radio->count()) : Json()},
-                 {"kept_by", flow.blocker}};
+                 {"blocked_by", flow.blocker}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";
     object[prefix + "state"] = flow.state[side];

@@ -57,7 +57,7 @@ std::string wiring(const config::FeedbackConfig& config, const feedback::Failure
     refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", received.at(i),
                            feedback::name_of(static_cast<feedback::Failure>(i)));
   }
-  return text + (refused.empty() ? "; nothing was refused" : "; refused since the start: " + refused);
+  return text + (refused.empty() ? "; no datagram was refused" : "; datagrams refused since the start: " + refused);
 }
 
 FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards) try
@@ -76,7 +76,7 @@ FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::Feedb
   tick();
 } catch (const boost::system::system_error& problem) {
   throw std::runtime_error("feedback.listen " + config::Scalar<config::SocketAddress>::format(config.listen) +
-                           " cannot be had: " + problem.code().message() +
+                           " cannot be bound: " + problem.code().message() +
                            "; is another program using the port, and is the address one of this machine's?");
 }
 

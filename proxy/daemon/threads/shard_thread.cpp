@@ -37,7 +37,7 @@ flow::HashKey new_secret() {
   flow::HashKey secret;
   // A request this short is returned in full or fails (getrandom(2)).
   if (getrandom(&secret, sizeof secret, 0) != sizeof secret) {
-    throw std::system_error(errno, std::generic_category(), "no random numbers from the system");
+    throw std::system_error(errno, std::generic_category(), "the system provides no random numbers");
   }
   return secret;
 }
@@ -98,7 +98,7 @@ void ShardThread::run() noexcept {
 void ShardThread::prepare() {
   pthread_setname_np(pthread_self(), ("shard" + std::to_string(config_.index)).c_str());
   if (config_.cpu && !dpdk::pin_to_cpu(*config_.cpu)) {
-    spdlog::warn("shard {}: processor {} of shards.cpus cannot be had; the thread runs where the system puts it",
+    spdlog::warn("shard {}: cannot be pinned to processor {} of shards.cpus; the system places the thread",
                  config_.index, *config_.cpu);
   }
   if (config_.priority == dpdk::ThreadPriority::real_time && !dpdk::take_real_time_priority()) {
@@ -109,9 +109,8 @@ void ShardThread::prepare() {
   constexpr double modest = 0.05;
   if (policy_.idle_share() > modest) {
     spdlog::info(
-        "shard {}: takes {:.0f} % of a processor when idle: a port of its cannot wake it, and timers of this machine "
-        "are "
-        "slow; a longer shards.longest_sleep takes less",
+        "shard {}: uses {:.0f} % of a processor when idle, because one of its ports cannot wake it and timers of this "
+        "machine are slow; a longer shards.longest_sleep uses less",
         config_.index, policy_.idle_share() * 100);
   }
 }

@@ -9,7 +9,7 @@ namespace sluice::proxy {
 /// Reasons why a split connection is released to plain forwarding: name and text from one line. Each name has two
 /// counters: NAME counts connections, forward_NAME the frames of such a connection forwarded afterwards.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
-  X(released_idle, "silent for timeouts.idle")                      \
+  X(released_idle, "idle for timeouts.idle")                        \
   X(released_command, "the operator asked for it")                  \
   X(released_drain, "the proxy drains")                             \
   X(released_memory, "packet buffers were short, and it held none") \
@@ -43,13 +43,13 @@ enum class ReleaseReason : std::uint8_t {
 }
 
 /// Reasons why the proxy sends a RST: name and text from one line.
-#define SLUICE_PROXY_RESET_REASONS(X)                                                              \
-  X(reset_relayed, "the other host has reset the connection")                                      \
-  X(reset_timed_out, "a host did not answer any retransmission")                                   \
-  X(reset_stalled, "a host took nothing of what was held for it")                                  \
-  X(reset_orphaned, "a host took nothing of what was held for it, and the sender of that is gone") \
-  X(reset_memory, "packet buffers were short, and it held many without progress")                  \
-  X(reset_stop, "the program ended, and bytes were held")                                          \
+#define SLUICE_PROXY_RESET_REASONS(X)                                                                  \
+  X(reset_relayed, "the other host has reset the connection")                                          \
+  X(reset_timed_out, "a host acknowledged no retransmission")                                          \
+  X(reset_stalled, "a host acknowledged none of the data held for it")                                 \
+  X(reset_orphaned, "a host acknowledged none of the data held for it, and the data's sender is gone") \
+  X(reset_memory, "packet buffers were short, and it held many without progress")                      \
+  X(reset_stop, "the program ended, and bytes were held")                                              \
   X(reset_earlier_run, "an earlier run of the program held bytes of it, which are lost")
 
 enum class ResetReason : std::uint8_t {
@@ -77,13 +77,12 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
 }
 
 /// Reasons why a connection cannot be released yet: name and text from one line.
-#define SLUICE_PROXY_BLOCKERS(X)                                                                        \
-  X(delivering, "bytes acknowledged to one host are still on their way to the other one")               \
-  X(reordering, "segments are held that came out of order")                                             \
-  X(closing, "both hosts have closed, or one has reset; the end is still on its way through")           \
-  X(window,                                                                                             \
-    "one host was told of more window than the other one takes by now; nothing is held, a stop breaks " \
-    "nothing")
+#define SLUICE_PROXY_BLOCKERS(X)                                                            \
+  X(delivering, "bytes acknowledged to one host are still in flight to the other one")      \
+  X(reordering, "out-of-order segments are held")                                           \
+  X(closing, "both hosts have closed, or one has reset; the FIN or RST is still in flight") \
+  X(window,                                                                                 \
+    "one host was granted more window than the other one accepts now; nothing is held, so a stop breaks nothing")
 
 enum class HandbackBlocker : std::uint8_t {
   none,

@@ -17,11 +17,11 @@ namespace sluice::proxy {
 
 /// Table of the proxy's own modes: X(name, configuration word, text). The other modes are the per-flow window
 /// controllers of control/window_laws/flow_controller.hpp.
-#define SLUICE_OWN_MODES(X)                                                 \
-  X(bypass, "bypass", "forward untouched")                                  \
-  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")      \
-  X(smvs, "smvs", "split, the radio leg sends what smvs.law grants the UE") \
-  X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
+#define SLUICE_OWN_MODES(X)                                                                 \
+  X(bypass, "bypass", "forward untouched")                                                  \
+  X(i_tcp, "i-tcp", "splits connections; ordinary congestion control on both legs")         \
+  X(smvs, "smvs", "splits connections; smvs.law limits what the radio leg sends to the UE") \
+  X(observe, "observe", "computes the decisions of another mode, changes nothing, and records both")
 
 /// Selects how connections are processed: by one of the proxy's own modes, or by a per-flow window controller.
 enum class Mode : std::uint8_t {

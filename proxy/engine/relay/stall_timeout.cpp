@@ -27,7 +27,7 @@ void StallTimeout::forget_overdue(Flow& flow, Instant now) {
     const Instant since = leg.endpoint.out_of_order_since();
     if (since == never || now - since < shard_.config.timeouts.out_of_order) continue;
     leg.endpoint.drop_out_of_order();
-    shard_.counters.add(Counter::out_of_order_forgotten);
+    shard_.counters.add(Counter::out_of_order_dropped);
   }
 }
 

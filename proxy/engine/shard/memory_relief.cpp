@@ -47,7 +47,7 @@ void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
   for (Leg& leg : flow.legs) {
     if (!leg.endpoint.reassembling()) continue;
     leg.endpoint.drop_out_of_order();
-    shard_.counters.add(Counter::out_of_order_forgotten);
+    shard_.counters.add(Counter::out_of_order_dropped);
   }
   for (const Side out : {Side::radio, Side::core}) {
     if (relay::stall_time(flow, out, now) < no_progress) continue;

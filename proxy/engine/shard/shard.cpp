@@ -109,7 +109,7 @@ void Shard::inherit(std::span<const CrashedConnection> crashed_connections, std:
 void Shard::adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
   Released& released = parts_->flows.handback().released();
   for (const RecoveredConnection& connection : recovered)
-    parts_->context.counters.add(Counter::released_forgotten, released.add(connection, gap));
+    parts_->context.counters.add(Counter::released_untracked, released.add(connection, gap));
 }
 
 void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {

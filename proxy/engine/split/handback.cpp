@@ -54,7 +54,7 @@ bool Handback::is_complete(const Flow& flow) {
 void Handback::release(const Flow& flow, Instant now) {
   shard_.counters.add(counter_of(flow.release_reason));
   if (relay::both_legs_closed(flow) || flow.successor != no_id) return;
-  shard_.counters.add(Counter::released_forgotten, released_.add(shard_.registry.key_of(flow), flow, now));
+  shard_.counters.add(Counter::released_untracked, released_.add(shard_.registry.key_of(flow), flow, now));
 }
 
 }  // namespace sluice::proxy

@@ -35,10 +35,10 @@ void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   const bool too_big = error->problem == packet::IcmpProblem::too_big;
   const std::uint32_t mtu = too_big ? plausible_mtu(*error, rx.parsed.ip_version) : 0;
   if (!leg.endpoint.is_outstanding(error->seq) || (too_big && mtu == 0)) {
-    shard.counters.add(Counter::icmp_not_believed);
+    shard.counters.add(Counter::icmp_rejected);
     return;
   }
-  shard.counters.add(Counter::icmp_believed);
+  shard.counters.add(Counter::icmp_accepted);
   if (!too_big) return;
   const LegOutput output(flow, in, nullptr, shard);
   const std::uint32_t headers = output.wire_size(0);

@@ -25,7 +25,7 @@ Answer ask(const std::string& socket, const std::string& line, std::chrono::mill
   error_code error;
   connection.connect(stream_protocol::endpoint(socket), error);
   if (error) {
-    throw std::runtime_error("nobody answers on " + socket + " (" + error.message() +
+    throw std::runtime_error("no program answers on " + socket + " (" + error.message() +
                              "); is the program running, and is this its admin socket?");
   }
   std::string input;

@@ -35,7 +35,7 @@ std::string Answer::to_line() const {
 Answer Answer::from_line(std::string_view line) {
   const Json parsed = Json::parse(line, nullptr, false);
   if (!parsed.is_object() || !parsed.contains("ok") || !parsed["ok"].is_boolean()) {
-    return failure("the answer is not understood");
+    return failure("the answer is not valid JSON");
   }
   if (parsed["ok"].get<bool>()) return success(parsed.value("result", Json()));
   const auto why = parsed.find("error");

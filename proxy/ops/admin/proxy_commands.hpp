@@ -21,41 +21,41 @@ struct Verb {
 };
 
 inline constexpr std::array proxy_verbs{
-    Verb{"status", "", "what runs, since when, and how much", 0},
-    Verb{"counters", "[NAME]", "every counter by name, one, or those whose names begin so", 1},
-    Verb{"explain", "WORD", "what a counter, metric, reason, mode, key or command means", 1},
-    Verb{"bearers", "[LIMIT]", "UEs with their control state (50)", 1},
-    Verb{"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1},
-    Verb{"exposure", "", "bytes acknowledged to one host and not yet by the other: how often how many, by samples", 0},
+    Verb{"status", "", "version, mode, uptime and load", 0},
+    Verb{"counters", "[NAME]", "all counters, one counter, or all whose names begin with NAME", 1},
+    Verb{"explain", "WORD", "meaning of a counter, metric, reason, mode, key or command", 1},
+    Verb{"bearers", "[LIMIT]", "UEs with their control state (default LIMIT 50)", 1},
+    Verb{"flows", "[LIMIT]", "TCP connections with both legs (default LIMIT 50)", 1},
+    Verb{"exposure", "", "histogram of bytes acknowledged to one host and not yet by the other", 0},
     Verb{"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1},
-    Verb{"split-again", "UE|all", "splits connections again that were handed back, each as soon as it is quiet", 1},
-    Verb{"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",
-         1},
-    Verb{"ports", "", "the two ports with their drivers' statistics", 0},
-    Verb{"shards", "", "the poll threads, one by one: load and counters", 0},
+    Verb{"split-again", "UE|all", "splits handed-back connections again, each as soon as it is idle", 1},
+    Verb{"drain", "[off|status]",
+         "hands all connections back and splits no new ones, so that a stop breaks none; off: splits again", 1},
+    Verb{"ports", "", "state and driver statistics of the two ports", 0},
+    Verb{"shards", "", "load and counters of each poll thread", 0},
     Verb{"capture",
          "[--ue ADDRESS] [--port N] [--reason NAME] [--leg radio|core] [--filter EXPRESSION] [--seconds N] "
          "[--snaplen BYTES] [--recover FILE] [-w FILE]",
-         "frames of both legs as pcapng, with what became of each: headers only unless told how much; - or no file: "
-         "standard output; --recover: the last frames of a program that ended without a word",
+         "captures frames of both legs as pcapng with action and reason of each; headers only without --snaplen; - or "
+         "no file: standard output; --recover: last frames before a crash",
          14},
     Verb{"trace", "UE[:PORT] [--seconds N] [--lines N] [-w FILE]",
-         "what the laws of a UE decide, or those of the UE and of its connections from one port: a line of JSON for "
-         "each call of a law, with what it was told and what it answered",
+         "records decisions of the controllers of a UE, or of one of its connections too: one JSON line for each call "
+         "of a controller, with inputs and outputs",
          5},
-    Verb{"config", "", "the configuration in force, as YAML, without secrets", 0},
-    Verb{"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2},
-    Verb{"modes", "", "every mode with what it does, and why the configuration does not allow the others", 0},
-    Verb{
-        "reload", "[--confirm-within TIME]",
-        "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",
-        2},
-    Verb{"confirm", "", "the last reload stays", 0},
-    Verb{"revert", "", "takes a reload back at once that is not confirmed yet", 0},
-    Verb{"groups", "", "the control group beside the others", 0},
+    Verb{"config", "", "active configuration as YAML, without secrets", 0},
+    Verb{"mode", "[MODE [split|regulate|auto]]", "shows or sets the mode of connections that no policy matches", 2},
+    Verb{"modes", "", "all modes with their meaning, and why the configuration does not allow some", 0},
+    Verb{"reload", "[--confirm-within TIME]",
+         "reads the configuration again, shows changes and activates them; undone if not confirmed in time", 2},
+    Verb{"confirm", "", "keeps the last reload", 0},
+    Verb{"revert", "", "undoes a reload that is not confirmed yet", 0},
+    Verb{"groups", "", "compares the control group with the other UEs", 0},
     Verb{"version", "", "the program's release", 0},
-    Verb{"stop", "",
-         "ends the program; connections go back to their hosts first, for stop.drain or twice that; again: at once", 0},
+    Verb{
+        "stop", "",
+        "ends the program; connections are handed back first, for stop.drain or twice that; a second stop ends at once",
+        0},
 };
 
 /// Name of a command and the function that executes it.

@@ -181,7 +181,7 @@ void Server::accept() {
 
 void Server::accept_later(const error_code& why) {
   if (!std::exchange(shut_out_, true) && warn_) {
-    warn_("the admin socket " + path() + " cannot let a client in: " + why.message() + "; it is tried again");
+    warn_("the admin socket " + path() + " cannot accept a client: " + why.message() + "; it is tried again");
   }
   pause_.expires_after(pause_after_error);
   pause_.async_wait([this](const error_code& error) {

@@ -131,7 +131,7 @@ void SocketFile::give_to_owners() {
   const Handle file(path());
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) fail(reason());
-  if (!S_ISSOCK(status.st_mode)) fail("another file was put in its place");
+  if (!S_ISSOCK(status.st_mode)) fail("another file replaced it");
   device_ = status.st_dev;
   inode_ = status.st_ino;
   if (place_.group) {

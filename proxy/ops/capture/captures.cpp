@@ -23,10 +23,10 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
   std::variant<Request, std::string> parsed = Request::parse(words);
   if (const auto* const problem = std::get_if<std::string>(&parsed)) return admin::Answer::failure(*problem);
   if (running_.size() >= max_captures)
-    return admin::Answer::failure(std::to_string(max_captures) + " captures run already, which is all that may");
+    return admin::Answer::failure(std::to_string(max_captures) + " captures run already, which is the maximum");
   tidy();
   if (std::any_of(sets_.begin(), sets_.end(), [](const auto& sets) { return sets.size() > max_sets; }))
-    return admin::Answer::failure("a poll thread has not let go of earlier captures yet; try again");
+    return admin::Answer::failure("a poll thread still uses an earlier capture; try again");
   const Request& request = std::get<Request>(parsed);
   Taps taps;
   for (std::size_t i = 0; i < program_.shards.size(); ++i)

@@ -30,14 +30,13 @@ void open_last_frames(const proxy::Config& config, const std::string& program, c
   try {
     file.emplace(plan);
   } catch (const std::runtime_error& problem) {
-    spdlog::warn("{}; should this run end without a word, nothing shows its last frames", problem.what());
+    spdlog::warn("{}; after a crash of this run its last frames are lost", problem.what());
     return;
   }
   spdlog::info("the last frames are kept in {}: {} bytes of each at most, {}", plan.path, plan.snap_length,
                plan.payload ? "payload too" : "headers only");
   if (!file->left().empty())
-    spdlog::warn("an earlier run has ended without a word; its last frames: sluicectl capture --recover {}",
-                 file->left());
+    spdlog::warn("an earlier run crashed; its last frames: sluicectl capture --recover {}", file->left());
 }
 
 }  // namespace sluice::capture

@@ -64,12 +64,12 @@ class Source {
  private:
   void check() {
     if (flock(descriptor_, LOCK_SH | LOCK_NB) != 0)
-      throw std::runtime_error(path_ + " is still being written to: the program runs");
+      throw std::runtime_error(path_ + " is still in use by a running program");
     struct stat status {};
-    if (fstat(descriptor_, &status) != 0) fail_with_errno(path_ + " cannot be looked at");
+    if (fstat(descriptor_, &status) != 0) fail_with_errno(path_ + " cannot be inspected");
     size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
     if (!S_ISREG(status.st_mode) || size_ < sizeof(RingHeader))
-      throw std::runtime_error(path_ + " holds no frames: it is no file of last_frames, or was not finished");
+      throw std::runtime_error(path_ + " contains no frames: it is no file of last_frames, or is incomplete");
   }
 
   std::string path_;

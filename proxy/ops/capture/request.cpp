@@ -76,7 +76,7 @@ std::variant<Request, std::string> Request::parse(const std::vector<std::string>
     const Option* const option = option_named(words[i]);
     if (option == nullptr) return "capture has no argument " + words[i].substr(0, 40);
     if (i + 1 == words.size()) return words[i] + " needs a value";
-    if (!seen.insert(option).second) return words[i] + " is there twice";
+    if (!seen.insert(option).second) return words[i] + " is given twice";
     if (std::string problem = option->take(request, words[i + 1]); !problem.empty()) return problem;
   }
   return request;

@@ -37,7 +37,7 @@ void set_text(std::array<char, Room>& out, std::string_view text) {
 /// Throws unless the file is a regular file of this user. Another user could otherwise have placed it there.
 void check_ours(int descriptor) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) fail_with("cannot be looked at", errno);
+  if (fstat(descriptor, &status) != 0) fail_with("cannot be inspected", errno);
   if (!S_ISREG(status.st_mode)) fail("is no ordinary file");
   if (status.st_uid != geteuid()) fail("belongs to another user");
 }
@@ -49,13 +49,13 @@ bool is_begun(int descriptor) {
   const ssize_t count = pread(descriptor, magic.data(), magic.size(), 0);
   if (count < 0) fail_with("cannot be read", errno);
   if (magic == RingHeader::own_magic) return true;
-  if (magic != std::array<char, sizeof RingHeader::own_magic>{}) fail("is another file than one of last frames");
+  if (magic != std::array<char, sizeof RingHeader::own_magic>{}) fail("is not a file of last_frames");
   return false;
 }
 
 void lock(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) fail("is used by another program that runs");
+  if (errno == EWOULDBLOCK) fail("is used by another running program");
   fail_with("cannot be locked", errno);
 }
 
@@ -130,7 +130,7 @@ void RingFile::begin(const RingPlan& plan) {
   const int taken = posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   if (taken != 0) {
     unlink(path_.c_str());  // the incomplete file would be taken for that of an earlier run
-    fail_with("finds no room for " + std::to_string(size >> 20U) + " MiB", taken);
+    fail_with("has no space for " + std::to_string(size >> 20U) + " MiB", taken);
   }
   // All pages are populated now, so that a shard takes no page fault.
   mapping_.emplace(descriptor_, size, true);

@@ -7,7 +7,8 @@
 namespace sluice::tracing {
 namespace {
 
-constexpr std::string_view whose = "trace: of which UE? An address as in `bearers`, or address:port as in `flows`";
+constexpr std::string_view whose =
+    "trace: name a UE by its address as in `bearers`, or a connection by address:port as in `flows`";
 
 /// Parses "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" or "[2001:db8::2]:4000". Returns nothing for other texts.
 std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
@@ -24,13 +25,13 @@ std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
 }
 
 std::string take_seconds(Request& request, const std::string& word) {
-  if (request.duration) return "--seconds is there twice";
+  if (request.duration) return "--seconds is given twice";
   request.duration = config::parse_seconds(word, std::chrono::hours(24));
   return request.duration ? "" : "--seconds: more than 0, up to 86400";
 }
 
 std::string take_lines(Request& request, const std::string& word) {
-  if (request.lines) return "--lines is there twice";
+  if (request.lines) return "--lines is given twice";
   request.lines = config::parse_whole<std::uint64_t>(word);
   return request.lines && *request.lines != 0 ? "" : "--lines: a whole number from 1 on";
 }

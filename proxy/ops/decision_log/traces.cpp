@@ -9,8 +9,8 @@ namespace sluice::tracing {
 admin::Answer Traces::begin(const std::vector<std::string>& words) {
   const std::variant<Request, std::string> parsed = Request::parse(words);
   if (const auto* const problem = std::get_if<std::string>(&parsed)) return admin::Answer::failure(*problem);
-  if (running_) return admin::Answer::failure("a trace runs already, which is all that may");
-  if (in_use()) return admin::Answer::failure("a poll thread has not let go of the trace before yet; try again");
+  if (running_) return admin::Answer::failure("a trace runs already, and only one may run");
+  if (in_use()) return admin::Answer::failure("a poll thread still uses the previous trace; try again");
   const Request& request = std::get<Request>(parsed);
   const auto shards = static_cast<std::uint32_t>(program_.shards.size());
   std::vector<std::shared_ptr<ShardTrace>> traces;

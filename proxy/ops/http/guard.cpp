@@ -52,15 +52,16 @@ std::optional<http::Response> Guard::refuse_stranger(const http::Request& reques
   if (!beyond_loopback_ && !request.from_loopback) {
     return http::plain(forbidden, "the page is only for clients on this machine\n");
   }
-  if (!knows_host(request.host)) return http::plain(misdirected, "this host has no such name\n");
+  if (!knows_host(request.host))
+    return http::plain(misdirected, "this host has no such name; page.names lists further ones\n");
   return std::nullopt;
 }
 
 std::optional<http::Response> Guard::refuse(const http::Request& request) const {
   if (auto stranger = refuse_stranger(request)) return stranger;
-  if (!from_our_own_page(request)) return http::plain(forbidden, "another site's page asks\n");
+  if (!from_our_own_page(request)) return http::plain(forbidden, "requests from pages of other sites are refused\n");
   if (!has_token(request.authorization)) {
-    http::Response response = http::plain(unauthorized, "the token is needed\n");
+    http::Response response = http::plain(unauthorized, "a token is needed\n");
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }

@@ -219,7 +219,7 @@ HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen,
     acceptor_.listen();
   } catch (const boost::system::system_error& problem) {
     throw std::runtime_error(key + " " + listen.address().to_string() + ":" + std::to_string(listen.port()) +
-                             " cannot be had: " + problem.code().message());
+                             " cannot be bound: " + problem.code().message());
   }
   accept();
 }

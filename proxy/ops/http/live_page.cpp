@@ -91,7 +91,7 @@ http::Response LivePage::show() const {
 
 http::HttpServer::Reply LivePage::watch(const http::Request& request) {
   if (request.method != "GET") return only("GET");
-  if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many look at the page\n");
+  if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many clients have the page open\n");
   // The first event follows once the stream has taken over the client.
   if (!std::exchange(looking_, true)) min_window_check(std::chrono::milliseconds(0));
   return &events_;
@@ -99,7 +99,7 @@ http::HttpServer::Reply LivePage::watch(const http::Request& request) {
 
 http::Response LivePage::switch_mode(const http::Request& request) const {
   if (request.method != "POST") return only("POST");
-  if (!program_.switch_mode) return http::plain(not_found, "nothing is switched here\n");
+  if (!program_.switch_mode) return http::plain(not_found, "page.switch_modes is false\n");
   if (!is_plausible(request.body)) return http::plain(bad_request, "a mode is expected, such as smvs\n");
   const std::optional<std::string> problem = program_.switch_mode(request.body);
   return problem ? http::plain(bad_request, *problem + "\n") : http::plain(ok, "");

@@ -34,10 +34,11 @@ int opened_for_frames(const std::string& file) {
 /// Prints the numbers of frames in a capture. Throws std::runtime_error if the stream ended without statistics.
 void print_totals(const CaptureTotals& totals) {
   const std::string captured = std::to_string(totals.frames) + " frames captured";
-  if (!totals.complete) throw std::runtime_error(captured + "; then it was cut off: how many were lost is not known");
+  if (!totals.complete)
+    throw std::runtime_error(captured + "; the capture was cut off: the number of lost frames is unknown");
   const std::string text = captured + ", " + std::to_string(totals.lost) +
                            " lost because they were not read in time, of " + std::to_string(totals.looked_at) +
-                           " that went by";
+                           " that matched";
   std::fprintf(stderr, "sluicectl: %s\n", text.c_str());
 }
 
@@ -53,7 +54,7 @@ std::string compile_filter(const std::string& expression) {
   const std::unique_ptr<bpf_program, void (*)(bpf_program*)> owner(&compiled, pcap_freecode);
   const std::span<const bpf_insn> instructions(compiled.bf_insns, compiled.bf_len);
   if (!capture::Program::checked({instructions.begin(), instructions.end()}))
-    throw std::invalid_argument("--filter: it is too long, or loops as protochain does");
+    throw std::invalid_argument("--filter: the filter is too long, or contains a loop such as protochain");
   return capture::Program::to_text(instructions);
 }
 
@@ -62,9 +63,9 @@ CaptureCommand CaptureCommand::take(std::vector<std::string> words) {
   if (const auto file = take_option(words, "-w")) command.file = *file;
   command.recover = take_option(words, "--recover");
   if (command.recover && !words.empty())
-    throw std::invalid_argument("capture: with --recover there is -w and nothing else; tshark -Y chooses among frames");
+    throw std::invalid_argument("capture: --recover allows only -w; tshark -Y selects frames");
   const auto filter = take_option(words, "--filter");
-  command.line = asked_line("capture", words, "; a filter is behind --filter, in quotes");
+  command.line = asked_line("capture", words, "; a filter follows --filter, in quotes");
   if (filter) command.line += " --program " + compile_filter(*filter);
   return command;
 }
@@ -97,7 +98,7 @@ void run_capture(const CaptureCommand& command, const std::string& socket, std::
   Blocks blocks;
   for (std::string bytes = connection.next(); !bytes.empty(); bytes = connection.next()) {
     const std::optional<std::string> whole = blocks.take(bytes);
-    if (!whole) throw std::runtime_error("what the program sends is no capture");
+    if (!whole) throw std::runtime_error("the program sent no valid capture");
     if (!write_all(file.get(), *whole)) return;  // the reader of the output has closed it
   }
   print_totals(blocks.totals());

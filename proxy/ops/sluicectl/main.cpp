@@ -36,13 +36,15 @@ constexpr int exit_usage = 2;
 
 /// Commands that sluicectl itself implements, from answers of the running proxy.
 constexpr std::array own_verbs{
-    sluice::admin::Verb{"top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
-                        "bearers and flows, the largest first, anew each second; once where nobody watches", 0},
+    sluice::admin::Verb{
+        "top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
+        "bearers and flows, largest first, updated each second; printed once if standard output is no terminal", 0},
     sluice::admin::Verb{"replay", "FILE [--set NAME=VALUE]",
-                        "repeats the decisions of a trace by the laws themselves: all as recorded, or the first that "
-                        "is not; with other parameters, what they would have decided",
+                        "recomputes the decisions of a trace: reports the first that differs from the record; with "
+                        "--set, prints decisions under other parameters",
                         0},
-    sluice::admin::Verb{"watch", "[--interval SECONDS] [--count N] COMMAND", "a command's answer, anew each second", 0},
+    sluice::admin::Verb{"watch", "[--interval SECONDS] [--count N] COMMAND", "answer of a command, updated each second",
+                        0},
 };
 
 /// Returns all commands for the manual page and the completion.
@@ -75,16 +77,15 @@ std::string footer() {
   std::string usages;
   for (const sluice::manual::Verb& verb : verbs()) usages += verb.usage + ", ";
   return "Then a command with its arguments: " + usages +
-         "help.\nAsk `sluicectl help` what the running program knows. Exit codes: 0 answered, 1 refused or no answer, "
-         "2 "
-         "bad command line.";
+         "help.\n`sluicectl help` lists the commands of the running program. Exit codes: 0 answered, 1 refused or no "
+         "answer, 2 bad command line.";
 }
 
 const sluice::manual::Words page_words{
-    {"`sluicectl` asks a running sluice(8) over its admin socket, and prints the answer as a table, or as JSON. Only "
-     "the "
-     "user who runs the proxy may open the socket, and the members of `admin.group` where the configuration names one.",
-     "What follows the options goes to the program as it is."},
+    {"`sluicectl` sends commands to a running sluice(8) through its admin socket and prints the answer as a table or "
+     "as JSON. Only the user who runs the proxy may open the socket, and the members of `admin.group` if the "
+     "configuration names one.",
+     "Words after the options go to the program unchanged."},
     {"sluice(8)", "sluice.yaml(5)"}};
 
 std::string joined(const std::vector<std::string>& words) {
@@ -197,7 +198,7 @@ int run(const Session& session, std::vector<std::string> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Talks to a running sluice", "sluicectl");
+  CLI::App app("Commands of a running sluice", "sluicectl");
   app.footer(footer());
   Session session;
   std::vector<std::string> words;
@@ -208,11 +209,11 @@ int main(int argc, char** argv) {
   app.add_option("--socket", session.socket, "the program's admin socket")
       ->envname("SLUICE_SOCKET")
       ->capture_default_str();
-  app.add_option("--timeout", session.timeout_s, "how long to wait for the answer, in seconds")
+  app.add_option("--timeout", session.timeout_s, "longest wait for the answer, in seconds")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
-  app.add_flag("--json", json, "print the answer as JSON; also behind the command");
-  app.add_flag("--wide", wide, "show every column of a table; also behind the command");
+  app.add_flag("--json", json, "print the answer as JSON; also allowed after the command");
+  app.add_flag("--wide", wide, "show every column of a table; also allowed after the command");
   app.add_flag("--manual", manual, "print the manual page for man, and exit");
   app.add_flag("--completion", completion, "print the completion for bash, and exit");
   // Words after the options are sent to the program unchanged, including dashes, except for --json and --wide.
@@ -223,8 +224,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : exit_usage;
   }
   if (manual)
-    return print(sluice::manual::program_page({"sluicectl", 1, "talks to a running sluice", SLUICE_VERSION}, page_words,
-                                              app, verbs()));
+    return print(sluice::manual::program_page({"sluicectl", 1, "commands of a running sluice", SLUICE_VERSION},
+                                              page_words, app, verbs()));
   if (completion) return print(sluice::manual::bash_completion(app, completed_verbs()));
   words = app.remaining();
   if (std::erase(words, "--json") > 0) json = true;  // no command uses these words

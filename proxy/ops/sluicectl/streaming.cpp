@@ -84,13 +84,13 @@ int Connection::connected_to(const std::string& path) {
   if (connect(number, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return number;
   const std::string why = reason();
   close(number);
-  throw std::runtime_error("nobody answers on " + path + " (" + why +
+  throw std::runtime_error("no program answers on " + path + " (" + why +
                            "); is the program running, and is this its admin socket?");
 }
 
 void Connection::begin(const std::string& line, std::chrono::milliseconds timeout) {
   catch_signals(socket_.get());
-  if (!write_all(socket_.get(), line + "\n")) throw std::runtime_error("the program takes no question");
+  if (!write_all(socket_.get(), line + "\n")) throw std::runtime_error("the program accepts no command");
   const admin::Answer answer = admin::Answer::from_line(first_line(timeout));
   if (!answer.ok) throw std::runtime_error(admin::printable(answer.value.get<std::string>(), true));
 }

@@ -202,7 +202,7 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
   const std::size_t max_flows_at_once = free - max_bearers;
   std::array<char, 160> line{};
   std::snprintf(line.data(), line.size(),
-                "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs by connections that are split\n",
+                "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs through split connections\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
                 sum(top["flows"], "rate_bps") * mega);
   return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, max_bearers, "no bearers\n") + "\n" +

@@ -40,7 +40,7 @@ class Lines {
     constexpr bool no_exceptions = false;
     const nlohmann::json last = nlohmann::json::parse(last_, nullptr, no_exceptions);
     if (!last.is_object() || last.value("event", "") != "end")
-      throw std::runtime_error(count_of(count_, "line") + "; then it was cut off");
+      throw std::runtime_error(count_of(count_, "line") + "; the trace was cut off");
     return count_of(last.value("lines", std::uint64_t{0}), "line") + ", " +
            std::to_string(last.value("lost", std::uint64_t{0})) + " lost because they were not read in time";
   }
@@ -73,7 +73,8 @@ std::string summary(const control::ReplayTotals& totals, bool changed) {
   std::string text = count_of(totals.decisions, "decision") + " of " + count_of(totals.laws, "law") + ", ";
   text += totals.differing == 0 ? (changed ? "none otherwise" : "all as recorded")
                                 : std::to_string(totals.differing) + " otherwise" + (changed ? "" : " than recorded");
-  if (totals.unknown > 0) text += "; " + std::to_string(totals.unknown) + " more of laws whose state is not told";
+  if (totals.unknown > 0)
+    text += "; " + std::to_string(totals.unknown) + " more of controllers whose state is not recorded";
   if (totals.lost > 0) text += "; " + count_of(totals.lost, "line") + " lost when it was taken";
   if (!totals.complete) text += "; the trace is cut off";
   return text;
@@ -102,7 +103,7 @@ void run_trace(const TraceCommand& command, const std::string& socket, std::chro
 ReplayCommand ReplayCommand::take(std::vector<std::string> words) {
   ReplayCommand command;
   while (const auto change = take_option(words, "--set")) command.changes.push_back(change_of(*change));
-  if (words.size() != 1) throw std::invalid_argument("replay: of which file? One that `trace -w FILE` wrote");
+  if (words.size() != 1) throw std::invalid_argument("replay: name a file that `trace -w FILE` wrote");
   command.file = words.front();
   return command;
 }

@@ -175,7 +175,7 @@ TEST(Limits, ShortBuffersDropOutOfOrderData) {
   const auto held = pool().in_use();
   auto taken = hog(0.85);
   lab.pass_time(std::chrono::milliseconds(200));
-  EXPECT_EQ(lab.count(Counter::out_of_order_forgotten), 1U);
+  EXPECT_EQ(lab.count(Counter::out_of_order_dropped), 1U);
   EXPECT_LT(pool().in_use() - taken.size(), held);
   hosts.server(Flags::ack_bit, 2000, 0, numbered(2000, 1000));
   EXPECT_EQ(lab.count(Counter::payload_refused), 1U);
@@ -378,7 +378,7 @@ TEST(Limits, OutOfOrderSegmentsAreDroppedAfterATime) {
   EXPECT_EQ(pool().in_use(), before + 1);
   lab.pass_time(std::chrono::seconds(2));
   EXPECT_EQ(pool().in_use(), before);
-  EXPECT_EQ(lab.count(Counter::out_of_order_forgotten), 1U);
+  EXPECT_EQ(lab.count(Counter::out_of_order_dropped), 1U);
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
   lab.pass_time(std::chrono::milliseconds(50));
   EXPECT_EQ(lab.last(Side::core)->segment().ack, hosts.server_isn + 1001) << "the sender finds out and repeats it";

@@ -414,7 +414,7 @@ TEST_F(AdminServerByHand, WithoutAFreeDescriptorItWaitsAndWarnsOnce) {
     EXPECT_TRUE(settle());
   }
   ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_THAT(warnings_[0], HasSubstr(socket_ + " cannot let a client in: Too many open files"));
+  EXPECT_THAT(warnings_[0], HasSubstr(socket_ + " cannot accept a client: Too many open files"));
   while (server_->connections() == 0) context_.run_one();
   client_.close();
   while (server_->connections() == 1) context_.run_one();
@@ -433,7 +433,7 @@ TEST(AdminClient, NamesTheSocketThatDoesNotAnswer) {
     (void)ask("/nonexistent/s", "status", 100ms);
     FAIL();
   } catch (const std::runtime_error& problem) {
-    EXPECT_THAT(problem.what(), HasSubstr("nobody answers on /nonexistent/s"));
+    EXPECT_THAT(problem.what(), HasSubstr("no program answers on /nonexistent/s"));
   }
 }
 

@@ -49,7 +49,7 @@ TEST(CaptureRequest, WrongOptionsAreNamed) {
       {{"--seconds", "1e300"}, "--seconds"},
       {{"--snaplen", "0"}, "--snaplen"},
       {{"--program", ""}, "--program"},
-      {{"--port", "1", "--port", "2"}, "--port is there twice"},
+      {{"--port", "1", "--port", "2"}, "--port is given twice"},
   };
   for (const auto& [words, text] : wrong) {
     const auto parsed = Request::parse(words);

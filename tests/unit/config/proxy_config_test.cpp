@@ -120,7 +120,7 @@ TEST(ProxyConfig, EachPortHasItsOwnInterfaceNamedByAWholeArgument) {
   };
   EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_packet1,iface=b"), IsEmpty());
   EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_packet1,iface=a"),
-              ElementsAre(AllOf(HasSubstr("another interface than radio has"), HasSubstr("a twice"))));
+              ElementsAre(AllOf(HasSubstr("another interface than that of radio"), HasSubstr("a twice"))));
   EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_xdp0,qpairs=1,iface=a"), ElementsAre(HasSubstr("a twice")));
   EXPECT_THAT(with("net_af_packet0,iface=a,b,framecnt=512", "net_af_packet1,iface=c"),
               ElementsAre(AllOf(HasSubstr("s.yaml:2"), HasSubstr("whose name has none"), HasSubstr("got \"b\""))));
@@ -164,7 +164,7 @@ TEST(ProxyConfig, MissingPortsAreNamed) {
 TEST(ProxyConfig, RulesAcrossKeysAreChecked) {
   const std::string p = ports;
   EXPECT_THAT(errors_of("ports:\n  radio: { device: net_null0 }\n  core: { device: net_null0 }\n"),
-              ElementsAre("s.yaml:3:3: ports.core, expected another device than radio has, got \"net_null0\" twice"));
+              ElementsAre("s.yaml:3:3: ports.core, expected another device than that of radio, got \"net_null0\" twice"));
   EXPECT_THAT(errors_of(p + "shards:\n  count: 2\n  cpus: [1]\n"),
               ElementsAre("s.yaml:6:3: shards.cpus, expected as many as shards.count, 2, got 1"));
   EXPECT_THAT(errors_of(p + "shards:\n  poll: busy\n  priority: real-time\n"),
@@ -172,7 +172,7 @@ TEST(ProxyConfig, RulesAcrossKeysAreChecked) {
                           "thread that never sleeps for 50 ms of every second), got real-time"));
   EXPECT_THAT(errors_of(p + "shards: {priority: real-time}\n"), ElementsAre());
   EXPECT_THAT(errors_of(p + "mode: smvs\nsmvs: { law: nodeb }\n"),
-              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode smvs, got none"));
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode smvs, got none"));
   EXPECT_THAT(errors_of(p + "tcp: { min_rto: 30s, max_rto: 2s }\n"),
               ElementsAre("s.yaml:4:8: tcp.min_rto, expected at most max_rto, got 30s"));
   EXPECT_THAT(
@@ -230,7 +230,7 @@ TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
       errors_of(p + "policies:\n  - { mode: wrs }\n"),
-      ElementsAre("s.yaml:4:1: policies, expected a feedback section beside a mode that reports steer, got none"));
+      ElementsAre("s.yaml:4:1: policies, expected a feedback section together with a mode that uses reports, got none"));
   EXPECT_THAT(errors_of(p + "policies:\n  - { ports: [80-20] }\n").size(), 1U);
   EXPECT_THAT(errors_of(p + "policies:\n  - { mode: i-tcp, intercept: regulate }\n").size(), 1U);
 }
@@ -316,7 +316,7 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
   EXPECT_THAT(errors_of(p + "mode: i-tcp\nintercept: regulate\n"),
               ElementsAre("s.yaml:5:1: intercept, expected split or auto in mode i-tcp, got regulate"));
   EXPECT_THAT(errors_of(p + "mode: clamp\n"),
-              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode clamp, got none"));
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode clamp, got none"));
   EXPECT_THAT(errors_of(p + "mode: observe\n"),
               Contains("s.yaml:4:1: mode, expected smvs.law nodeb or proxy where smvs is "
                        "observed, got acks"));

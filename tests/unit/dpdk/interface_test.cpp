@@ -172,10 +172,10 @@ TEST_F(Interfaces, AMemberOfAVrfIsAccepted) {
 TEST_F(Interfaces, AnInterfaceIsOpenedOnce) {
   {
     const Port first(on("net_af_packet0", a_), sluice::test::pool());
-    EXPECT_THAT(refusal(on("net_af_packet1", a_)), testing::HasSubstr(a_ + " is served already"));
+    EXPECT_THAT(refusal(on("net_af_packet1", a_)), testing::HasSubstr(a_ + " is already in use"));
     EXPECT_NO_THROW(Port(on("net_af_packet1", b_), sluice::test::pool()));
     if (shell("ip link property add dev " + a_ + " altname other" + a_)) {
-      EXPECT_THAT(refusal(on("net_af_packet1", "other" + a_)), testing::HasSubstr(a_ + " is served already"));
+      EXPECT_THAT(refusal(on("net_af_packet1", "other" + a_)), testing::HasSubstr(a_ + " is already in use"));
     }
   }
   EXPECT_NO_THROW(Port(on("net_af_packet1", a_), sluice::test::pool())) << "whoever served it is gone";

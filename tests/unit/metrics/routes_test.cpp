@@ -35,7 +35,7 @@ TEST(MetricsRoutes, ReportTheHealthOfTheProgram) {
   EXPECT_EQ(good.body, "ok\n");
   const http::Response bad = *answer(request("GET", "/health"), page, [] { return false; });
   EXPECT_EQ(bad.status, 503U);
-  EXPECT_EQ(bad.body, "a shard stands still\n");
+  EXPECT_EQ(bad.body, "a shard is stalled\n");
 }
 
 TEST(MetricsRoutes, RefuseOtherMethods) {

@@ -145,7 +145,7 @@ TEST(HtmlReport, PlotsOverTimeShowThreePointsOfASweepOrAll) {
 TEST(HtmlReport, ASweepIsPlottedOverItsColumn) {
   const std::string html = html_report({"Sweep", ""}, test::sample_results());
   EXPECT_NE(html.find(">period_s</text>"), std::string::npos);
-  EXPECT_NE(html.find(">Goodput over what was attainable</text>"), std::string::npos);
+  EXPECT_NE(html.find(">Goodput / attainable goodput</text>"), std::string::npos);
   EXPECT_NE(html.find(">Link use</text>"), std::string::npos);
 }
 

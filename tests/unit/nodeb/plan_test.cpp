@@ -61,7 +61,7 @@ TEST(Plan, EachModeNameIsOneMode) {
 
 TEST(Plan, ASweepHasAColumnOrJoinsAnotherSweep) {
   EXPECT_THAT(errors_of(smallest + "sweep:\n  - {keys: [cell.tti], values: [1ms]}\n"),
-              HasSubstr("sweep[0].column, expected a name, where it does not go with another sweep, got none"));
+              HasSubstr("sweep[0].column, expected a name unless it advances with another sweep, got none"));
 }
 
 TEST(Plan, ASweptColumnHasANameOfItsOwn) {
@@ -107,7 +107,7 @@ TEST(Plan, PathsToNoKeyAreRefused) {
   };
   EXPECT_THAT(with_key("cell.ues.7.channel.rate"), HasSubstr("the list there has 1 elements"));
   EXPECT_THAT(with_key("cell.ues.first.channel.rate"), HasSubstr("a number or *"));
-  EXPECT_THAT(with_key("cell.ues.0.address.x"), HasSubstr("a value stands above"));
+  EXPECT_THAT(with_key("cell.ues.0.address.x"), HasSubstr("a value is given above"));
   EXPECT_THAT(with_key("cell"), HasSubstr("a map or a list stands there"));
   EXPECT_THAT(with_key("cell.speed"), HasSubstr("unknown key 'cell.speed'"));
 }

@@ -214,10 +214,10 @@ cell:
               HasSubstr("s.yaml:1:1: modes"));
   const std::string cell = two.substr(two.find('\n') + 1) + "{type: wlan}}\n";
   const std::string regulated = cell + "modes: [fair-share/regulate, none]\n";
-  EXPECT_THAT(errors_of(regulated), HasSubstr("an access point reports nothing, got fair-share/regulate"))
+  EXPECT_THAT(errors_of(regulated), HasSubstr("because an access point sends no reports, got fair-share/regulate"))
       << "B is nowhere known";
   EXPECT_EQ(errors_of(regulated + "radio_buffer: 150000B\n"), "");
-  EXPECT_THAT(errors_of(cell + "modes: [wrb]\nradio_buffer: 150000B\n"), HasSubstr("reports nothing"));
+  EXPECT_THAT(errors_of(cell + "modes: [wrb]\nradio_buffer: 150000B\n"), HasSubstr("an access point sends no reports"));
   EXPECT_THAT(errors_of(smallest + "  wlan: {buffer: 50}\n"),
               HasSubstr("only when the UEs' channels are of type wlan"));
 }
@@ -342,9 +342,9 @@ TEST(Scenario, AnUplinkMayBeScheduled) {
   EXPECT_THAT(scheduled("block_errors: 1.5"), HasSubstr("block_errors"));
   EXPECT_THAT(scheduled("drx: {on: 50ms, cycle: 40ms}"), HasSubstr("cell.uplink.scheduled.drx.on, expected at most"));
   EXPECT_THAT(scheduled("grant_delay: 9ms"), HasSubstr("a grant_delay of at most harq.processes TTIs"));
-  EXPECT_THAT(errors_of(smallest + "  cells: 2\n  uplink: {scheduled: {}}\n"), HasSubstr("one cell where the uplink"));
+  EXPECT_THAT(errors_of(smallest + "  cells: 2\n  uplink: {scheduled: {}}\n"), HasSubstr("one cell if the uplink"));
   EXPECT_THAT(errors_of(smallest + "  uplink: {scheduled: {}}\nnodebs: [{name: east}]\n"),
-              HasSubstr("one Node-B where its uplink is scheduled"));
+              HasSubstr("one Node-B if its uplink is scheduled"));
   EXPECT_THAT(errors_of(smallest + "nodebs: [{name: east, uplink: {scheduled: {}}}]\n"),
               HasSubstr("no schedule where there are several Node-Bs"));
   EXPECT_THAT(errors_of("modes: [none]\ncell: {uplink: {scheduled: {}}, ues: [{address: 10.0.0.1, channel: {type: "
@@ -494,7 +494,7 @@ TEST(Scenario, AnApplicationOfSeveralUesNeedsAllOfThem) {
   EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ues: 2}]\n"), "");
   EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 0}]\n"), "");
   EXPECT_THAT(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 2}]\n"),
-              HasSubstr("no more ues than there are from that one on, got 2"));
+              HasSubstr("at most as many UEs as there are from that one on, got 2"));
 }
 
 TEST(Scenario, TheFileOfAProfileIsRelativeToTheScenario) {

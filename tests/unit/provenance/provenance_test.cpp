@@ -43,7 +43,7 @@ TEST(Provenance, WrittenProvenanceIsReadBack) {
 
 TEST(Provenance, InvalidProvenanceIsRefusedWithTheReason) {
   EXPECT_EQ(complaint(""), "is not JSON");
-  EXPECT_EQ(complaint("[]"), "format: expected a value, there is none");
+  EXPECT_EQ(complaint("[]"), "format: expected a value, got none");
   EXPECT_EQ(complaint(with("/format", 2)), "format: expected 1");
   EXPECT_EQ(complaint(with("/clock", "mine")), "clock: expected virtual or real");
   EXPECT_THAT(complaint(with("/clock", "several")), HasSubstr("verify each of them"));
@@ -54,7 +54,7 @@ TEST(Provenance, InvalidProvenanceIsRefusedWithTheReason) {
   EXPECT_EQ(complaint(with("/seeds_per_point", 10'001)), "seeds_per_point: expected 1 to 10000");
   EXPECT_EQ(complaint(with("/seeds", {1.5})), "seeds: expected whole numbers");
   EXPECT_EQ(complaint(with("/modes", "smvs")), "modes: expected a list");
-  EXPECT_EQ(complaint(with("/machines/0", "here")), "kernel: expected a value, there is none");
+  EXPECT_EQ(complaint(with("/machines/0", "here")), "kernel: expected a value, got none");
 }
 
 TEST(Provenance, OnlyFilesThatNodebWritesAreAccepted) {

@@ -61,7 +61,7 @@ TEST_F(IcmpErrors, ASmallerPathMtuTowardsTheUeCutsSegmentsOfTheRadioLeg) {
   ASSERT_TRUE(told);
   EXPECT_EQ(told->frame, frame) << "true of the server's own path as well";
   EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
-  EXPECT_EQ(lab.count(Counter::icmp_believed), 1U);
+  EXPECT_EQ(lab.count(Counter::icmp_accepted), 1U);
 }
 
 TEST_F(IcmpErrors, ASmallerPathMtuTowardsTheServerCutsSegmentsOfTheCoreLeg) {
@@ -107,23 +107,23 @@ TEST_F(IcmpErrors, ForgedErrorsChangeNothing) {
     EXPECT_FALSE(lab.silent(Side::core)) << "it passes all the same";
   };
   for (std::size_t quoted = 0; quoted < 28; ++quoted) say(data, smaller, quoted);
-  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 0U) << "nobody knows what these are about";
+  EXPECT_EQ(lab.count(Counter::icmp_rejected), 0U) << "nobody knows what these are about";
   say(data, {3, 4, 67});
   say(data, {3, 4, 1452});  // not less than the packet was
   say(data, {3, 4, 65535});
-  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
+  EXPECT_EQ(lab.count(Counter::icmp_rejected), 3U);
   Seen forged = data;
   const std::size_t seq = data.parsed.l4_offset + 4U;
   for (const std::uint32_t number : {hosts.server_isn.raw(), hosts.server_isn.raw() + 1401, 0x80000000U}) {
     packet::store_be32(forged.frame.data() + seq, number);
     say(forged, smaller);
   }
-  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 6U);
+  EXPECT_EQ(lab.count(Counter::icmp_rejected), 6U);
   forged = data;
   packet::store_be16(forged.frame.data() + data.parsed.l4_offset + 2, 40001);  // of no connection
   say(forged, smaller);
-  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 6U);
-  EXPECT_EQ(lab.count(Counter::icmp_believed), 0U);
+  EXPECT_EQ(lab.count(Counter::icmp_rejected), 6U);
+  EXPECT_EQ(lab.count(Counter::icmp_accepted), 0U);
   EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 0U);
   const proxy::Counters& counters = lab.shard.counters();
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
@@ -141,7 +141,7 @@ TEST(IcmpErrorsEndToEnd, AreForwardedToTheHosts) {
   lab.put(Side::radio, router_says(data, smaller));
   EXPECT_FALSE(lab.silent(Side::core));
   EXPECT_TRUE(lab.silent(Side::radio));
-  EXPECT_EQ(lab.count(Counter::icmp_believed) + lab.count(Counter::icmp_not_believed), 0U);
+  EXPECT_EQ(lab.count(Counter::icmp_accepted) + lab.count(Counter::icmp_rejected), 0U);
 }
 
 TEST_F(IcmpErrors, SizesBelow1280AreIgnoredForIpv6) {
@@ -149,7 +149,7 @@ TEST_F(IcmpErrors, SizesBelow1280AreIgnoredForIpv6) {
   const Seen data = download();
   for (const std::uint32_t mtu : {0U, 68U, 1279U}) lab.put(Side::radio, router_says(data, {2, 0, mtu}, 200));
   EXPECT_TRUE(lab.silent(Side::radio));
-  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
+  EXPECT_EQ(lab.count(Counter::icmp_rejected), 3U);
 }
 
 TEST_F(IcmpErrors, UnreachableEndsNoConnection) {
@@ -158,7 +158,7 @@ TEST_F(IcmpErrors, UnreachableEndsNoConnection) {
     lab.put(Side::radio, router_says(data, {3, code, 0}));
   EXPECT_EQ(lab.shard.flow_count(), 1U);
   EXPECT_TRUE(lab.silent(Side::radio));
-  EXPECT_EQ(lab.count(Counter::icmp_believed), 5U);
+  EXPECT_EQ(lab.count(Counter::icmp_accepted), 5U);
   hosts.ue(Flags::ack_bit, 0, 1400);
   hosts.server(Flags::ack_bit, 1400, 0, "more");
   EXPECT_EQ(lab.last(Side::radio)->payload, "more");

@@ -274,7 +274,7 @@ TEST(SplitAgain, TheOldestReleasedConnectionsAreEvicted) {
     lab.pass_time(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(lab.shard.released_count(), 16U);
-  EXPECT_EQ(lab.count(Counter::released_forgotten), 4U);
+  EXPECT_EQ(lab.count(Counter::released_untracked), 4U);
   lab.shard.split_again({});
   for (std::uint16_t i = 0; i < 20; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);

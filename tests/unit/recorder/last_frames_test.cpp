@@ -148,7 +148,7 @@ TEST_F(LastFrames, TheFileIsPrivateAndKeptAfterACrash) {
   begin();
   EXPECT_EQ(file->left(), path + ".earlier");
   EXPECT_THAT(recovered(path + ".earlier"), HasSubstr("of the first run"));
-  EXPECT_THAT(refusal(path), HasSubstr("the program runs"));
+  EXPECT_THAT(refusal(path), HasSubstr("a running program"));
   file->remove();
   file.reset();
   EXPECT_FALSE(std::filesystem::exists(path)) << "an end as it should be leaves nothing";

@@ -138,7 +138,7 @@ TEST(SluiceStart, AnAddressInUseIsReported) {
                                                                        "\", keys: [{ id: 1, secret: "
                                                                        "00112233445566778899aabbccddeeff }] }\n"))});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("feedback.listen " + listen + " cannot be had: Address already in use"));
+  EXPECT_THAT(result.err, HasSubstr("feedback.listen " + listen + " cannot be bound: Address already in use"));
 }
 
 TEST(SluiceRunning, AnswersAndStopsOnSigterm) {
@@ -272,7 +272,8 @@ TEST(SluiceRunning, ReturnsOneCounter) {
 TEST(SluiceRunning, NamesTheNewNameOfARenamedCounter) {
   Running sluice;
   for (const char* name : {"forward_handover", "forward_followed", "flows_taken_up", "let_go_idle", "let_go_command",
-                           "let_go_drain", "let_go_memory", "let_go_switch", "let_go_surprise"}) {
+                           "let_go_drain", "let_go_memory", "let_go_switch", "let_go_surprise", "icmp_believed",
+                           "icmp_not_believed", "out_of_order_forgotten", "released_forgotten"}) {
     const std::string now(config::renamed_to(name));
     EXPECT_EQ(sluice.ask(std::string("counters proxy.") + name).value,
               std::string("unknown counter '") + name + "'; it is called " + now + " now");

@@ -81,7 +81,7 @@ TEST_F(ReloaderTest, ModesThatTheConfigurationDoesNotAllowHaveTheRuleThatTheyBre
   }
   EXPECT_EQ(why_not(Mode::bypass), "");
   EXPECT_THAT(why_not(Mode::observe),
-              HasSubstr("the file: mode, expected smvs.law nodeb or proxy where smvs is observed"));
+              HasSubstr("the file: mode, expected smvs.law nodeb or proxy if smvs is observed"));
   rewrite("mode: smvs\nsmvs: { law: proxy }\n");
   ASSERT_TRUE(reloader.reload({}).ok);
   EXPECT_EQ(why_not(Mode::observe), "") << "it follows the configuration in force";

@@ -129,7 +129,7 @@ TEST_F(StateFileTest, ACleanExitLeavesNothing) {
 
 TEST_F(StateFileTest, AFileInUseIsNotChanged) {
   const StateFile running = open();
-  EXPECT_THAT(refusal(), HasSubstr("state.file " + path + " another program that runs uses it"));
+  EXPECT_THAT(refusal(), HasSubstr("state.file " + path + " another running program uses it"));
 }
 
 TEST_F(StateFileTest, AFileOfOtherPortsOrTooOldIsIgnored) {

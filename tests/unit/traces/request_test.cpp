@@ -42,14 +42,14 @@ TEST(TraceRequest, MayEndByTimeOrByLines) {
 TEST(TraceRequest, NamesErrors) {
   for (const char* const word : {"", "ue", "10.0.0.2:", "10.0.0.2:0", "10.0.0.2:65536", "[10.0.0.2]:1", "[2001:db8::2]",
                                  ":1", "[]:1", "10.0.0.2:+1"})
-    EXPECT_THAT(problem({word}), HasSubstr("of which UE?")) << word;
-  EXPECT_THAT(problem({}), HasSubstr("of which UE?"));
+    EXPECT_THAT(problem({word}), HasSubstr("name a UE")) << word;
+  EXPECT_THAT(problem({}), HasSubstr("name a UE"));
   EXPECT_EQ(problem({"10.0.0.2", "--all", "1"}), "trace has no argument --all");
   EXPECT_EQ(problem({"10.0.0.2", "--lines"}), "--lines needs a value");
   EXPECT_THAT(problem({"10.0.0.2", "--lines", "0"}), HasSubstr("from 1 on"));
   EXPECT_THAT(problem({"10.0.0.2", "--lines", "-1"}), HasSubstr("from 1 on"));
   EXPECT_THAT(problem({"10.0.0.2", "--seconds", "nan"}), HasSubstr("more than 0"));
-  EXPECT_EQ(problem({"10.0.0.2", "--seconds", "1", "--seconds", "2"}), "--seconds is there twice");
+  EXPECT_EQ(problem({"10.0.0.2", "--seconds", "1", "--seconds", "2"}), "--seconds is given twice");
 }
 
 }  // namespace
