@@ -24,8 +24,7 @@ struct FallbackParameters {
   /// Shortest timeout, because a Ts of 2 ms must not turn scheduling jitter into a fallback.
   Duration minimum = std::chrono::milliseconds(20);
   /// Longest timeout. The period in a report is the reporter's claim, and a report with a period of a day would
-  /// otherwise steer for that day.
-  /// The default is two of the usual report periods of base stations (1 s).
+  /// otherwise control sending for a day. The default is two usual report periods of base stations (1 s each).
   Duration maximum = std::chrono::seconds(2);
   Bytes segment{1448};                  ///< segment size that bounds the congestion window after a fallback
   std::uint32_t initial_segments = 10;  ///< smallest congestion window after a fallback, in segments (RFC 6928)
@@ -43,14 +42,14 @@ class Fallback {
   /// Extends the validity of the last report, which was received at `reported`, to the time `holds`, because the
   /// reporter left out the unchanged UE. The extension ends FallbackParameters::maximum after the report itself.
   void on_omitted(Instant reported, Instant holds, Duration period);
-  /// Falls back to congestion control if deadline() has passed. Returns the source that is valid now.
+  /// Falls back to congestion control if deadline() has passed. Returns the source that controls sending now.
   ControlSource check(Instant now);
 
   /// Replaces the parameters from now on.
   void set_parameters(const FallbackParameters& parameters) { parameters_ = parameters; }
 
   [[nodiscard]] ControlSource source() const { return source_; }
-  /// Returns the time at which check() falls back if no report arrives; never if it already has.
+  /// Returns the time at which check() falls back if no report arrives; `never` if it already has.
   [[nodiscard]] Instant deadline() const { return deadline_; }
   /// Returns how often sending fell back from reports to congestion control.
   [[nodiscard]] std::uint64_t falls() const { return falls_; }

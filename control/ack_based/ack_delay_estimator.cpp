@@ -14,8 +14,8 @@ constexpr Duration min_significant_ack_delay = milliseconds(2);
 constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
-/// Time for which the newest ACK delay is valid. After as long an observation of ACKs with unknown delay, the greatest
-/// one is discarded. Silence does not count as observation.
+/// Time for which the newest ACK delay is valid. The greatest ACK delay is discarded after ACKs with unknown delay were
+/// observed for this time. Silence does not count as observation.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace
@@ -39,7 +39,7 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
 }
 
 /// Updates the greatest ACK delay. A delay counts up to the time that the link needs for all bytes in flight, because
-/// the link has carried no more meanwhile.
+/// it cannot have carried more.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   const Duration limit =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;

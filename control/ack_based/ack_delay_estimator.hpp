@@ -11,14 +11,14 @@ namespace sluice::control {
 /// round trips. State and work are constant. Reads no clock; thread: its owner's.
 class AckDelayEstimator {
  public:
-  /// Adds the sample's ACK delay, and returns the round trip without it; zero while unknown. `since`: time since the
-  /// sample before. `delivery` gives the link's rate, which bounds the greatest delay: a longer one contains a stall of
-  /// the link.
+  /// Adds the sample's ACK delay, and returns the round trip without the ACK delay; zero while the round trip is
+  /// unknown. `since`: time since the previous sample. `delivery` gives the link's rate, which bounds the greatest
+  /// delay: a longer delay contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the delay of the newest ACK whose delay is known; zero if none was known within a second.
   [[nodiscard]] Duration newest() const { return newest_; }
-  /// Returns the exponential mean over about 32 ACKs.
+  /// Returns the exponential mean of the ACK delay over about 32 ACKs.
   [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
@@ -32,11 +32,11 @@ class AckDelayEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Updates the greatest ACK delay from the newest.
+  /// Updates the greatest ACK delay from the delay of the newest ACK.
   void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
-  Instant newest_at_{};  ///< time of the ACK that newest_ is from
+  Instant newest_at_{};  ///< time of the ACK whose delay is `newest_`
   Duration mean_{};
   Duration max_ack_delay_{};
   Duration unknown_for_{};  ///< observed time since an ACK delay was last known

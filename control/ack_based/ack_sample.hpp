@@ -12,16 +12,18 @@ namespace sluice::control {
 /// UE.
 struct AckSample {
   Instant now;
-  Bytes delivered;              ///< bytes newly received by the UE, > 0
-  Duration round_trip{};        ///< RTT of the newest segment sent once (Karn); zero if there is none
+  Bytes delivered;  ///< bytes newly received by the UE, > 0
+  /// RTT of the newest acknowledged segment that was sent only once (Karn); zero if there is none.
+  Duration round_trip{};
   Bytes in_flight;              ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;      ///< connections that share the window, ≥ 1
   bool window_limited = false;  ///< true if data waits because the window is full
-  Duration ack_delay{-1};       ///< delay of the ACK beyond the smallest seen (TimestampOneWayDelay); negative: unknown
-  Bytes cross_traffic{};        ///< bytes sent to the UE since the last sample outside of the window, such as UDP
+  /// Delay of the ACK beyond the smallest observed delay (TimestampOneWayDelay); negative: unknown.
+  Duration ack_delay{-1};
+  Bytes cross_traffic{};  ///< bytes sent to the UE since the last sample that the window does not limit, such as UDP
   Duration control_loop_delay{};  ///< delay from a change of the window to the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  double reference_factor = 1;    ///< factor of the reference, 0 … 1; below 1 while a short flow waits
+  double reference_factor = 1;    ///< factor of the queue reference, 0 … 1; below 1 while a short flow waits
 };
 
 /// Longest time between two ACKs that counts as observed, because a longer one may be an outage.

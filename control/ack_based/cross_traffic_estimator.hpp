@@ -13,7 +13,7 @@ namespace sluice::control {
 class CrossTrafficEstimator {
  public:
   /// Adds `controlled` acknowledged bytes of controlled traffic and `cross` bytes of cross traffic. `since`: time since
-  /// the call before, ≥ 0. Several calls at one instant each count in full.
+  /// the previous call, ≥ 0. Several calls at one instant each count in full.
   void on_bytes(Bytes controlled, Bytes cross, Duration since);
   /// Adds a round trip of controlled traffic, > 0.
   void on_round_trip(Duration rtt);
@@ -24,10 +24,11 @@ class CrossTrafficEstimator {
   [[nodiscard]] double total_rate() const { return cross_rate_ + controlled_rate_; }
   /// Returns the smoothed round trip of controlled traffic in s; zero while unknown.
   [[nodiscard]] double srtt() const { return srtt_; }
-  /// True if more than a fifth of the bytes to the UE is cross traffic, so that the queue may be that of others.
+  /// True if more than a fifth of the bytes to the UE is cross traffic, so cross traffic may have filled the queue.
   [[nodiscard]] bool has_competition() const;
-  /// Returns the bytes in flight that are fair for `connections` of them: 0.9 · n / (n + 1) of those of all traffic.
-  /// All cross traffic counts as one connection. Bytes in flight are the rate times the round trip, of at most 0.5 s.
+  /// Returns the fair share of `connections` controlled connections in bytes in flight. With n connections it is 0.9 ·
+  /// n / (n + 1) of the bytes in flight of all traffic, because all cross traffic counts as one connection. The bytes
+  /// in flight of all traffic are its rate times the round trip, of at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -37,7 +38,7 @@ class CrossTrafficEstimator {
  private:
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
-  double byte_weight_ = 0;  ///< what one byte adds to a mean rate, 1/s, since the last time step
+  double byte_weight_ = 0;  ///< amount in 1/s that one byte adds to a mean rate since the last time step
   double srtt_ = 0;
 };
 

@@ -19,26 +19,26 @@ constexpr std::int64_t min_segments = 2;
 /// outage.
 constexpr double min_rate_share = 0.7;
 /// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
-/// rates that they are compared with may still be those of an earlier link.
+/// rates may still describe an earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
 /// Limits of may_have_waited(). A base delay above `suspicious_base_delay` may contain an outage. A link is slow if its
 /// first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
-/// Upper limits of rtt_tolerance(): for two segments on the air, and for a clump of ACKs. The second is short, because
-/// a window that is too small comes back as one clump.
+/// Upper limits of rtt_tolerance(): for two segments on the air, and for a clump (ACKs that arrive within 1 ms). The
+/// limit for a clump is short, because the ACKs of a window that is too small arrive as one clump.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
 /// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
-/// value was chosen on recorded links with a scheduled uplink, as a compromise between use and delay.
+/// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Shares of the reference that the growth of the window between ACKs replaces: with a late uplink, and on a bursty
-/// link.
+/// Factors of the reference while the window grows between ACKs, because growth replaces a part of the reference: with
+/// an uplink that delays ACKs, and on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
-/// Factor of a clump in the window, less the bytes of one ACK, if the UE has no usable timestamps. A clump of several
-/// ACKs then shows that the uplink delays them, but not for how long.
+/// Factor of a clump in the window, minus the bytes of one ACK, if the UE has no usable timestamps. A clump is the
+/// bytes of ACKs that arrive within 1 ms. It shows that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment.
 constexpr double prompt_ack_stretch = 1.25;
@@ -46,15 +46,15 @@ constexpr double prompt_ack_stretch = 1.25;
 /// segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
-/// Returns the time for `queue` bytes at `rate` in bytes/s; zero at rate zero. At most 10⁶ s, because a report may
-/// contain any queue.
+/// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
+/// report may contain any queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
 /// True if the packets of slow start may have waited for an outage or for each other. Later packets would not correct
-/// such a base delay, because the window keeps a queue of that length.
+/// the base delay, because the window then keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
@@ -112,8 +112,8 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
   set_window();
 }
 
-/// Returns the part of the time since the last ACK that counts as observation of the base delay. A long silence does
-/// not count in full.
+/// Returns the part of the time since the last ACK that counts as observation of the base delay. Only a part of a long
+/// silence counts.
 Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
@@ -156,8 +156,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// True if the link limits the sample, and not the source: data waits for the window, or has waited in the queue. False
-/// while a drain probes, because the window is the limit then.
+/// True if the link limits the delivery rate of the sample, and not the source: data waits for the window, or has
+/// waited in the queue. False while a drain measures the base delay, because the window is the limit then.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -165,8 +165,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_.reference && waited > reference_delay();
 }
 
-/// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long while less is in
-/// flight.
+/// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long although fewer
+/// bytes are in flight.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
@@ -191,7 +191,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (const auto standing_delay = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *standing_delay);
 }
 
-/// Returns by how much packets or ACKs that come together may lengthen a round trip.
+/// Returns by how much a round trip may grow because packets or ACKs arrive in bursts.
 Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
   const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), max_rtt_tolerance);
@@ -242,7 +242,7 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
 }
 
 /// Continues slow start until a packet has waited longer than intended, or the rate stops growing. The second condition
-/// is needed because a short buffer drops what does not fit, so that no packet waits that long.
+/// is needed because a short buffer drops packets before any of them waits that long.
 void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
@@ -259,7 +259,7 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   }
 }
 
-/// Ends slow start. The base delay that it has found counts as unvalidated if its packets may have waited.
+/// Ends slow start. The base delay found in slow start counts as unvalidated if packets may have waited.
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
@@ -275,8 +275,8 @@ void DelayBasedController::exit_slow_start() {
 ///
 /// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
 ///   confirmed the base delay, because that costs less use of the link and still detects an error.
-/// - The minimum is two segments, because the ACK of a single one may be delayed. End to end it applies to each
-///   connection, because none has less.
+/// - The minimum is two segments, because the ACK of a single one may be delayed. For end-to-end connections the
+///   minimum applies to each one, because none may have less.
 /// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
 double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
@@ -287,8 +287,8 @@ double DelayBasedController::drain_window() const {
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
 }
 
-/// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
-/// one, it may have delayed that (RFC 9293 section 3.8.6.3).
+/// Returns the measurement that an ACK contributes to a drain. It states whether the UE may have delayed the ACK: a UE
+/// that usually acknowledges several segments may delay the ACK of a single one (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
@@ -318,14 +318,15 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   }
 }
 
-/// Begins a drain. Other UEs' bytes leave a shared queue within a round trip, the shorter of the mean and the newest.
+/// Begins a drain. Bytes of other UEs leave a shared queue within a round trip: the shorter of the mean and the newest
+/// round trip.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? std::min(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain: begins the refill of the path, and acts on what the drain has found.
+/// Ends a drain: starts the refill of the path, and updates the base delay from the measured round trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
@@ -345,30 +346,30 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// Refills the path after a drain: the window grows by the delivered bytes until it reaches the model. At once, the
-/// model's bytes would arrive at an empty queue in one burst.
+/// Refills the path after a drain: the window grows by the delivered bytes until it reaches the model window. A refill
+/// at once would send the model window to an empty queue in one burst.
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
   if (slow_start_.window() >= model_window()) slow_start_.end();
 }
 
-/// Accepts a longer base delay, and restarts slow start from the model's window. The recent rate was limited by a
-/// window that was too small.
+/// Accepts a longer base delay, and restarts slow start from the model window. The recent rate was limited by a window
+/// that was too small.
 void DelayBasedController::raise_min_rtt(Duration base) {
   slow_start_.search(model_window());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
-/// Returns the reference as a time. It grows with the delay of the loop, because changes of the rate become known
-/// later and more bytes must wait meanwhile.
+/// Returns the reference of the queue as a time. It grows with the control loop delay, because changes of the rate
+/// become known later, and more bytes must wait meanwhile.
 Duration DelayBasedController::reference_delay() const {
   return std::max(parameters_.reference,
                   from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
 }
 
-/// Updates the bound of losses. A loss that lowers it ends slow start, because the buffer is full.
+/// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
 void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   const LossBound::Sample sample{.now = ack_sample.now,
                                  .delivered = static_cast<double>(ack_sample.delivered.count()),
@@ -379,13 +380,13 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight beyond rate times base delay while losses bound the window. ACK delay
-/// counts for at most half of rate times base delay. Behind a queue that others fill, it does not describe the uplink.
+/// Returns the bytes that must be in flight beyond rate times base delay while losses limit the window. ACK delay
+/// counts for at most half of rate times base delay, because cross traffic may have caused the rest.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
-/// Returns the window of a known link in bytes, before its bounds (class comment).
+/// Returns the model window of a measured link in bytes, before its bounds apply (class comment).
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
@@ -395,7 +396,7 @@ double DelayBasedController::model_window() const {
 }
 
 /// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs
-/// of further connections, and late or aggregated ACKs. The term of the ACK delay is at most `ack_delay_bound` bytes.
+/// of further connections, and late or aggregated ACKs. The term for the ACK delay is at most `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());

@@ -25,9 +25,9 @@ namespace sluice::control {
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
   double reference_share = 0.35;                       ///< smallest reference as a share of the base delay, 0 … 4
-  double gain = 1.25;  ///< factor of the measured rate, 1 … 4; above 1 it detects a faster link
+  double gain = 1.25;  ///< gain of the window above the measured rate, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  double clumps = 0.35;  ///< share of a clump of ACKs that is sent before the clump comes, 0 … 2
+  double clumps = 0.35;  ///< share of a clump (bytes of ACKs within 1 ms) that is sent before its ACKs arrive, 0 … 2
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
   Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
@@ -39,7 +39,7 @@ struct DelayBasedParameters {
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
 /// Limits the bytes in flight to one UE so that its radio queue holds the reference. Its input is the UE's ACKs;
-/// reports of a Node-B are optional (law: acks). The window of a known link, called the model, is:
+/// reports of a Node-B are optional (configured by `law: acks`). The window of a known link, called the model, is:
 ///
 ///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
@@ -105,21 +105,22 @@ class DelayBasedController {
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
   /// the larger of the mean ACK delay and the time of a clump (10 ms at most).
   [[nodiscard]] Duration feedback_delay() const;
-  /// Records that sending resumes while nothing is in flight: after a pause, or because everything is considered lost.
+  /// Records that sending resumes while nothing is in flight: after a pause, or because all bytes in flight are
+  /// considered lost.
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
-  /// Raises the slow-start window to at least `in_flight`, because a connection that is taken over may already have
-  /// these bytes in flight.
+  /// Raises the slow-start window to at least `in_flight`. A connection that was split after it began may have these
+  /// bytes in flight.
   void adopt_in_flight(Bytes in_flight);
 
-  /// Returns the bytes that may be in flight as of the newest call; at least two segments.
+  /// Returns the number of bytes that may be in flight after the newest call; at least two segments.
   [[nodiscard]] Bytes window() const { return window_; }
-  /// Returns the bytes that may be in flight at `now`, which is not before the newest call. Includes the growth between
-  /// ACKs, and a probe if an ACK is overdue.
+  /// Returns the number of bytes that may be in flight at `now`, which is not before the newest call. Includes the
+  /// growth between ACKs, and a probe segment if an ACK is overdue.
   [[nodiscard]] Bytes window(Instant now) const;
-  /// Returns the instant after `now` at which window(now) allows one segment beyond `in_flight`, if no ACK comes
-  /// before; `never` if only an ACK can allow it.
+  /// Returns the instant after `now` at which window(now) allows one segment beyond `in_flight`, if no ACK arrives
+  /// before; `never` if only an ACK can allow the segment.
   [[nodiscard]] Instant budget_available_at(Instant now, Bytes in_flight) const;
   /// Returns the mean delivery rate; zero while unknown.
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
@@ -129,23 +130,24 @@ class DelayBasedController {
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// Returns the smoothed round trip of all connections, without ACK delay; zero while unknown.
   [[nodiscard]] Duration srtt() const { return from_seconds(cross_traffic_.srtt()); }
-  /// Returns the delay of the newest ACK at the uplink whose delay is known; zero if there was none recently.
+  /// Returns the newest known delay of an ACK at the uplink; zero if there was none recently.
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
   /// Returns the greatest possible ACK delay of a segment with this round trip: its excess over the base delay.
-  /// Duration::max() if either is unknown.
+  /// Duration::max() if the round trip or the base delay is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
   }
-  /// Returns the part of `in_flight` that waits in the radio queue: what exceeds rate times base delay.
+  /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
-  /// Returns the part of the window that is intended to wait in the radio queue: what exceeds rate times base delay.
+  /// Returns the part of the window that is intended to wait in the radio queue: the bytes beyond rate times base
+  /// delay.
   [[nodiscard]] Bytes reference() const;
   /// Returns the bytes that must be between server and proxy so that the window is used: the rate times
-  /// `control_loop_delay`, the delay from a window to its data. Half of that in a drain; none if the drain follows slow
-  /// start.
+  /// `control_loop_delay`, the delay from a window to the data it allows. Half of that in a drain; zero in a drain
+  /// after slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
@@ -160,7 +162,7 @@ class DelayBasedController {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Interval after the newest ACK in which the window grows.
+  /// Interval, measured from the newest ACK, in which the window grows.
   struct AckGap {
     Duration from;
     Duration until;
@@ -201,22 +203,23 @@ class DelayBasedController {
   SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
-  PathChangeDetector path_change_;        ///< detects a longer path by reports
-  StandingDelayDetector standing_delay_;  ///< detects a longer path by round trips while less is in flight
+  PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
+  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
+  StandingDelayDetector standing_delay_;
   LossBound losses_;
   Bytes window_;
   Bytes in_flight_;                ///< bytes in flight after the newest ACK
   Duration control_loop_delay_{};  ///< mean of AckSample::control_loop_delay
   Instant last_ack_{};             ///< time of the newest ACK
-  Instant delivered_at_{};         ///< time of the newest delivery: the ACK less its delay at the uplink
+  Instant delivered_at_{};         ///< time of the newest delivery: arrival of the ACK minus its delay at the uplink
   Instant reported_at_{};          ///< time of the last Node-B report; zero: none
   double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
   std::uint32_t flows_ = 1;        ///< connections that share the window
-  bool bursty_link_ = false;       ///< the link pauses for longer than 1.5 times the reference
-  bool loss_limited_ = false;      ///< the window is limited by the bound of losses
-  bool has_ack_ = false;           ///< an ACK sample has come
-  bool idle_ = true;               ///< no bytes are in flight after the newest ACK
-  bool all_lost_ = false;          ///< all bytes in flight are considered lost: the window is two segments
+  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the reference
+  bool loss_limited_ = false;      ///< true if losses limit the window
+  bool has_ack_ = false;           ///< true after the first ACK sample
+  bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK
+  bool all_lost_ = false;          ///< true if all bytes in flight are considered lost: the window is two segments
 };
 static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
 

@@ -12,16 +12,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Share of the rate by which the window grows between ACKs. This and the next value were chosen on recorded links with
-/// a scheduled uplink, as a compromise between use and delay.
+/// Share of the rate by which the window grows between ACKs. The value was chosen on recorded links with a scheduled
+/// uplink, as a compromise between link use and delay.
 constexpr double gap_gain = 0.9;
-/// Delay beyond the usual ACK delay at which growth ends, because the link itself may have stalled.
+/// Delay of an ACK beyond its usual delay at which growth ends, because the link itself may have stalled.
 constexpr Duration unusual_late = milliseconds(15);
 /// Shortest interval of the timer that checks whether the window has grown by a segment.
 constexpr Duration min_wait = milliseconds(1);
 /// Minimum of the probe timeout, because a receiver may delay an ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
-/// Limit of the time on the air in the probe timeout, because it has no bound at a rate near zero.
+/// Limit of the transmission time in the probe timeout, because this time has no bound at a rate near zero.
 constexpr Duration longest_carried = seconds(1);
 /// Interval at which the timer checks again whether a flow can send the probe.
 constexpr Duration probe_interval = milliseconds(10);
@@ -34,21 +34,22 @@ bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
-/// Updates whether the window grows in idle gaps: they are longer than 1.5 times the reference, so a queue of that
-/// length runs empty in them. Never for end-to-end connections, because their window travels in ACKs.
+/// Updates whether the window grows in idle gaps of the link. It does if they are longer than 1.5 times the reference,
+/// because a queue of that length runs empty in them. Never for end-to-end connections, because their window travels in
+/// ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
                  delivery_.idle_gap() * 2 > reference_delay() * 3;
 }
 
-/// True if the window grows between ACKs now: not in slow start, in a drain, under the bound of losses, after an
-/// outage, or with nothing in flight.
+/// True if the window grows between ACKs now. False in slow start, in a drain, while losses limit the window, after an
+/// outage, and with nothing in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }
 
-/// Returns when the window grows after an ACK. With a late uplink growth begins at once and ends when the next ACK
-/// would be unusually late. On a bursty link it begins after half a usual gap, so that data is in flight before the
+/// Returns when the window grows after an ACK. If the uplink delays ACKs, growth begins at once and ends when the next
+/// ACK would be unusually late. On a bursty link it begins after half a usual gap, so that data is in flight before the
 /// burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
@@ -67,7 +68,7 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 }
 
 /// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged. It is the sum of
-/// two round trips with the reference, the time of these bytes at the mean rate, and the greatest ACK delay.
+/// three times: two round trips with the reference, the transmission time of these bytes, and the greatest ACK delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, in_flight_)), longest_carried);
@@ -85,7 +86,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
   return std::min(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
-/// Returns when growth between ACKs allows one segment beyond `in_flight`; `never` if it does not.
+/// Returns when growth between ACKs allows one segment beyond `in_flight`; `never` if growth does not allow a segment.
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!extrapolates_in_gap() || !delivery_.has_sample()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
@@ -93,7 +94,8 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
-/// Returns when a probe may be sent; `never` if one is in flight already, which `in_flight` beyond the window shows.
+/// Returns when a probe segment may be sent; `never` if one is in flight already, which shows as `in_flight` beyond the
+/// window.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), in_flight_))

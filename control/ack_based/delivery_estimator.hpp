@@ -10,37 +10,37 @@
 namespace sluice::control {
 
 /// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs report all bytes that left the radio
-/// queue, but delayed and often several at once.
-/// ACKs that arrive within 1 ms form a clump, which does not mean a burst of the link.
-/// State and work are constant. Reads no clock; thread: its owner's.
+/// queue, but delayed and often several at once. ACKs that arrive within 1 ms form a clump. A clump does not prove that
+/// the link sends in bursts. State and work are constant. Reads no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
-  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean. A gap counts for at most this
-  /// time, because an outage gives no information on the rate after it.
+  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean. A gap between ACKs counts for
+  /// at most this time, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
   /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the sample, so
   /// that it may lower the mean.
   /// An application-limited sample can only raise it.
   void on_delivered(Instant now, Bytes newly, bool link_limited);
-  /// Marks the end of the data in flight: the time until the next delivery is not the link's.
+  /// Records that no data is in flight, so the time until the next delivery does not describe the link.
   void on_idle() { busy_ = false; }
-  /// Raises the mean to at least `rate`, which is known from another source.
+  /// Raises the mean rate to at least `rate`, which is known from another source.
   void seed(Instant now, Rate rate);
   /// Discards all samples.
   void restart();
 
-  /// True if there are enough samples for a rate.
+  /// True if there are enough samples for a mean rate.
   [[nodiscard]] bool has_sample() const { return mean_ > 0; }
   /// Returns the mean rate over `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
   /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
-  /// Returns the usual size of a clump, as a mean over bytes: the size of the clump that a random byte belongs to.
+  /// Returns the usual size of a clump (bytes of ACKs within 1 ms), as a mean over bytes: the size of the clump that a
+  /// random byte belongs to.
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
   /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
-  /// Returns the mean time from one clump to the next, without stalls. Zero while unknown.
+  /// Returns the mean time from one clump of ACKs to the next, without stalls; zero while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
@@ -56,30 +56,30 @@ class DeliveryEstimator {
  private:
   /// Adds `bytes` to the current clump, or begins a new clump and records the last one.
   void record_aggregation(Instant now, double bytes);
-  /// Updates both mean gaps with the time from one clump to the next.
+  /// Updates both mean gaps with the time from one clump of ACKs to the next.
   void record_gap(Duration gap);
-  /// Updates a byte-weighted mean with a sample of `bytes`, against the bytes delivered within the memory.
+  /// Updates a byte-weighted mean with a sample of `bytes`, weighted against the bytes delivered within the memory.
   void update_byte_mean(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
-  /// Returns the plain mean rate over the memory in bytes/s; zero while too little was observed.
+  /// Returns the mean rate over the memory in bytes/s without its lower bound; zero while too little was observed.
   [[nodiscard]] double plain_mean() const;
 
   Duration memory_;
   Instant last_{};
-  Instant aggregation_began_{};   ///< time of the first ACK of the current clump
-  double aggregation_bytes_ = 0;  ///< bytes of the current clump
+  Instant aggregation_began_{};   ///< time of the first ACK of the current clump (ACKs within 1 ms)
+  double aggregation_bytes_ = 0;  ///< bytes acknowledged in the current clump
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
-  double gap_ = 0;          ///< mean gap between clumps in s
-  double idle_gap_ = 0;     ///< time-weighted mean gap in s
-  double byte_weight_ = 0;  ///< what one byte adds to the mean in 1/s, since the last time step
+  double gap_ = 0;          ///< mean gap between clumps of ACKs in s
+  double idle_gap_ = 0;     ///< time-weighted mean gap between clumps of ACKs in s
+  double byte_weight_ = 0;  ///< amount in 1/s that one byte adds to the mean rate, since the last time step
   double delivered_ = 0;    ///< mean delivery rate in bytes/s, times weight_
-  double weight_ = 0;       ///< weight of the past in it, approaching 1
+  double weight_ = 0;       ///< sum of the weights of past samples in `delivered_`, approaching 1
   double mean_ = 0;         ///< bytes/s
-  double floor_ = 0;        ///< lower bound of mean_ during application-limited samples; zero: none
+  double floor_ = 0;        ///< lower bound of `mean_` during application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
-  bool busy_ = false;               ///< data was in flight since the last delivery; else the next gap is not the link's
-  bool first_aggregation_ = false;  ///< the current clump is the first after a pause
+  bool busy_ = false;  ///< true if data was in flight since the last delivery, so the next gap describes the link
+  bool first_aggregation_ = false;  ///< true if the current clump is the first after a pause
 };
 
 }  // namespace sluice::control

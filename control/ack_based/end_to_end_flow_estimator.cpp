@@ -12,9 +12,9 @@ namespace {
 
 /// Time over which the smallest control loop delay is taken.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
-/// Distance in µs of two marks up to which the data between them has one time.
+/// Distance in µs up to which the data between two marks counts as sent at one time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Extra delay within which a sender still counts as limited by the window, because it may be busy.
+/// Extra delay within which a sender still counts as limited by the window, because the sender may be busy.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
 /// Time since the last prompt use of a window after which a late use shows that something else limits the sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
@@ -52,7 +52,7 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   control_loop_delay_.add(now, now - window_sent_at_);
 }
 
-/// Adds a mark for the newest data. If it is close to the two before it, in bytes and time, it replaces the last one,
+/// Adds a mark for the newest data. If the last two marks are close to it in bytes and time, it replaces the last one,
 /// so that marks are evenly spaced.
 void EndToEndFlowEstimator::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
@@ -71,7 +71,7 @@ void EndToEndFlowEstimator::mark(const Mark& newest) {
   marks_[used_++] = newest;
 }
 
-/// Removes every other mark, but not the oldest and the newest.
+/// Removes every other mark, except the oldest and the newest.
 void EndToEndFlowEstimator::thin_out() {
   std::uint8_t kept = 1;
   for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
@@ -105,8 +105,8 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
   return {delivered, Duration::zero()};
 }
 
-/// Returns the RTT of the acknowledged position, an upper bound because the minimum is used later. Removes the marks
-/// before it.
+/// Returns the RTT of the acknowledged position and removes the marks before it. The value is an upper bound, because
+/// the caller uses the minimum of many.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -134,8 +134,8 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender: a window was used after `response_time`, or has not been used for this
-/// long.
+/// Updates whether the window limits the sender: true if the sender used a window after `response_time`. False if it
+/// has not used one for this time.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;

@@ -11,9 +11,8 @@
 namespace sluice::control {
 
 /// One direction of a regulated connection, observed between its ends: RTT to the receiver, delay from a window to the
-/// data it allows, and whether the window limits the sender.
-/// Amounts are positions (StreamPosition). Constant space: with more bytes in flight the recorded instants lie farther
-/// apart, and data between distant ones is not timed.
+/// data it allows, and whether the window limits the sender. Amounts are positions (StreamPosition). Constant space:
+/// with more bytes in flight the recorded instants lie farther apart, and data between distant instants is not timed.
 /// Reads no clock; thread: its flow's.
 class EndToEndFlowEstimator {
  public:
@@ -26,15 +25,15 @@ class EndToEndFlowEstimator {
   /// unknown.
   EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
-  /// Records data up to `end` that passes for the first time.
+  /// Records that data up to position `end` passed for the first time.
   void on_data(Instant now, Bytes end);
-  /// Records a retransmission: the bytes now in flight give no RTT (Karn).
+  /// Records a retransmission. The bytes in flight at this time give no RTT (Karn).
   void on_retransmission();
 
   /// Sample from one ACK.
   struct Acked {
     Bytes delivered;        ///< bytes newly received
-    Duration round_trip{};  ///< RTT of the acknowledged data; zero if unknown
+    Duration round_trip{};  ///< RTT of the newly acknowledged data; zero if unknown
   };
   /// Records an ACK up to `ack`.
   [[nodiscard]] Acked on_ack(Instant now, Bytes ack);
@@ -44,27 +43,27 @@ class EndToEndFlowEstimator {
   /// waits for space for one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
-  /// Returns the bytes that passed and have not been received, as far as ACKs show.
+  /// Returns the bytes that passed and that the receiver has not received, as far as ACKs show.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// Returns the smallest delay from a window that passes to the first data that needs it; zero while unknown.
+  /// Returns the smallest delay from a window that passes to the first data that needs this window; zero while unknown.
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
-  /// True if the window limits the sender: within the last half second it used one as soon as it could.
+  /// True if the window limits the sender: within the last half second the sender used a window as soon as possible.
   [[nodiscard]] bool window_limited() const { return window_limited_; }
-  /// Records a silence after which the sender has nothing to send, or cannot send.
+  /// Records a silence after which the sender has no data, or cannot send.
   void on_silence() { window_limited_ = false; }
-  /// Returns the delay within which a sender that waits for a window uses it.
+  /// Returns the time within which a sender that waits for a window uses a new one.
   [[nodiscard]] Duration response_timeout() const;
 
  private:
   static constexpr std::size_t capacity = 32;
-  /// Position `end` up to which data had passed at `at`.
+  /// Position `end` up to which data of the flow had passed at time `at`.
   struct Mark {
     std::uint32_t end = 0;  ///< low bits of the position
-    std::uint32_t at = 0;   ///< low bits of the instant in µs
+    std::uint32_t at = 0;   ///< low bits of the time in µs
   };
 
   /// Adds a mark for the newest data.
@@ -73,21 +72,22 @@ class EndToEndFlowEstimator {
   void thin_out();
   /// Returns the RTT of position `ack` and removes the marks before it; zero if unknown.
   [[nodiscard]] Duration take_rtt(std::uint32_t now, std::uint32_t ack);
-  /// Updates whether the window limits the sender, which took `response_time` to use a window.
+  /// Updates whether the window limits the sender, which used a window after `response_time`.
   void update_window_limited(Instant now, Duration response_time);
 
   Bytes sent_;
   Bytes acked_;
-  Bytes out_of_order_;           ///< bytes received out of order
-  Bytes retransmitted_;          ///< end of the data that gives no RTT (Karn)
-  Bytes edge_{-1};               ///< furthest right edge that the sender received; negative: none yet
-  Bytes awaited_edge_;           ///< data beyond this position uses the window sent at `window_sent_at_`
-  Instant window_sent_at_{};     ///< instant of that window, while `waiting_`
+  Bytes out_of_order_;        ///< bytes received out of order
+  Bytes retransmitted_;       ///< end of the data that gives no RTT, because it may be retransmitted (Karn)
+  Bytes edge_{-1};            ///< furthest right edge of the window that the sender has received; negative: none yet
+  Bytes awaited_edge_;        ///< position beyond which data uses the window sent at `window_sent_at_`
+  Instant window_sent_at_{};  ///< time at which the window for data beyond `awaited_edge_` was sent, while `waiting_`
   Instant window_limited_at_{};  ///< last time at which the sender used a window at once
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
-  std::array<Mark, capacity> marks_{};  ///< ascending; everything before the end of the first is acknowledged
-  std::uint8_t used_ = 0;               ///< number of marks
-  bool waiting_ = false;                ///< the sender has not used the window sent at `window_sent_at_` yet
+  /// Marks in ascending order; everything before the end of the first is acknowledged.
+  std::array<Mark, capacity> marks_{};
+  std::uint8_t used_ = 0;  ///< number of marks
+  bool waiting_ = false;   ///< true if the sender has not used the window sent at `window_sent_at_` yet
   bool window_limited_ = false;
 };
 static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");

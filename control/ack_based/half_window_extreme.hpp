@@ -7,7 +7,7 @@
 namespace sluice::control {
 
 /// Smallest value (largest with std::greater) of a recent time window, in a few bytes. A value counts for one to two
-/// `half`s, and until another value arrives. Reads no clock.
+/// times the duration `half`, and longer while no other value arrives. Reads no clock.
 template <typename Value, typename Better>
 class HalfWindowExtreme {
  public:

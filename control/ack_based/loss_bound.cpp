@@ -12,36 +12,38 @@ namespace {
 /// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Segments lost beyond what is tolerated up to which losses are not excessive: a constant, and a multiple of random
-/// loss, because the distances of random losses are uneven.
+/// Segments lost beyond the tolerated loss, up to which losses do not lower the bound: a constant, and a multiple of
+/// random loss. The multiple is needed because the distances of random losses are uneven.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: a constant, plus a multiple of the random loss up to a limit.
 constexpr double tolerated = 0.0005;
 constexpr double tolerated_random_loss = 2.5;
 constexpr double max_tolerated = 0.06;
-/// Factor of rate times base delay in the floor. Above 1 the rate can still grow.
+/// Factor of rate times base delay in the floor of the bound. It is above 1, so that the rate can still grow.
 constexpr double reserve = 1.05;
-/// Largest factor by which the base delay of the floor rises per round.
+/// Largest factor by which the base delay that the floor uses grows per round.
 constexpr double base_delay_growth = 1.05;
-/// Multiple of the floor in flight up to which a bound at the floor would have no effect, so a trial begins.
+/// Largest ratio of bytes in flight to the floor at which a trial begins. A trial has 0.8 of the floor in flight,
+/// because a bound at the floor would have no effect.
 constexpr double near_floor = 1.1;
-/// Shares of the floor: in flight during a trial, and the limit up to which no queue forms.
+/// Shares of the floor: bytes in flight during a trial, and the limit below which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
-/// Number of segments over which random loss is averaged in trials.
+/// Number of segments over which random loss is averaged in trials, which send 0.8 of the floor.
 constexpr double random_loss_memory = 500;
-/// Number of expected losses in a row that must be absent outside trials before random loss is halved. By chance one of
-/// 3000 gaps is as long.
+/// Number of successive expected losses that must be absent outside trials before the estimate of random loss is
+/// halved. By chance one of 3000 gaps is as long.
 constexpr double absent_losses = 8;
-/// Number of delivered segments that are added to each trial, because a few losses in a short one are a rough measure.
+/// Number of delivered segments that are added to each trial, because a few losses in a short trial are a rough
+/// measure.
 constexpr double min_trial = 50;
-/// Largest share of loss that counts as random. A path that loses more is overloaded.
+/// Largest share of lost bytes that counts as random loss. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;
 
 }  // namespace
 
-/// Returns true if more was lost than is tolerated, so that the bound must be lowered.
+/// Returns true if more bytes were lost than are tolerated, so that the bound must be lowered.
 bool LossBound::is_excessive() const {
   return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
 }
@@ -61,8 +63,8 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   return lowered;
 }
 
-/// A rate over a whole round is the same whether the sender's segments come evenly or in bursts. A base delay that
-/// rises may be a queue that others keep full, so the floor follows it slowly.
+/// Measures rate and base delay of the path over a whole round, because a rate over a round is independent of bursts.
+/// The base delay may rise slowly only, because cross traffic may keep the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = to_seconds(sample.base_delay);
@@ -70,14 +72,14 @@ void LossBound::measure_path(const Sample& sample) {
   if (sample.now > round_began_) rate_ = (sent_ - lost_) / to_seconds(sample.now - round_began_);
 }
 
-/// Returns the bytes that fill the path without a queue.
+/// Returns the floor of the bound: the bytes that fill the path without a queue.
 double LossBound::floor(double beyond_bdp) const {
   const double bdp = std::max(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;
 }
 
-/// Losses while no queue stands are random. Random loss is rarer than was measured if none comes for several times the
-/// usual distance of two.
+/// Estimates random loss: the losses while no queue exists. The estimate is halved if no loss occurs within several
+/// times the usual distance of two losses.
 void LossBound::measure_random_loss(bool is_clear) {
   if (is_clear) {
     measured_bytes_ += sent_;
@@ -92,7 +94,7 @@ void LossBound::measure_random_loss(bool is_clear) {
   }
 }
 
-/// Evaluates a round. Returns true if its losses have lowered the bound.
+/// Evaluates a round (data in flight at its start). Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
   if (predates_reduction_) {
     predates_reduction_ = false;
@@ -116,7 +118,8 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Losses go on although no queue stands: they are random, and the floor is in force again, unless they are too many.
+/// Evaluates a trial whose losses continued although no queue existed. They count as random and the bound returns to
+/// the floor, unless they are too many.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);
@@ -128,7 +131,8 @@ bool LossBound::end_trial(const Sample& sample) {
   return false;
 }
 
-/// Sets the bound to `level` bytes. It grows from there by CUBIC's function, with the peak of this round as W_max.
+/// Sets the bound to `level` bytes. It grows from there by CUBIC's function, with the most bytes in flight of this
+/// round as W_max.
 void LossBound::lower(const Sample& sample, double level) {
   w_max_ = max_in_flight_;
   cubic_k_ = std::cbrt(std::max(w_max_ - level, 0.0) / segment_ / cubic_c);

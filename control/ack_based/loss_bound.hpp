@@ -10,41 +10,41 @@ namespace sluice::control {
 /// Upper bound that losses set on the bytes in flight to one UE. A delay-based window alone would permanently overfill
 /// a buffer that holds less than its reference, or a policer, because these show loss and no delay.
 ///
-/// Losses are counted per round, that is, until all that was in flight at its start is delivered or lost. What is lost
-/// beyond a small share and the path's random loss adds up over rounds. Two segments of it lower the bound: to 0.7 of
-/// what was in flight (RFC 9438 section 4.6), but not below the floor. So an AQM that drops one packet in each round
-/// lowers it as well as a buffer that overflows. The bound then grows with time by CUBIC's function (RFC 9438
+/// Losses are counted per round. A round ends when all bytes in flight at its start are delivered or lost. Lost bytes
+/// beyond a small share and the path's random loss add up over rounds. Two such segments lower the bound to 0.7 of the
+/// bytes in flight (RFC 9438 section 4.6), but not below the floor. An AQM that drops one packet per round therefore
+/// lowers the bound as an overflowing buffer does. The bound then grows with time by CUBIC's function (RFC 9438
 /// section 4.2).
 ///
-/// The floor is what fills the path without a queue: the rate of the last two rounds times the base delay, and what
-/// must be in flight beside that. If losses go on at the floor, a trial has 0.8 of it in flight. Losses that stop in
-/// the trial are those of a queue too short for the floor, so the bound grows from there. Losses that go on are the
-/// path's random loss, so they are tolerated from then on, and the floor is in force again. If a trial loses more than
-/// a twentieth, others overload the path, and the bound is lowered further.
+/// The floor is the number of bytes that fill the path without a queue: the rate of the last two rounds times the base
+/// delay, plus `beyond_bdp`. If losses continue at the floor, a trial limits the bytes in flight to 0.8 of the floor.
+/// If the losses stop in the trial, the queue is too short for the floor, and the bound grows from the trial's level.
+/// If they continue, they are random loss of the path: they are tolerated from then on, and the bound returns to the
+/// floor. If a trial loses more than a twentieth, cross traffic overloads the path, and the bound is lowered further.
 ///
 /// State and work are constant. The class reads no clock; thread: its owner's.
 class LossBound {
  public:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-  /// One ACK of the UE, or several that came at once.
+  /// Values of one ACK of the UE, or of several that arrived at once.
   struct Sample {
     Instant now;
     double delivered = 0;   ///< bytes newly received by the UE, ≥ 0
     double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
     double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
-    Duration base_delay{};  ///< minimum round trip; ≤ 0 while unknown
+    Duration base_delay{};  ///< round trip through an empty queue; ≤ 0 while unknown
     double beyond_bdp = 0;  ///< bytes that must be in flight beyond rate times base delay, ≥ 0
   };
 
-  /// `segment`: bytes of a full packet, > 0.
+  /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
   /// Returns true if the sample has lowered the bound.
   bool on_acknowledged(const Sample& sample);
-  /// Returns the bound at `now` in bytes; unbounded if no loss has set one. Parameters as in Sample.
+  /// Returns the bound at `now` in bytes; unbounded if no loss has set one. `beyond_bdp`: see Sample::beyond_bdp.
   [[nodiscard]] double bound_at(Instant now, double beyond_bdp) const;
-  /// Discards all losses, because the path may be another one.
+  /// Discards all losses, because the path may have changed.
   void forget();
 
   /// True if losses have set a bound.
@@ -66,23 +66,24 @@ class LossBound {
   [[nodiscard]] bool is_excessive() const;
 
   double segment_;
-  double w_max_ = 0;    ///< in flight when losses lowered the bound, bytes: CUBIC's W_max; zero: no bound
-  double cubic_k_ = 0;  ///< s after which the bound is at w_max_ again: CUBIC's K
+  double w_max_ = 0;    ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
+  double cubic_k_ = 0;  ///< K of CUBIC: seconds after which the bound reaches `w_max_` again
   Instant lowered_at_{};
   double random_loss_ = 0;
-  double excess_ = 0;          ///< bytes lost beyond what is tolerated, ≥ 0
-  double trial_floor_ = 0;     ///< the floor when a trial began, bytes; zero: no trial
-  double measured_bytes_ = 0;  ///< bytes delivered or lost: in a trial while no queue stood, else since the last loss
-  double measured_lost_ = 0;   ///< bytes of these that were lost
-  double base_delay_ = 0;      ///< minimum that rises slowly, s; zero while unknown
-  double rate_ = 0;            ///< delivered in the last round, bytes/s
-  double earlier_rate_ = 0;    ///< delivered in the round before it, bytes/s
+  double excess_ = 0;       ///< bytes lost beyond the tolerated loss, ≥ 0
+  double trial_floor_ = 0;  ///< floor in bytes when the present trial began; zero: no trial
+  /// Bytes delivered or lost in a trial while no queue existed; outside trials, since the last loss.
+  double measured_bytes_ = 0;
+  double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains
+  double base_delay_ = 0;     ///< round trip through an empty queue in s, which rises slowly; zero while unknown
+  double rate_ = 0;           ///< delivery rate of the last round in bytes/s
+  double earlier_rate_ = 0;   ///< delivery rate of the round before the last one in bytes/s
   Instant round_began_{};
-  double round_left_ = 0;            ///< bytes to be delivered or lost before the round ends
+  double round_left_ = 0;            ///< bytes that must be delivered or lost before the round ends
   double sent_ = 0;                  ///< bytes delivered or lost in this round
-  double lost_ = 0;                  ///< bytes of these that were lost
+  double lost_ = 0;                  ///< lost bytes that `sent_` contains
   double max_in_flight_ = 0;         ///< most bytes in flight in this round
-  bool predates_reduction_ = false;  ///< the data of this round left before the bound was lowered
+  bool predates_reduction_ = false;  ///< true if the data of this round was sent before the bound was lowered
 };
 
 }  // namespace sluice::control

@@ -12,33 +12,36 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Interval of routine drains. A drain begins at a multiple of it, so that UEs which share a queue drain it together.
+/// Interval of routine drains. A drain begins at a multiple of this interval, so that UEs which share a queue drain it
+/// together.
 constexpr Duration slot = seconds(5);
-/// Time after the begin of a slot within which an ACK may begin a routine drain. Two base delays count if longer.
+/// Time after the begin of a slot within which an ACK may begin a routine drain; two base delays if they are longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval of the drains that follow one which found a shorter base delay. They begin at its multiples for all UEs.
+/// Interval of the drains that follow a drain which found a shorter base delay. They begin at multiples of this
+/// interval for all UEs.
 constexpr Duration short_slot = milliseconds(500);
-/// Time without a round trip near the base delay after which every slot has a routine drain.
+/// Time without a round trip near the base delay after which every slot of 5 s has a routine drain.
 constexpr Duration routine_drain_after = seconds(5);
 /// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest distance of two drains that confirm each other's result.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time in which every round trip exceeded the intended one, after which the base delay is replaced without a drain.
+/// Time in which every round trip exceeded the longest intended round trip, after which the base delay is replaced
+/// without a drain.
 constexpr Duration reset_after = seconds(20);
 /// Limit of the wait after a requested drain that confirmed the base delay; the wait doubles each time.
 constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time in which a drain must empty the queue, plus two base delays. A longer one has met an outage and is
 /// cancelled, except after slow start, which may have filled a slow link.
 constexpr Duration longest_drain = seconds(1);
-/// Number of probes after which a drain ends.
+/// Number of measured round trips after which a drain ends.
 constexpr std::uint8_t enough_probes = 4;
-/// Time after which probes that the UE may have delayed end the drain, because no other ones came.
+/// Time after which a drain ends although the UE may have delayed the ACKs of all measured round trips.
 constexpr Duration longest_probing = milliseconds(200);
-/// Longest delay of a delayed ACK: 40 ms in Linux, plus a tick of its timer.
+/// Longest time for which a UE delays an ACK: 40 ms in Linux, plus a tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
 
-/// Returns the number of the slot that contains `at`.
+/// Returns the number of the 5 s slot that contains `at`.
 std::int64_t slot_of(Instant at) {
   return at.time_since_epoch() / slot;
 }
@@ -48,7 +51,8 @@ Instant next_short_slot(Instant at) {
   return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
 }
 
-/// True if a drain that began at `began` is a common one: other UEs that share the queue may have drained it, too.
+/// True if a drain that began at `began` is a routine one, in which other UEs that share the queue may have drained it
+/// too.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
 }
@@ -115,8 +119,8 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   extra_drain_at_ = candidate_at_ = now;
 }
 
-/// Returns true if a routine drain is due. One slot in `slots_per_drain_` has one even if round trips are near the base
-/// delay, because that value may contain the queue of other UEs.
+/// Returns true if a routine drain is due. At least one slot in `slots_per_drain_` has a drain, because even a
+/// confirmed base delay may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   return stale_for_ >= routine_drain_after || slot_of(now) % slots_per_drain_ == 0;
@@ -165,8 +169,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   return true;
 }
 
-/// Returns true if this drain was a routine one, and an earlier drain has found a longer path, too. Another UE may fill
-/// a shared queue between routine drains, so at least one of the two must be routine.
+/// Returns true if an earlier drain has also found a longer path, and at least one of the two drains was a routine one.
+/// Other UEs may fill a shared queue between routine drains.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return has_undelayed_probe_ && candidate_measured_ && now - candidate_at_ <= max_drain_distance &&
          slot_of(candidate_at_) < slot_of(drain_began_) && is_common(drain_began_, value_);

@@ -13,8 +13,8 @@ class PathChangeDetector {
  public:
   /// Discards the evidence: a report accounts for the measured delay, or is unusable.
   void forget() { reports_ = 0; }
-  /// Records a report that leaves `unexplained` > 0 of the delay. Returns the smallest of those in a row once there are
-  /// enough and they agree for `long_enough`; then restarts.
+  /// Records a report whose queue leaves the part `unexplained` > 0 of the delay unexplained. Returns the smallest of
+  /// successive parts once there are enough and they agree for `long_enough`; then restarts.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -23,7 +23,7 @@ class PathChangeDetector {
 
  private:
   Instant since_{};
-  Duration min_unexplained_{};  ///< approximate minimum of the unexplained delays
+  Duration min_unexplained_{};  ///< approximate minimum of the delays that reports left unexplained
   std::uint32_t reports_ = 0;   ///< reports in a row
 };
 

@@ -6,16 +6,17 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration period = std::chrono::seconds(2);
-/// Numbers of periods in a row after which reports are distrusted, and trusted again.
+/// Numbers of successive contradicted periods after which reports are distrusted, and of agreeing periods after which
+/// they are trusted again.
 constexpr std::uint8_t contradicted_periods = 2;
 constexpr std::uint8_t agreeing_periods = 5;
 
-/// Smallest number of acknowledged bytes in a period for a judgement.
+/// Smallest number of acknowledged bytes in a period that is evaluated.
 constexpr std::uint64_t min_acknowledged = 15'000;
 /// Share of the acknowledged bytes that must be reported, because some may have been transmitted before the period.
 constexpr double min_share = 0.75;
 
-/// True if the queue is longer than the round trip by a wide margin. Rates change, and reports describe another
+/// True if the reported queue takes much longer than the round trip. Rates change, and reports describe another
 /// instant.
 bool is_implausible(Duration queued_for, Duration round_trip) {
   return queued_for > 2 * round_trip + std::chrono::milliseconds(100);

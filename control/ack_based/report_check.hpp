@@ -8,30 +8,30 @@
 
 namespace sluice::control {
 
-/// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can still be wrong: of another UE
-/// or cell, or with a counter that does not advance.
-/// Acknowledged bytes must have been transmitted before, and no acknowledged segment can have queued longer than its
-/// RTT.
-/// Reports that contradict this for two periods of two seconds are distrusted until they agree for five such periods.
-/// State and work are constant. Reads no clock; thread: its owner's.
+/// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can still be wrong: it may describe
+/// another UE or cell, or its counter may not advance. Acknowledged bytes must have been transmitted before, and no
+/// acknowledged segment can have queued longer than its RTT. Reports that contradict this for two periods of two
+/// seconds are distrusted until they agree for five such periods. State and work are constant. Reads no clock; thread:
+/// its owner's.
 class ReportCheck {
  public:
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
   /// unknown.
   void on_acknowledged(Bytes delivered, Duration round_trip);
-  /// Records a report with the cumulative transmitted bytes and the time that the queue takes at the recent rate.
+  /// Records a report with the cumulative transmitted bytes, and the time that the reported queue takes at the recent
+  /// rate.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
   /// Discards all state, because the reports come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
-  /// False after two contradicted periods, until the reports have agreed for five.
+  /// Returns false after two contradicted periods, until the reports have agreed with ACKs for five periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
   /// True if the last period that could be judged contradicts the reports. A controller must not depend on them alone
   /// then, so that further ACKs arrive by which they can be judged.
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:
-  /// Ends a period with `transmitted` bytes in all, and updates whether the reports are trusted.
+  /// Ends a period at `transmitted` cumulative bytes, and updates whether the reports are trusted.
   void end_period(std::uint64_t transmitted);
   /// Returns whether the reports contradict the ACKs, or nothing if too few bytes were acknowledged.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
@@ -40,7 +40,7 @@ class ReportCheck {
   std::uint64_t transmitted_before_ = 0;  ///< transmitted bytes when the period began
   std::uint64_t acknowledged_ = 0;        ///< bytes acknowledged in this period
   Duration max_rtt_{};                    ///< longest RTT since the last report
-  std::uint32_t reports_ = 0;             ///< reports of this period with an RTT to compare
+  std::uint32_t reports_ = 0;             ///< reports of this period that could be compared with an RTT
   std::uint32_t implausible_ = 0;         ///< reports of this period that contradict the ACKs
   std::uint8_t contradicted_ = 0;         ///< contradicted periods in a row
   std::uint8_t agreeing_ = 0;             ///< agreeing periods in a row while not trusted

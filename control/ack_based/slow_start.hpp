@@ -28,7 +28,7 @@ class SlowStart {
   void search(double window);
   /// Starts a refill of the path from `window` bytes.
   void refill(double window);
-  /// Ends a refill but not a slow start.
+  /// Ends a refill of the path, but not a slow start.
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
@@ -51,9 +51,9 @@ class SlowStart {
   enum class Phase : std::uint8_t { searching, refilling, over };
 
   double window_;
-  Instant round_ends_{};            ///< end of the present round of is_full_pipe()
-  double full_bw_ = 0;              ///< rate in bytes/s that must be exceeded by a quarter
-  std::uint8_t full_bw_count_ = 0;  ///< rounds in a row that did not exceed it
+  Instant round_ends_{};  ///< end of the present round of is_full_pipe()
+  double full_bw_ = 0;    ///< rate in bytes/s that must be exceeded by a quarter, or the round counts as without growth
+  std::uint8_t full_bw_count_ = 0;  ///< successive rounds whose rate did not exceed `full_bw_` by a quarter
   Phase phase_ = Phase::searching;
 };
 

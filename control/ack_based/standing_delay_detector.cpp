@@ -8,10 +8,11 @@
 namespace sluice::control {
 namespace {
 
-/// Limit of the ratio of a round trip after the data in flight was halved to the shortest one before. Below it the
-/// delay is a queue of this sender, which would be shorter by half.
+/// Limit of the ratio of a round trip after the data in flight was halved to the shortest one before. Below this ratio
+/// the delay is a queue of this sender, which halves together with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Time, and number of round trips, for which round trips must be long. A bursty link makes them long for a moment.
+/// Time, and number of round trips, for which round trips must stay long, because a bursty link makes them long for a
+/// moment.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
 /// Share of the delivered bytes by which min_window() grows, so it grows by this share per round trip.

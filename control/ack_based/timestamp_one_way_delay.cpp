@@ -15,8 +15,9 @@ constexpr Duration check_every = std::chrono::seconds(1);
 constexpr Duration check_again_every = std::chrono::seconds(4);
 /// Half of the window over which the minimum delay is taken.
 constexpr Duration half_window = std::chrono::seconds(5);
-/// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of that. A path that
-/// has become 40 ms longer is known after 40 s. An upload that fills a modem's buffer for a minute hides at most 60 ms.
+/// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of this growth. A path
+/// that has become 40 ms longer is measured after 40 s. An upload that fills a modem's buffer for a minute hides at
+/// most 60 ms.
 constexpr std::int64_t min_growth_divisor = 1000;
 /// Largest change of the delay from one rate check to the next, while the rate is not confirmed.
 constexpr Duration max_delay_change = std::chrono::milliseconds(350);
@@ -24,7 +25,7 @@ constexpr Duration max_delay_change = std::chrono::milliseconds(350);
 constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
 /// Change of the delay from which on the clock must have been set, because no segment waits that long for an uplink.
 constexpr Duration clock_step = std::chrono::seconds(2);
-/// Longest delay that an outage may explain.
+/// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
 /// Time after the first segment that an outage delayed, in which the others arrive.
 constexpr Duration outage_burst_time = std::chrono::seconds(1);
@@ -61,7 +62,7 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
 }
 
 /// True if either an outage may have delayed the segment, or the peer's clock was set. The segments of the next second
-/// show which. Until then the segment has no result, because an outage stalls the link to the peer, too.
+/// show which one. Until then the segment has no result, because an outage stalls the link to the peer, too.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};
@@ -91,8 +92,8 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// Checks whether a tick of the clock is 1 ms: its time must equal ours within 10 % and the possible change of delay.
-/// Moves the origin to the newest timestamp, because ticks wrap.
+/// Checks whether a tick of the clock is 1 ms: the ticks must equal the local time within 10 % and the possible change
+/// of delay. Moves the origin to the newest timestamp, because ticks wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;

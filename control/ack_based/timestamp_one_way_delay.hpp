@@ -7,17 +7,17 @@
 namespace sluice::control {
 
 /// Measures the one-way delay of one connection's segments from its peer beyond the minimum, by their timestamps
-/// (TSval, RFC 7323 section 3). For an ACK this is its wait for the uplink, without the queue on the way to the peer.
-/// The clock's origin is arbitrary. Its tick must be 1 ms: another one, or a clock that was set, is detected within
-/// seconds. All-zero memory is a valid object without samples. State and work are constant. Reads no clock; thread: its
-/// owner's.
+/// (TSval, RFC 7323 section 3). For an ACK this is the time that it waits for the uplink; the queue towards the peer is
+/// not included. The clock's origin is arbitrary. Its tick must be 1 ms: another tick, or a clock that was set, is
+/// detected within seconds. All-zero memory is a valid object without samples. State and work are constant. Reads no
+/// clock; thread: its owner's.
 class TimestampOneWayDelay {
  public:
   /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. Negative if the clock's rate is
-  /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second.
-  /// `ticks`: the segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, as that of
-  /// the peer's other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It
-  /// corrects an assumption that gives more.
+  /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. `ticks`: the
+  /// segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from the peer's
+  /// other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It corrects an
+  /// assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
 
  private:
@@ -25,26 +25,26 @@ class TimestampOneWayDelay {
   [[nodiscard]] bool may_be_outage(Instant now, Duration late);
   /// Starts with a first segment that is assumed to have waited for `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
-  /// Corrects an assumed minimum delay by a segment that can have waited for `most` only. An earlier segment ends the
-  /// assumption.
+  /// Corrects an assumed minimum delay with a segment that can have waited for at most `most`. The assumption ends with
+  /// the first segment whose delay is below the assumed minimum.
   void correct(Duration delay, Duration most);
   /// Updates the minimum delay.
   void record_min(Instant now, Duration delay);
   /// Checks whether a tick is 1 ms, at intervals of seconds.
   void check_rate(Instant now, std::uint32_t ticks);
 
-  Instant origin_{};        ///< instant of the segment with origin_ticks_; zero: no segment yet
+  Instant origin_{};        ///< time of the segment whose timestamp is the origin of delays; zero: no segment yet
   Instant checked_{};       ///< when the clock's rate was last checked
   Instant newest_since_{};  ///< begin of the present half window
   Instant min_at_{};        ///< when min_delay_ was updated
-  Instant outage_since_{};  ///< when the first segment came that an outage may have kept; zero: none
-  Duration before_{};       ///< minimum delay of the previous half window, from an arbitrary origin
+  Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none
+  Duration before_{};       ///< minimum delay of the previous half window, relative to an arbitrary origin
   Duration newest_{};       ///< minimum delay of the present half window
-  Duration min_delay_{};    ///< minimum delay in force, which grows slowly
+  Duration min_delay_{};    ///< minimum delay in use, which grows slowly
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< UE's TSval when the rate of its clock was last checked
-  bool in_milliseconds_ = false;     ///< a tick is 1 ms by the last rate check
-  bool is_assumed_ = false;          ///< the minimum delay is assumed, because no segment was earlier yet
+  bool in_milliseconds_ = false;     ///< true if a tick is 1 ms according to the last rate check
+  bool is_assumed_ = false;  ///< true while the minimum delay is assumed, because no segment had a smaller one yet
 };
 static_assert(sizeof(TimestampOneWayDelay) <= 80, "one for each connection of a bearer that uses ACK feedback");
 

@@ -120,33 +120,34 @@ class LawTrace {
   [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  /// One law whose calls are recorded.
+  /// One controller whose calls are recorded.
   struct Followed {
     const void* law = nullptr;  ///< address of the law
-    std::uint32_t number = 0;   ///< number of the law in the trace
-    std::string_view word;      ///< name of the law's kind in the trace
+    std::uint32_t number = 0;   ///< number of the controller in the decision log
+    std::string_view word;      ///< name of the controller's kind in the decision log
     enum class State : std::uint8_t {
-      unrecorded,  ///< the state must be recorded before the next call
-      recorded,    ///< the state and every call since are recorded
-      too_long     ///< the state does not fit a line, so no call is recorded
+      unrecorded,  ///< the controller's state must be recorded before the next call
+      recorded,    ///< the controller's state and every call since are recorded
+      too_long     ///< the controller's state does not fit a line, so no call is recorded
     } state = State::unrecorded;
   };
 
-  /// Returns the entry of a law, or null if it has none.
+  /// Returns the entry of a recorded controller, or null if there is none.
   [[nodiscard]] Followed* followed_by(const void* law);
-  /// Adds an entry for a law; null if there is no place.
+  /// Adds an entry for a controller; returns null if there is no place.
   [[nodiscard]] Followed* follow(const void* law, std::string_view word);
-  /// True if laws of this owner are recorded.
+  /// True if controllers of this owner are recorded.
   [[nodiscard]] bool wants(const LawOwner& owner) const;
-  /// Begins a line with the law's number and name, the time and the event.
+  /// Begins a line with the controller's number and name, the time and the event.
   void begin_line(const Followed& followed, std::string_view event);
-  /// Adds the addresses and ports of the law's owner to the line.
+  /// Adds the addresses and ports of the controller's owner to the line.
   void add_owner(const LawOwner& owner);
-  /// Ends the line and passes it to the sink. Returns false if it is lost; all laws must then record their state again.
+  /// Ends the line and passes it to the sink. Returns false if it is lost; all controllers must then record their state
+  /// again.
   [[nodiscard]] bool end_line();
   /// Passes the line to the sink. Returns false if it does not fit or the sink refuses it.
   [[nodiscard]] bool put_line();
-  /// Ends a line with a law's state. Returns true if the calls of this law can be recorded from now on.
+  /// Ends a line with a controller's state. Returns true if later calls of this controller can be recorded.
   [[nodiscard]] bool end_state(Followed& followed);
 
   /// Starts to record a controller; returns null if it is not selected or max_laws are recorded already.
@@ -155,7 +156,7 @@ class LawTrace {
     const auto identity = identify();
     return wants(identity.owner) ? follow(&law, TracedLaw<Law>::word(identity.origin)) : nullptr;
   }
-  /// Records the law's state if that is due. Returns true if the next call can be recorded.
+  /// Records the controller's state if that is due. Returns true if the next call can be recorded.
   template <typename Law, typename Identify>
   [[nodiscard]] bool is_stated(const Law& law, Followed& followed, const Identify& identify) {
     if (followed.state != Followed::State::unrecorded) return followed.state == Followed::State::recorded;

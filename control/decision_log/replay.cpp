@@ -53,7 +53,7 @@ void check(const DelayBasedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// Constructs a controller in the state that a line of the decision log contains.
+/// Constructs a controller with the state that a line of the decision log contains.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state) {
   typename TracedLaw<Law>::Origin origin;

@@ -103,8 +103,8 @@ class RecordHandler {
   virtual void on_message(const Header& /*header*/) {}
   virtual void on_report(const Header& header, const BearerReport& report) = 0;
   virtual void on_status(const Header& header, const BearerStatus& status) = 0;
-  /// Called while records are read, if the message leaves out UEs. Session does not call this; it states `refresh` in
-  /// the header of on_message().
+  /// Called while records are read, if the message leaves out UEs. Session does not call this function; it passes
+  /// `refresh` in the header of on_message().
   virtual void on_omission(Duration /*refresh*/) {}
 
  protected:
@@ -114,7 +114,7 @@ class RecordHandler {
 /// Reads the header of a datagram without checking its tag. `datagram` excludes the tag.
 [[nodiscard]] Decoded decode_header(std::span<const std::uint8_t> datagram);
 /// Reads the records after a header. If `handler` is null it only checks them. Otherwise it passes each record as soon
-/// as it is read, so a caller that needs all or nothing must check first.
+/// as it is read. A caller that must not process a part of the records checks them first.
 [[nodiscard]] Failure decode_records(std::span<const std::uint8_t> records, const Header& header,
                                      RecordHandler* handler);
 

@@ -59,7 +59,8 @@ class GmacSessions {
   };
   struct Session {
     std::unique_ptr<Cipher> cipher;
-    std::uint64_t at = 0;  ///< value of use_count_ at the session's last valid datagram; the smallest is evicted
+    /// Value of use_count_ at the session's last valid datagram; the session with the smallest is evicted.
+    std::uint64_t at = 0;
   };
 
   [[nodiscard]] static std::optional<Identity> identity_of(std::span<const std::uint8_t> datagram);

@@ -38,7 +38,7 @@ bool ReplayWindow::take(std::uint64_t sequence) {
   return true;
 }
 
-/// Checks a datagram's sequence number against this epoch. A datagram of a greater epoch replaces the epoch.
+/// Checks a datagram's sequence number against this epoch. A datagram with a greater epoch replaces the epoch.
 Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now) {
   if (of_epoch < epoch) return Failure::stale_epoch;
   if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};

@@ -42,7 +42,7 @@ struct ReceivedAt {
 /// any number of senders, but cannot exclude a legitimate sender:
 ///
 /// First rule: a sender's newest epoch replaces the epoch before it, whose datagrams are refused from then on. An epoch
-/// of 2^64 − 1 would thus be the last. Epochs are the clock at start, or the last epoch plus one, so a legitimate epoch
+/// of 2^64 − 1 would thus be the last. An epoch is the clock at start, or the last epoch plus one, so a legitimate one
 /// is not far ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It replaces no other
 /// epoch and is accepted only while the sender is silent in any other. If the local clock is wrong and all epochs are
 /// ahead, they are compared with each other as usual. An epoch that is no longer ahead keeps its received numbers.
@@ -65,8 +65,8 @@ class ReplayGuard {
   /// Returns Failure::none if this datagram is new, else stale_epoch, epoch_ahead, replayed, too_many_senders or
   /// malformed_header (epoch or sequence zero). A datagram of a new sender may cost a walk over all known senders.
   [[nodiscard]] Failure take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at);
-  /// Returns the epoch because of which `epoch` of this sender is stale: a newer one of the sender, or the greatest one
-  /// of the discarded senders.
+  /// Returns the epoch that makes `epoch` of this sender stale: a newer one of the sender, or the greatest one of the
+  /// discarded senders.
   [[nodiscard]] std::uint64_t newer_epoch(std::uint64_t sender, std::uint64_t epoch) const;
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 

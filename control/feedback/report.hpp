@@ -45,7 +45,7 @@ struct BearerReport {
 
 /// True if two reports of a UE agree in everything that belongs to the UE, so the second may be left out. active_users
 /// belongs to the cell and is not compared. The allowance is not compared while the queue is empty. The earlier
-/// allowance then remains valid until it is spent, which `arrived` shows.
+/// allowance then remains valid until `arrived` shows that it is spent.
 [[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
   const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };
   const auto counters = [](const BearerReport& r) {

@@ -36,7 +36,7 @@ struct SessionConfig {
   std::size_t max_datagram = default_max_datagram;
   Abilities takes;  ///< optional features announced to peers; this side accepts all of them anyway
 
-  /// largest number of peers whose replay state is kept; see ReplayGuard for further ones
+  /// largest number of peers whose replay state is kept; ReplayGuard describes the handling of further peers
   std::size_t max_senders = 1024;
 };
 
@@ -115,7 +115,7 @@ class Session {
  private:
   [[nodiscard]] std::span<const std::uint8_t> extension() const;
 
-  /// Records of the datagram that is being checked, all of the kind that its message type may contain.
+  /// Records of the datagram that is being checked, all of a kind that its message type may contain.
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;
     std::vector<BearerStatus> statuses;

@@ -33,12 +33,9 @@ struct ClaimCounters {
 };
 
 /// Tracks at the Node-B which of several proxies holds each UE, from the proxies' statuses (PROTOCOL.md, "Several
-/// proxies"). A proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. It takes a UE from
-/// another proxy when it has sent to the UE since its last status, because routers then send the packets there. Any
+/// proxies"). A proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. If a proxy has
+/// sent to a UE since its last status, it takes the UE from another proxy, because routers then use its path. Any
 /// status of the holder keeps the claim. Reads no clock; times passed in must not decrease. Thread: one.
-///
-/// Statuses are trusted, because they have been authenticated. A holder of the key can claim UEs, just as it could send
-/// reports. Memory is bounded by `max_ues`, and a full table costs at most one walk per second.
 class UeOwnership {
  public:
   /// Time after which a claim to a UE expires unless its holder sends a status of that UE.

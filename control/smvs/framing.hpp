@@ -5,7 +5,7 @@
 
 namespace sluice::control {
 
-/// Amount or rate that counts whole IP packets, as the Node-B reports it. Windows count payload; only a Framing
+/// Amount or rate in bytes of whole IP packets, as the Node-B reports it. Windows count payload; only a Framing
 /// converts between the two.
 template <typename Amount>
 class OnWire {

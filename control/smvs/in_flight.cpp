@@ -26,7 +26,8 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// Returns the lifetime plus two slices of the history, because bytes count until their slice has ended.
+/// Returns the age after which bytes no longer count as in flight: the lifetime plus two slices of the history. Bytes
+/// count until their slice has ended.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);
@@ -53,9 +54,9 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns how many slices before the newest one the youngest slice with a number ≤ `number` is; the oldest one if
-/// there is none. Usually nothing was sent since then, or something in each slice. Both cases avoid the binary search,
-/// which touches a cache line per step.
+/// Returns the age, in slices before the newest one, of the youngest slice with a number ≤ `number`; that of the oldest
+/// slice if there is none. Usually nothing was sent since then, or each slice contains bytes. Both cases avoid the
+/// binary search, which touches a cache line per step.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;

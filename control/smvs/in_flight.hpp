@@ -14,9 +14,11 @@ namespace sluice::control {
 /// Reads no clock.
 ///
 /// The proxy counts the bytes injected, the Node-B those that arrived. The difference of both counters follows jitter
-/// correctly. It has a constant error after packets were lost or added on the way, and because the counters start at
-/// different values. The bytes injected within the last round trip are right on average, but ignore jitter. The
-/// estimate is therefore the difference plus an offset, which drifts within a fraction of a second to where both agree.
+/// correctly. The difference has a constant error, because packets may be lost or added on the way, and because the
+/// counters start at different values. The bytes injected within the last round trip are right on average, but ignore
+/// jitter. The
+/// estimate is therefore the difference plus an offset, which drifts within a fraction of a second to the value at
+/// which both estimates agree.
 /// It never exceeds the bytes injected within `lifetime`.
 class InFlight {
  public:
@@ -24,12 +26,12 @@ class InFlight {
   /// are lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the age from which on bytes sent to the Node-B no longer change the estimate, for the default lifetime.
+  /// Returns the age after which bytes sent to the Node-B no longer change the estimate, for the default lifetime.
   [[nodiscard]] static Duration horizon(Duration round_trip);
   /// Sets the number of bytes injected before the horizon. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if all bytes were injected before the horizon at `now`. A new object with begin_at(total()) is then
-  /// equivalent.
+  /// True if all bytes were injected before the horizon at `now`. A new object after begin_at(total()) is then
+  /// equivalent to this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.

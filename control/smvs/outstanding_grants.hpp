@@ -18,7 +18,7 @@ namespace sluice::control {
 ///
 /// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. The
 /// Node-B cannot know that, and several at once may be spent in a burst. tests/bench/figures/laws.md states the cost of
-/// counting less.
+/// counting only a part.
 class OutstandingGrants {
  public:
   explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}

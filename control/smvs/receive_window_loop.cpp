@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-/// Share of the best recent drain rate for which q0 is computed. The whole rate would hardly use the recorded links
-/// better, and would double the queue.
+/// Share of the best recent drain rate for which q0 is computed. With the whole rate, use of the recorded links hardly
+/// improves, and the queue doubles.
 constexpr double best_share = 0.5;
 
 }  // namespace

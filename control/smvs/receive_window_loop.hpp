@@ -12,7 +12,7 @@ namespace sluice::control {
 
 /// Parameters of the second control loop, which sets the receive window advertised to the server.
 struct ReceiveWindowParameters {
-  /// Queue q0 that the relay's buffer should hold, at the larger of the drain rate and half of the best recent rate.
+  /// Target q0 of the relay's buffer, at the larger of the drain rate and half of the best recent rate.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
   Bytes minimum_reference{3000};    ///< smallest q0 in bytes
   Bytes frame{40};                  ///< size of a radio frame, for a reference in frames
@@ -25,9 +25,10 @@ struct ReceiveWindowObservation {
   Bytes buffered;    ///< payload received from the server and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
 
-  /// This flow's share of the bytes on the way to the radio queue and in it, minus the share that belongs there.
+  /// This flow's share of the error of the radio queue: bytes in flight to the radio queue and in it, minus the
+  /// reference of the first loop.
   OnWire<Bytes> radio_error;
-  OnWire<Rate> drain;   ///< rate that the radio leg takes or could take (b̄ of the first loop); zero while unknown
+  OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send (b̄ of the first loop); zero while unknown
   Duration server_rtt;  ///< RTT to the server; zero while unknown
   Framing framing{};    ///< share of payload in the packets of the radio leg
   OnWire<Rate> best{};  ///< largest `drain` rate of the last seconds; zero if unknown
@@ -35,12 +36,12 @@ struct ReceiveWindowObservation {
 
 /// State of the second control loop for observers. All amounts are payload.
 struct ReceiveWindowState {
-  double reference = 0;        ///< q0 of the relay's buffer in bytes
+  double reference = 0;        ///< q0: target of the relay's buffer in bytes
   double target = 0;           ///< target in bytes of buffered + advertised + excess at the radio
   double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
 };
 
-/// Applies the law of SMVS to the window advertised to the server. The paper proposes that ("following the same way",
+/// Applies the law of SMVS to the window advertised to the server. The paper proposes this ("following the same way",
 /// TMC 2011, section 4.2, last paragraph). It controls the data on the whole path from the server to the air.
 ///
 /// The controlled queue is everything that was advertised to the server and has not left over the air. Its target is
@@ -51,14 +52,14 @@ struct ReceiveWindowState {
 /// b̄·2τp − q0 of the first loop; advance = max(0, −ŝ)
 ///
 /// This is eq. 35 with δ·Ts = 1. The step is the time between two calls. The bytes drained in a step are part of ŝ, and
-/// only the advancing side of sgn exists. A loop around the relay's buffer alone would detect a slower link only when
-/// that buffer is full. It would detect a faster link only when the buffer is empty.
+/// only the advancing side of sgn exists. A loop around the relay's buffer alone would detect a slower link only with a
+/// full buffer, a faster one with an empty buffer.
 ///
 /// A varying link can slow down and speed up again before the server notices. The relay's buffer must last until then.
 /// Therefore q0 is computed for at least half of the best rate of the last seconds, if the first loop knows it.
 ///
-/// If the server is slower than the link, b̄ is at most what the server can send. The part of q0 beyond that rate's
-/// need, per round trip, lets the window detect that the server has become faster. One object per flow. Reads no clock.
+/// If the server is slower than the link, b̄ is at most what the server can send. The part of q0 beyond the need of
+/// this rate lets the window detect that the server has become faster. One object per flow. Reads no clock.
 class ReceiveWindowLoop {
  public:
   explicit ReceiveWindowLoop(const ReceiveWindowParameters& parameters = {});
@@ -77,7 +78,7 @@ class ReceiveWindowLoop {
 
  private:
   ReceiveWindowParameters parameters_;
-  bool known_ = false;  ///< a drain rate was observed; a long stall of the link does not clear it
+  bool known_ = false;  ///< true once a drain rate was observed; a long stall of the link does not clear it
   ReceiveWindowState state_;
 };
 

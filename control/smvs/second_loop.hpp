@@ -13,16 +13,16 @@ enum class SecondLoopLaw : std::uint8_t {
   sliding_mode  ///< controller Smvs, applied to the relay's buffer of one connection
 };
 
-/// Parameters of the second loop with either controller. The members of the base apply to both.
-/// `sliding` holds those of the sliding mode only; its q0, frame size, smallest q0 and first allowance are taken from
-/// the base.
+/// Parameters of the second loop with either controller. Members of the base class apply to both controllers. `sliding`
+/// contains further parameters of the sliding mode; its q0, frame size, smallest q0 and first allowance are taken from
+/// the base class.
 struct SecondLoopParameters : ReceiveWindowParameters {
   SecondLoopLaw law = SecondLoopLaw::balance;
   SmvsParameters sliding;
 };
 
 /// Returns the parameters for SMVS "following the same way" as in the paper (TMC 2011, section 4.2, last paragraph):
-/// eqs. 17 to 36 for the relay's buffer. The proxy's sending window stands for b(k) and the server's round trip for
+/// eqs. 17 to 36 for the relay's buffer. The proxy's sending window replaces b(k), and the server's round trip replaces
 /// 2τp. Bytes in flight to that queue are those advertised and not arrived, because an edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 

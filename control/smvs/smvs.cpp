@@ -21,8 +21,8 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 
-/// Largest step back in time of an observation that is ignored as reordered. An observation older than that comes from
-/// a clock that was reset.
+/// Largest step back in time of an observation that is ignored as reordered. An older observation comes from a clock
+/// that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
 /// Returns the predicted queue in bytes, never below zero. The paper's model is linear. Without the bound, the first
@@ -100,7 +100,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes that will reach the queue before those granted now do.
+/// Returns the bytes that will reach the queue before the bytes granted now reach it.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);

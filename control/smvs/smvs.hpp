@@ -115,14 +115,13 @@ class Smvs {
 
   /// Executes one step. Returns the allowance for the next Ts, which replaces the rest of the previous allowance. Steps
   /// may have irregular length, because reports can be early for a sharp change, or late. b(k) is computed over the
-  /// real time. An observation not newer than the last one changes nothing and returns the last allowance. One that is
-  /// more than a second older comes from a reset clock, and the measurement restarts.
+  /// actual length of the step. An observation not newer than the last one changes nothing and returns the last
+  /// allowance. One that is more than a second older comes from a reset clock, and the measurement restarts.
   Bytes step(const SmvsObservation& observation);
 
   [[nodiscard]] const SmvsState& state() const { return state_; }
   [[nodiscard]] const SmvsParameters& parameters() const { return parameters_; }
-  /// Sets the mean service rate, for a controller that replaces another one or a bearer that returns. Zero makes it
-  /// unknown.
+  /// Sets the mean service rate, for a controller that replaces another one. Zero makes the rate unknown.
   void seed(Rate mean);
   /// Restarts the measurement, because the clock or the counters of the observations restart (Node-B restart,
   /// handover). b̄ is kept.
@@ -158,7 +157,7 @@ class Smvs {
   Instant busy_until_{};  ///< time of the last observation that was not idle
   double mean_ = 0;       ///< b̄ in bytes/s
   bool mean_known_ = false;
-  double fraction_ = 0;  ///< fraction of a byte that the next step's allowance adds
+  double fraction_ = 0;  ///< fraction of a byte that is added to the next step's allowance
   SmvsState state_;
 };
 

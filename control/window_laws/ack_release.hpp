@@ -10,8 +10,8 @@ namespace sluice::control {
 /// Selects which withheld ACKs a controller releases, oldest first; an ACK that has just arrived is the newest.
 /// The owner keeps the ACKs in order of arrival and reports each one that left to the controller.
 struct AckRelease {
-  Bytes up_to = Bytes::max();  ///< releases every withheld ACK up to this position
-  std::size_t at_least = 0;    ///< releases at least this number of the oldest withheld ACKs, whatever they acknowledge
+  Bytes up_to = Bytes::max();  ///< position up to which every withheld ACK is released
+  std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, whatever they acknowledge
 
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };

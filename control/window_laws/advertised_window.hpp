@@ -53,7 +53,8 @@ class AdvertisedWindow {
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender
-  Bytes kept_;  ///< furthest right edge of the controller's window; less than a unit of the window scale behind `edge_`
+  /// Furthest right edge of the controller's window, which is less than a unit of the window scale below `edge_`.
+  Bytes kept_;
 };
 
 }  // namespace sluice::control

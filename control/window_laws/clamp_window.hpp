@@ -57,10 +57,9 @@ class ClampWindow {
   /// Parameters must pass validate() without errors; throws std::invalid_argument otherwise.
   ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
 
-  /// Records a data packet of `size` bytes. `price` is p, the newest one received from the Node-B. `offered` is the
-  /// receiver's own window in bytes.
-  /// Returns the window for ACKs from now on, min(w, `offered`), eq. 17. `limited` is true if w limits the sender, as
-  /// far as is known.
+  /// Records a data packet of `size` bytes. `price` is p, the newest price received from the Node-B. `offered` is the
+  /// receiver's own window in bytes. Returns the window for ACKs from now on, min(w, `offered`), eq. 17. `limited` is
+  /// true if w limits the sender, as far as is known.
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
   /// Records a third duplicate ACK, which ends slow start because it indicates a loss. Recovery itself is left to TCP.
   void on_loss();

@@ -32,7 +32,7 @@ constexpr int first_segments = 10;
 /// Longest time for which CLAMP attributes a queue that has not drained to the controller that it replaced.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Bound in seconds on the queueing delay at a stalled link; keeps the conversion to a duration defined.
+/// Upper limit in seconds of the queueing delay at a stalled link, which keeps the conversion to a duration defined.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace

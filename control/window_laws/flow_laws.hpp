@@ -29,8 +29,9 @@ struct LawParameters {
 
 /// CLAMP's window agent as per-flow controller, fed with acknowledged bytes, because the UE has just received those.
 ///
-/// When CLAMP replaces another controller it begins with the window of its own equilibrium: path and queue. The price,
-/// however, is computed from a mean queue that contains the previous controller's queue for seconds. The price would
+/// When CLAMP replaces another controller it begins with the window of its own equilibrium: the bytes on the path plus
+/// the target queue. The price, however, is computed from a mean queue that contains the previous controller's queue
+/// for seconds. The price would
 /// close the window for a queue that no longer exists, and the window reopens only by τ per round trip. The window is
 /// therefore fixed until the old queue has drained, a second at most. Then the price uses the current queue until the
 /// mean queue has come down to it.
@@ -59,8 +60,8 @@ class ClampLaw : public LawHooks {
   ClampWindow window_;
 };
 
-/// Window Regulator as per-flow controller, in its three forms WRS, WRD and WRB. B is the flow's equal share of the
-/// buffer.
+/// Window Regulator as per-flow controller, in its three forms WRS, WRD and WRB. B is the equal share of the radio
+/// buffer that one flow gets.
 template <WindowRegulation form>
 class RegulatorLaw : public LawHooks {
  public:
@@ -79,7 +80,7 @@ class RegulatorLaw : public LawHooks {
   WindowRegulator regulator_;
 };
 
-/// Ack Regulator as per-flow controller. B is the flow's equal share of the buffer.
+/// Ack Regulator as per-flow controller. B is the equal share of the radio buffer that one flow gets.
 class AckTimingLaw : public LawHooks {
  public:
   AckTimingLaw(const LawParameters& parameters, const LawStart& start);
@@ -98,7 +99,7 @@ class AckTimingLaw : public LawHooks {
   AckRegulator regulator_;
 };
 
-/// Generalized Window Advertising as per-flow controller. For GWA-RR the flow's own bytes in the queue stand for the
+/// Generalized Window Advertising as per-flow controller. For GWA-RR the flow's bytes in the common queue replace the
 /// paper's queue per flow.
 template <GwaPolicy policy>
 class GwaLaw : public LawHooks {

@@ -13,9 +13,10 @@ namespace sluice::control {
 
 /// Rule by which a router divides its buffer, or its bandwidth, among flows.
 enum class GwaPolicy : std::uint8_t {
-  round_robin,      ///< GWA-RR: each flow has a queue of its own with B/N bytes
-  fcfs,             ///< GWA-FCFS: all flows share one queue, and its free space is divided among them
-  bandwidth_aware,  ///< BA: no buffer is divided; a flow's window is its bandwidth times its round trip
+  round_robin,  ///< GWA-RR: each flow has a queue of its own with B/N bytes
+  fcfs,         ///< GWA-FCFS: all flows share one queue, and its free space is divided among them
+  /// BA: no buffer is divided; the window of each flow is its share of the bandwidth times its round trip.
+  bandwidth_aware,
 };
 
 /// Parameters of Generalized Window Advertising at one router, here the Node-B's queue.
@@ -38,8 +39,9 @@ struct GwaParameters {
 /// Reading: eq. 9 alone lags behind new flows, and the sum of the advertised windows could exceed the buffer. N is
 /// therefore at least the number of flows observed within Δ, and at least one.
 ///
-/// Reading: BA divides the available bandwidth; a flow that seldom sends a packet leaves it to the others. The paper
-/// does not state how that is measured. Here bandwidth_aware counts a flow that took less than an eighth of an even
+/// Reading: BA divides the available bandwidth; a flow that seldom sends a packet leaves its share to other flows. The
+/// paper does not state how this is measured. Here bandwidth_aware counts a flow that took less than an eighth of an
+/// even
 /// share in a whole interval. Such a flow counts as the share that it took. The flow counts as one again when it takes
 /// more. Buffers are divided among all flows, because each may fill its part at any time.
 class GwaFlowCount {
@@ -49,7 +51,7 @@ class GwaFlowCount {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
     Duration::rep interval_ = -1;  ///< number of the current interval
-    double taken_ = 0;             ///< bytes that the flow took in the current interval
+    double taken_ = 0;             ///< bytes of the flow that left over the link in the current interval
     double weight_ = 1;
     bool whole_ = false;  ///< true if the flow existed when the current interval began
   };
@@ -57,7 +59,7 @@ class GwaFlowCount {
   /// Counts flows with parameters that pass validate(); throws std::invalid_argument otherwise.
   explicit GwaFlowCount(const GwaParameters& parameters);
 
-  /// Records a packet of a flow. `taken` is the number of bytes that left for the flow over the link since its last
+  /// Records a packet of a flow. `taken` is the number of bytes of the flow that left over the link since its last
   /// packet. `rate` is the link's rate, zero while unknown. Both are only used by bandwidth_aware.
   void seen(Instant now, Mark& mark, Bytes taken = {}, Rate rate = {});
   /// Stops counting a flow, because it has ended.

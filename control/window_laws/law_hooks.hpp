@@ -17,7 +17,7 @@ struct LawStart {
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
-  bool by_use = false;  ///< counts a flow that takes little of the link as the share that it takes
+  bool by_use = false;  ///< true: a flow that uses little of the link counts as the share that it uses, not as one flow
 };
 
 /// Functions that a per-flow window controller may define, one object per flow. The defaults do nothing; a controller
@@ -25,10 +25,11 @@ struct FlowCounting {
 /// the window is written into ACKs, and released ACKs are forwarded. For a split one the window limits the bytes in
 /// flight on the radio leg. No ACK is withheld then, because the relay holds the data itself.
 struct LawHooks {
-  /// True if the window is also written into ACKs towards the UE, because flows of both directions share what the
-  /// controller divides.
+  /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
+  /// that the controller divides.
   static constexpr bool both_ways = false;
-  /// True if the controller only needs the buffer size of the radio queue. If that is configured it needs no reports.
+  /// True if the controller only needs the buffer size of the radio queue. It needs no reports if this size is
+  /// configured.
   static constexpr bool needs_buffer_only = false;
 
   /// Called when data of the flow up to position `end` is sent towards the queue.
@@ -41,8 +42,8 @@ struct LawHooks {
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
   /// Returns the flow's window in bytes after position `ack`; Bytes::max() for a controller that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// Called when this controller replaces another one. `window` is the flow's share of what the path holds without a
-  /// queue.
+  /// Called when this controller replaces another one. `window` is the flow's share of the bytes that fill the path
+  /// without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp). A

@@ -8,16 +8,16 @@ namespace sluice::control {
 
 /// State of one UE's radio queue after a report, for the controllers of its flows.
 struct QueueView {
-  Bytes queue;                      ///< IP bytes in the queue, as reported
-  Bytes buffer;                     ///< B, > 0: capacity of the queue for all flows together
-  Rate mean_rate;                   ///< running mean of the queue's service rate; zero while unknown
-  Rate best_rate;                   ///< largest service rate of the last second, taken as what the link can carry
-  double flows = 1;                 ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
-  Duration price{};                 ///< p: CLAMP's price of the queue
+  Bytes queue;       ///< IP bytes in the queue, as reported
+  Bytes buffer;      ///< B, > 0: capacity of the queue for all flows together
+  Rate mean_rate;    ///< running mean of the queue's service rate; zero while unknown
+  Rate best_rate;    ///< largest service rate of the last second, which is assumed to be the capacity of the link
+  double flows = 1;  ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
+  Duration price{};  ///< p: CLAMP's price of the queue
   Bytes advertised = Bytes::max();  ///< φ: window that GWA offers to each flow, if the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
-  /// share of an IP packet that the amounts and rates here count: less than 1 if they count only payload
+  /// fraction of an IP packet that the amounts and rates here count: less than 1 if they count only payload
   double counted_share = 1;
 };
 

@@ -30,9 +30,9 @@ struct WindowRegulatorParameters {
 /// StreamPosition's. Reads no clock; thread: its flow's.
 ///
 /// Y, the data on the air, is the highest position that left the queue minus the highest acknowledged one. A
-/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all it covers. For WRD and WRB the
-/// right edge is thereby always "position that left the queue + B". That gives eq. 3: never more than B in the queue.
-/// With a window scale it is less by the rounding of AdvertisedWindow.
+/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all bytes that it covers. For WRD and
+/// WRB the right edge is therefore always "position that left the queue + B". This gives eq. 3: never more than B in
+/// the queue. With a window scale the edge is lower by the rounding of AdvertisedWindow.
 ///
 /// Reading of figure 5: Ba is the current content of the ACK buffer. The figure never lowers it. Taken
 /// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound.
