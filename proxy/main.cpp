@@ -116,7 +116,7 @@ std::string memory_line(const sluice::proxy::Config& config) {
          megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
-/// Prints what of this machine is not as the configuration needs it. Returns whether a start can succeed.
+/// Prints in what respects this machine does not meet the configuration. Returns true if a start can succeed.
 bool check_machine(const sluice::proxy::Config& config, const Options& options) {
   using sluice::proxy::SystemScope;
   const SystemScope scope = options.system ? SystemScope::whole : SystemScope::interfaces_present;

@@ -53,7 +53,7 @@ struct PortSettings {
 
 /// Selects whether a segment is accepted if a sending kernel left its TCP checksum to an offload that never ran.
 enum class PartialChecksums : std::uint8_t {
-  by_driver,  ///< unfinished checksums are accepted only from a port to which a kernel of this machine can send
+  by_driver,  ///< accepted only from a port whose device receives frames of this machine's kernel
   accept,
   refuse
 };
@@ -66,7 +66,7 @@ struct PortsSettings {
 
 /// Selects the path of frames while the program is not running.
 enum class FailOpen : std::uint8_t {
-  none,   ///< frames pass or not depending on the ports' devices
+  none,   ///< whether frames pass depends on the ports' devices
   bridge  ///< frames pass through a kernel bridge between the ports' interfaces
 };
 
@@ -101,7 +101,7 @@ struct LoggingSettings {
 struct AdminSettings {
   std::string socket = admin::default_socket;  ///< path of the admin socket; none if empty
 
-  /// group that may connect to the admin socket, besides the user who runs the program
+  /// group whose members may also connect to the admin socket, besides the user who runs the program
   std::optional<std::string> group;
 };
 
@@ -121,7 +121,7 @@ struct StopSettings {
   Duration drain = std::chrono::seconds(5);
 };
 
-/// Settings of the file from which a later run learns the connections of a run that crashed.
+/// Settings of the file from which the next run reads the connections of a run that crashed.
 struct StateSettings {
   std::optional<std::string> file;  ///< path of the state file; no file if not set
 
@@ -137,8 +137,8 @@ struct LastFramesSettings {
   bool payload = false;                 ///< true to keep payload, false to keep headers only
 };
 
-/// Returns the shard's defaults for a file without these keys: connections are split, with the ACK-based controller,
-/// and with reports if they arrive.
+/// Returns the shard's settings for a configuration file without such keys: connections are split, the ACK-based
+/// controller runs, and reports are used if they arrive.
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;
@@ -178,11 +178,11 @@ struct Config {
   }
 };
 
-/// Payload bytes, held and advertised, for which a configuration has packet buffers.
+/// Payload bytes for which a configuration has packet buffers: bytes that are held or advertised as window.
 struct PacketMemory {
   Bytes shard;       ///< bytes of all connections of a shard together
   Bytes ue;          ///< bytes of all connections of one UE together
-  Bytes connection;  ///< bytes of one direction of a connection that has no competitor
+  Bytes connection;  ///< bytes of one direction of a connection if no other connection uses buffers
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);
 /// Returns the memory that DPDK needs for the configured packet buffers and for drivers.

@@ -260,7 +260,7 @@ namespace {
 /// because they would have no effect without notice.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
-  std::string_view condition;  ///< those settings in words; follows "this key only when"
+  std::string_view condition;  ///< condition in words, which follows "this key only when"
 };
 constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
@@ -447,7 +447,7 @@ void describe(Section& s, ConfineSettings& confine) {
           "lacked them");
 }
 
-/// Declares the keys of the program's end: what happens then, and which files it leaves behind.
+/// Declares the keys for the end of the program: `stop`, `state`, `last_frames` and `confine`.
 void describe_ends(Section& s, Config& config) {
   s.section("stop", config.stop, "shutdown");
   s.section("state", config.state, "record of split connections that survives a crash");

@@ -17,7 +17,7 @@ struct KeyConfig {
   std::uint32_t id = 1;
   std::optional<std::string> secret;       ///< the secret in hexadecimal digits
   std::optional<std::string> secret_file;  ///< path of a file that holds the secret in hexadecimal digits
-  std::vector<std::uint8_t> bytes;         ///< bytes of the secret, once it was read
+  std::vector<std::uint8_t> bytes;         ///< bytes of the secret, set once it was read
   control::feedback::TagAlgorithm algorithm = control::feedback::TagAlgorithm::hmac_sha_256;
   /// Addresses at which senders that sign with this key may be learned; by default this machine only.
   std::vector<IpPrefix> learn_from{{IpAddress::v4(127, 0, 0, 0), 104},
@@ -38,7 +38,7 @@ struct FeedbackConfig {
   std::optional<std::uint32_t> send_key;
   Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
 
-  /// file that keeps the last epoch, as configured; not set if the clock alone gives the epoch
+  /// path of the file that stores the last epoch, as configured; if not set, the clock alone gives the epoch
   std::optional<std::string> epoch_file;
   std::string epoch_path;  ///< path of epoch_file, resolved against the configuration file's folder
   Duration status_period = std::chrono::milliseconds(5);

@@ -120,8 +120,8 @@ class Reader final : public Section {
             std::string(got)};
   }
 
-  /// Returns the position in the file of "key", "key[2]" or "key[2].below". If there is none, returns that of the
-  /// nearest enclosing element.
+  /// Returns the position in the file of "key", "key[2]" or "key[2].below". If the file has no such element, returns
+  /// the position of the nearest enclosing one.
   static Place place_of(const Node& node, std::string_view key) {
     const std::size_t end = std::min(key.find_first_of(".["), key.size());
     const Entry* entry = node.find(key.substr(0, end));
@@ -213,9 +213,9 @@ class Reader final : public Section {
   std::size_t misread_before_;
   std::vector<std::string> declared_;
 
-  /// variables that receive the values of the keys in `declared_`, in equal order
+  /// variables that receive the values of the keys in `declared_`, in the same order
   std::vector<const void*> variables_;
-  std::string inactive_;  ///< condition under which the keys being declared apply, if they do not; empty otherwise
+  std::string inactive_;  ///< condition under which the keys being declared apply, if it is not met; empty otherwise
 };
 
 }  // namespace

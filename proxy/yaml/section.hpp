@@ -63,7 +63,7 @@ class Section {
     return *this;
   }
 
-  /// Declares a key of a type for which there is a Scalar. An optional value stays unset if the file omits the key.
+  /// Declares a key with a value of a type that has a Scalar. An optional value stays unset if the file omits the key.
   template <typename T>
   void value(std::string_view key, T& value, std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of(value, detail::whole_range<T>()));
@@ -81,7 +81,7 @@ class Section {
              std::string_view help) {
     scalar(take(key, help, &value), detail::spec_of_optional(value, std::optional(range)));
   }
-  /// Declares a number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
+  /// Declares a number with a unit that has no Scalar: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
                 std::string_view help);
   /// Declares a key whose value is one of the words in `table`. Each word stands for a value of the enum E.
@@ -158,8 +158,8 @@ class Section {
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
   /// Checks a rule across keys, like check(). If `ok` is false, the file is accepted with a warning.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// Returns the name of the key that was declared with this variable. Returns an empty text if no file is read or
-  /// there is none.
+  /// Returns the name of the key that was declared with this variable. Returns an empty text if no file is read or no
+  /// key has this variable.
   [[nodiscard]] virtual std::string key_of(const void* /*variable*/) const { return {}; }
   /// Returns a path from the file in a form that can be opened: relative paths start at the file's folder, not at the
   /// working directory.

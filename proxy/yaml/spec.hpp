@@ -15,7 +15,7 @@
 
 namespace sluice::config {
 
-/// Word that the value of an enumerated key may be.
+/// Word that is a valid value of an enumerated key.
 template <typename E>
 struct Choice {
   std::string_view word;

@@ -8,23 +8,24 @@ struct nft_ctx;
 
 namespace sluice::proxy {
 
-/// Blocks a bridge while the process lives. While it is shut, an nftables table drops every frame that comes in on
-/// the bridge's interfaces, after packet sockets have received it. The process owns the table (`flags owner`), so the
-/// kernel removes it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
+/// Blocks a bridge while the process lives. While the bridge is blocked, an nftables table drops every frame that comes
+/// in on the bridge's interfaces, after packet sockets have received it. The process owns the table (`flags owner`), so
+/// the kernel removes it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
 class BridgeFilter {
  public:
   using Interfaces = std::array<std::string, 2>;
 
-  /// Prepares the filter of the bridge between `interfaces`, which is open. `number` distinguishes the filter's tables
-  /// from those of other bridges in this network namespace.
+  /// Prepares the filter of the bridge between `interfaces`; the bridge forwards frames until shut(). `number`
+  /// distinguishes the filter's tables from those of other bridges in this network namespace.
   BridgeFilter(unsigned number, Interfaces interfaces);
 
-  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The table for that stays
-  /// after the process ends. Throws std::runtime_error.
+  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The nftables table that
+  /// blocks it remains after the process ends. Throws std::runtime_error.
   void isolate_host() const;
-  /// Shuts the bridge. Throws std::runtime_error with the table's name if another process keeps this bridge shut.
+  /// Blocks the bridge. Throws std::runtime_error with the table's name if another process blocks this bridge.
   void shut();
-  /// Shuts the bridge again after an interface was recreated, without an open moment. Throws std::runtime_error.
+  /// Blocks the bridge again after an interface was recreated, without a moment in which it forwards. Throws
+  /// std::runtime_error.
   void shut_again();
   /// Removes the table that drops frames, so that the bridge forwards them.
   void open();
@@ -37,7 +38,7 @@ class BridgeFilter {
   using Rules = std::unique_ptr<nft_ctx, Free>;
   static Rules begin();
   static void run(nft_ctx& rules, const std::string& commands);
-  /// Returns the nftables commands that create the table which drops frames.
+  /// Returns the nftables commands that create the table which drops all frames of the bridge.
   [[nodiscard]] std::string closed_table() const;
 
   std::string table_;

@@ -26,7 +26,7 @@ constexpr const char* bridge_kind = "bridge";
   throw std::system_error(error, std::generic_category(), what);
 }
 
-/// Netlink request about one interface or about all.
+/// Netlink request about one interface or about all interfaces.
 class Request {
  public:
   Request(std::uint16_t type, int flags, unsigned index = 0) : header_(mnl_nlmsg_put_header(room_.data())) {

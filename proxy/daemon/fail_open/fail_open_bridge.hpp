@@ -10,18 +10,18 @@
 namespace sluice::proxy {
 
 /// Kernel bridge over two interfaces that forwards frames when this process does not, and that stays when the process
-/// ends. While shut() holds, the bridge forwards nothing and the process receives every frame. After the process
-/// ends, in whatever way, the bridge is open. Needs CAP_NET_ADMIN. Thread: one.
+/// ends. After shut() the bridge forwards nothing, and the process receives every frame. After the process ends, in
+/// whatever way, the bridge forwards frames. Needs CAP_NET_ADMIN. Thread: one.
 class FailOpenBridge {
  public:
   using Interfaces = BridgeFilter::Interfaces;
 
   /// Creates the bridge, named sluice0 or with the next free number, or reuses the one that already joins the
-  /// interfaces. The bridge is open until shut(). Throws std::runtime_error with the reason and the remedy.
+  /// interfaces. The bridge forwards frames until shut(). Throws std::runtime_error with the reason and the remedy.
   explicit FailOpenBridge(Interfaces interfaces);
 
-  /// Stops the bridge from forwarding. Frames that arrive from now on are forwarded by the process only; the bridge
-  /// also forwarded earlier ones. Throws std::runtime_error.
+  /// Stops the bridge from forwarding. From now on only the process forwards frames; earlier frames were also forwarded
+  /// by the bridge. Throws std::runtime_error.
   void shut() { filter_.shut(); }
   /// Lets the bridge forward every frame; the process must no longer forward any.
   void open() { filter_.open(); }

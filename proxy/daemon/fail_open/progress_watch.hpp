@@ -14,10 +14,10 @@ class ProgressWatch {
  public:
   /// Number of samples without progress after which a thread hangs, if others make progress.
   static constexpr std::uint32_t hang_after = 30;
-  /// Number of samples without any progress after which the program as a whole is stopped. From the next sample on,
-  /// no thread is compared with the others.
+  /// Number of samples without progress of any thread after which the whole program counts as stopped. From the next
+  /// sample on, threads are not compared with each other.
   static constexpr std::uint32_t pause_after = 5;
-  /// Number of samples without any progress after which the program is given up.
+  /// Number of samples without progress of any thread after which the program is killed.
   static constexpr std::uint32_t stopped_after = 100;
 
   enum class State : std::uint8_t { runs, hangs, stopped };
@@ -30,13 +30,13 @@ class ProgressWatch {
 
   /// Takes the next sample. `counters` has one for each thread.
   [[nodiscard]] Verdict sample(std::span<const std::uint64_t> counters);
-  /// Discards how long threads have made no progress.
+  /// Discards for how long threads have made no progress.
   void restart();
 
  private:
   struct Watched {
     std::uint64_t counter = 0;
-    std::uint32_t still = 0;  ///< samples without progress while others made some
+    std::uint32_t still = 0;  ///< samples without progress of this thread while other threads made progress
   };
   std::vector<Watched> threads_;
   std::uint32_t all_still_ = 0;  ///< samples since any thread made progress

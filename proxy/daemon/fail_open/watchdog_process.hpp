@@ -13,33 +13,35 @@
 
 namespace sluice::proxy {
 
-/// Second process that kills this one by SIGKILL when a thread hangs (see ProgressWatch), because a process that
-/// hangs or is stopped cannot end itself. A kernel timer would also fire after a pause of the machine. The second
-/// process ends with this one. Create it before DPDK starts, so that it shares no device, and in the main thread.
+/// Second process that kills this one by SIGKILL when a thread hangs (see ProgressWatch), because a process that hangs
+/// or is stopped cannot end itself. A kernel timer is not used, because it would also fire after a pause of the
+/// machine. The second process ends when this one ends. Create it before DPDK starts, so that it shares no device, and
+/// in the main thread.
 class WatchdogProcess {
  public:
   static constexpr Duration default_period = std::chrono::milliseconds(100);
 
-  /// `threads` is the number of watched threads. `report` runs in the second process right before the kill, and only
-  /// makes system calls that fork(2) allows. `period` is the time between samples. Throws std::system_error.
+  /// Starts the second process. `threads` is the number of watched threads. `report` runs in the second process right
+  /// before the kill, and only makes system calls that fork(2) allows. `period` is the time between samples. Throws
+  /// std::system_error.
   WatchdogProcess(std::size_t threads, std::function<void(ProgressWatch::Verdict)> report,
                   Duration period = default_period);
-  /// Lets the second process end by itself.
+  /// Ends the second process without killing this one.
   ~WatchdogProcess();
   WatchdogProcess(const WatchdogProcess&) = delete;
   WatchdogProcess& operator=(const WatchdogProcess&) = delete;
 
   /// Returns the counter that a thread increases to show progress.
   [[nodiscard]] std::atomic<std::uint64_t>& progress(std::size_t thread) { return counters_[thread]; }
-  /// Judges the threads from now on.
+  /// Starts to judge the threads; before, no missing progress kills the program.
   void arm() { shared_->armed.store(true); }
   void disarm() { shared_->armed.store(false); }
-  /// Returns the number of samples that were taken so far; it stays unchanged if the second process was ended.
+  /// Returns the number of samples taken so far; it stays unchanged if the second process was killed.
   [[nodiscard]] std::uint64_t samples() const { return shared_->samples.load(); }
   [[nodiscard]] pid_t pid() const { return child_; }
 
  private:
-  /// Memory of both processes; the counters of the threads follow it.
+  /// Memory shared by both processes; the counters of the threads follow it in memory.
   struct Shared {
     std::atomic<bool> armed;
     std::atomic<bool> over;

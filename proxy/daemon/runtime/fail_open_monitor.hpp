@@ -14,17 +14,17 @@ namespace sluice::proxy {
 /// thread.
 class FailOpenMonitor {
  public:
-  /// `watchdog` kills the program while this object works; its first thread is the control thread. The bridge
-  /// forwards frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
+  /// `watchdog` kills the program if it hangs while this object exists; the first watched thread is the control thread.
+  /// The bridge forwards frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
   FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, WatchdogProcess& watchdog);
   ~FailOpenMonitor();
   FailOpenMonitor(const FailOpenMonitor&) = delete;
   FailOpenMonitor& operator=(const FailOpenMonitor&) = delete;
 
-  /// Makes the program the only forwarder of frames that arrive from now on; the bridge also forwarded earlier ones.
+  /// Makes the program the only forwarder of frames from now on; earlier frames were also forwarded by the bridge.
   /// Throws std::runtime_error.
   void take_over();
-  /// Shows from now on that this thread makes progress.
+  /// Records that the control thread makes progress.
   void show_progress();
   /// Restores the bridge if its parts were removed, and warns once if the watchdog process is gone. Called about once
   /// a second.
@@ -38,8 +38,9 @@ class FailOpenMonitor {
   FailOpenBridge bridge_;
   WatchdogProcess& watchdog_;
   boost::asio::steady_timer timer_;
-  std::uint64_t samples_ = 0;         ///< samples of the watchdog process at the last maintain()
-  std::uint32_t without_sample_ = 0;  ///< calls of maintain() since it took one
+  std::uint64_t samples_ = 0;  ///< number of samples of the watchdog process at the last maintain()
+  /// Successive calls of maintain() in which the watchdog process had taken no new sample.
+  std::uint32_t without_sample_ = 0;
 };
 
 }  // namespace sluice::proxy

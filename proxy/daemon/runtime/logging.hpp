@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Log of the program, to which spdlog::info() and the like write while the object exists. No thread that logs waits
-/// for the log's reader or a disk, see LogWriter.
+/// Log of the program, to which spdlog::info() and the like write while the object exists. A thread that logs never
+/// waits for the reader of the log or a disk, see LogWriter.
 class Logging {
  public:
   /// Opens the log. Throws std::runtime_error if the log file cannot be opened.

@@ -13,9 +13,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of file descriptors of the C library, the log, Asio, DPDK's EAL with its threads, and the feedback socket.
+/// Number of file descriptors that the program needs in any case: C library, log, Asio, DPDK's EAL with its threads,
+/// and feedback socket.
 constexpr std::uint64_t of_the_program = 48;
-/// Number of file descriptors of one queue of a port: sockets, events and rings of the driver.
+/// Number of file descriptors that one queue of a port needs: sockets, events and rings of the driver.
 constexpr std::uint64_t per_queue = 8;
 constexpr std::uint64_t ports = 2;
 

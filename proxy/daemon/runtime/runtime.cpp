@@ -332,8 +332,8 @@ admin::CommandTable Runtime::commands() {
 
 namespace {
 
-/// Parses the UE that a command names in its words: an address, or `all` (returned as an inner nullopt). Returns
-/// nothing for other words.
+/// Parses the words of a command that names a UE: an address, or `all`, which gives an inner nullopt. Returns nothing
+/// for other words.
 std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   std::optional<std::optional<IpAddress>> named(std::in_place);

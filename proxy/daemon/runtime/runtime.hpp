@@ -44,7 +44,7 @@ namespace sluice::proxy {
 class Runtime {
  public:
   /// Starts everything. `file` is the origin of the configuration and is read again at reload. Throws
-  /// std::runtime_error with the failure and advice; nothing keeps running then.
+  /// std::runtime_error with the failure and advice, after stopping what has started.
   Runtime(Config config, Logging& log, std::string file = {});
   /// Stops the shards, the ports and DPDK, in this order.
   ~Runtime();
@@ -58,14 +58,14 @@ class Runtime {
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
-  /// Learns how the last run ended, and begins the record of this one. Needs state.file.
+  /// Reads how the last run ended, and begins the record of this run. Needs state.file.
   [[nodiscard]] std::unique_ptr<RunRecord> open_run_record() const;
   [[nodiscard]] admin::Json last_run() const;
-  /// Creates the process that kills this one when it hangs, if a fail-open bridge takes over then.
+  /// Creates the watchdog process, which kills this process when it hangs, if a fail-open bridge is configured.
   [[nodiscard]] std::unique_ptr<WatchdogProcess> start_watchdog() const;
   /// Creates the fail-open bridge if it is configured.
   void prepare_to_fail_open();
-  /// Shuts the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
+  /// Blocks the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
   void take_over();
   void open_state();
   void start_shards();
@@ -81,10 +81,10 @@ class Runtime {
   void watch_counters();
   /// Appends the counters of the process itself.
   void add_program_counters(std::vector<NamedCounter>& out) const;
-  /// Logs the loss of a mapped file that was truncated.
+  /// Logs if another program truncated a mapped file, which is then lost.
   void watch_files();
   void watch_shards();
-  /// Returns the shard of a stalled poll thread, or nothing if all run.
+  /// Returns the shard of a stalled poll thread, or nothing if no thread stalls.
   [[nodiscard]] std::optional<std::uint32_t> stalled_shard() const;
   void watch_reports();
   void watch_links();
@@ -105,23 +105,25 @@ class Runtime {
   boost::asio::signal_set signals_;
   std::unique_ptr<RunRecord> run_record_;  ///< null without state.file
   std::unique_ptr<WatchdogProcess>
-      watchdog_;  ///< null without fail_open; declared before `eal_`, because it must not share devices
+      /// Watchdog process; null without fail_open. Declared before `eal_`, because it must not share devices.
+      watchdog_;
   dpdk::Eal eal_;
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::RssSteering steering_;
   std::optional<FailOpenMonitor> fail_open_monitor_;  ///< set if a kernel bridge takes over when the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
-  std::optional<capture::RingFile> last_frames_;  ///< declared before the shards, which write to it
-  std::optional<capture::Captures> captures_;     ///< declared before the shards, which use its taps
-  std::optional<tracing::Traces> traces_;         ///< declared before the shards, which use its slots
-  std::optional<StateFile> state_;                ///< declared before the shards, which write to it
+  /// File of last frames; declared before the shards, which write to it.
+  std::optional<capture::RingFile> last_frames_;
+  std::optional<capture::Captures> captures_;  ///< running captures; declared before the shards, which use their taps
+  std::optional<tracing::Traces> traces_;  ///< running decision logs; declared before the shards, which use their slots
+  std::optional<StateFile> state_;         ///< state file; declared before the shards, which write to it
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
   std::array<packet::LinkLimit, 2> carried_{};  ///< maximum frame lengths of the ports, indexed by Side
   std::array<LinkWatch, 2> links_;              ///< indexed by Side
-  std::array<std::string, 2> link_problems_{};  ///< why a recreated interface cannot be bound, indexed by Side
+  std::array<std::string, 2> link_problems_{};  ///< reasons why a recreated interface cannot be bound, indexed by Side
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<StatusSource> status_source_;
   std::optional<DetailCollector> details_;
@@ -138,9 +140,9 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  Ending ending_ = Ending::failed;  ///< what run() records at its end
-  bool state_lost_ = false;         ///< True once the loss of the state file was logged
-  bool frames_lost_ = false;        ///< True once the loss of the frame file was logged
+  Ending ending_ = Ending::failed;  ///< end of the run as run() records it
+  bool state_lost_ = false;         ///< true once the loss of the state file was logged
+  bool frames_lost_ = false;        ///< true once the loss of the file of last frames was logged
 };
 
 }  // namespace sluice::proxy

@@ -11,17 +11,17 @@
 
 namespace sluice::proxy {
 
-/// Sends operator commands to all shards and replies when every shard has completed them, one command after the
-/// other. Thread: the control thread.
+/// Sends operator commands to all shards and replies when every shard has completed the command. Commands are processed
+/// one after the other. Thread: the control thread.
 class ShardCommands {
  public:
-  /// `wake` makes every poll thread check its channel soon.
+  /// Keeps references to its arguments. `wake` makes every poll thread check its channel soon.
   ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
       : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
 
   /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Splits released connections of one UE, or of all UEs, again, each when it is quiet.
+  /// Splits released connections of one UE, or of all UEs, again, each as soon as it is idle.
   void split_again(std::optional<IpAddress> ue, admin::Reply reply);
   /// Starts a drain if `on` is true, else ends it, and replies.
   void drain(bool on, admin::Reply reply);

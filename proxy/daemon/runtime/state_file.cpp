@@ -23,7 +23,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::array<char, 8> magic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'T'};
-constexpr std::size_t chunk = 512;  ///< number of entries to read at once
+constexpr std::size_t chunk = 512;  ///< number of journal entries that are read at once
 static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
 
 [[noreturn]] void fail(const std::string& what) {
@@ -162,8 +162,8 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Creates the file of this run and renames it over the earlier one once it is complete. A run that is killed in
-/// between leaves one of the two.
+/// Creates the file of this run and renames it over the earlier one once it is complete. If the run is killed in
+/// between, one of the two files remains.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";
   make_folder_of(path_);

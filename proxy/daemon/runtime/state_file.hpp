@@ -17,22 +17,23 @@
 
 namespace sluice::proxy {
 
-/// Properties of this run that decide which connections of an earlier run's file can be used.
+/// Properties of this run, which are compared with an earlier run's file to decide which of its connections can be
+/// used.
 struct StateIdentity {
   std::string ports;            ///< names of the ports' devices; a file of a run with other devices is ignored
-  std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had another
+  std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had another number
   std::uint32_t max_flows = 1;  ///< maximum number of connections in each shard
   Duration keep{};              ///< time since the end of the earlier run beyond which its file is ignored
   std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the shard that a UE belongs to
 };
 
-/// Mapped file of this run's split connections, from which a later run learns them. A plain store writes an entry,
-/// because the kernel keeps the data of a killed process. All space is allocated at start, so that a store never
-/// finds the file system full. The file is readable by its owner only and locked while in use. Thread: the control
-/// thread, except for the journal of each shard.
+/// Mapped file of this run's split connections, from which a later run reads them. A plain store writes an entry,
+/// because the kernel keeps the data of a killed process. All space is allocated at start, so that a store never finds
+/// the file system full. The file is readable by its owner only and locked while in use. Thread: the control thread,
+/// except for the journal of each shard.
 class StateFile {
  public:
-  /// Connections of an earlier run that did not end in order.
+  /// Connections of an earlier run that crashed.
   struct Left {
     /// connections of which acknowledged bytes were lost, sorted by shard
     std::vector<CrashedConnection> crashed_connections;
@@ -40,12 +41,12 @@ class StateFile {
     /// connections that lost no bytes and now belong to their hosts, sorted by shard
     std::vector<RecoveredConnection> recovered;
     Instant alive{};      ///< time at which the earlier run was last known to be alive
-    std::string ignored;  ///< reason why an earlier run's file was ignored; empty if it was accepted or absent
+    std::string ignored;  ///< reason why an earlier run's file was ignored; empty if it was accepted or there was none
   };
-  /// Connections of an earlier run that a shard has to handle.
+  /// Connections of an earlier run that one shard has to handle.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
-    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in equal order
+    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
     std::span<const RecoveredConnection> recovered;
   };
 
@@ -91,7 +92,7 @@ class StateFile {
   [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
-  /// Returns the index of the first connection of that shard in the sorted list, and their number.
+  /// Returns, for one shard, the index of its first connection in the sorted list and the number of its connections.
   template <typename Connection>
   [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
                                                             const std::vector<Connection>& connections) const;
@@ -99,7 +100,7 @@ class StateFile {
   std::string path_;
   StateIdentity identity_;
   Left left_;
-  int descriptor_ = -1;  ///< descriptor of the open file, which holds the lock on it
+  int descriptor_ = -1;  ///< descriptor of the open file, which keeps the file locked
   std::optional<capture::FileMapping> mapping_;
 };
 

@@ -16,15 +16,15 @@ namespace sluice::proxy {
 namespace {
 
 /// Time for which packets are still forwarded after the resets. A host may answer a reset with a challenge ACK (RFC
-/// 5961 section 3.2), which the other host, already reset, must answer.
+/// 5961 section 3.2). The other host, which is already reset, must answer that ACK.
 constexpr Duration last_words = std::chrono::milliseconds(200);
 
 auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
 }
 
-/// Returns the obstacles that keep connections from being handed back, as text: ", kept by delivering 3, closing 1";
-/// empty if there are none.
+/// Returns the obstacles that delay handbacks as text, such as ", blocked by delivering 3, closing 1"; empty if there
+/// are none.
 std::string blocked_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("blocked_by").items()) {
@@ -117,7 +117,7 @@ void StopSequence::finish() {
   done_();
 }
 
-/// Calls `next` after the delay, or at once if begin() is called again.
+/// Calls `next` after the delay, or at once when begin() is called again.
 void StopSequence::after(Duration delay, void (StopSequence::*next)()) {
   timer_.expires_after(to_timer(delay));
   timer_.async_wait([this, next](const boost::system::error_code&) { (this->*next)(); });

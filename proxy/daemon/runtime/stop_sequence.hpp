@@ -15,8 +15,8 @@
 namespace sluice::proxy {
 
 /// Orderly end of the program. Connections are no longer split, and split ones are handed back to their hosts for a
-/// while. The remaining ones are reset on both sides, because the data held for them would be lost unnoticed. Packets
-/// are forwarded all the time. Thread: the control thread.
+/// limited time. The remaining ones are reset on both sides, because the data held for them would be lost unnoticed.
+/// Packets are forwarded until the end. Thread: the control thread.
 class StopSequence {
  public:
   /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.

@@ -20,7 +20,7 @@ namespace sluice::proxy {
 /// HTTP server of the program: metrics, health, and the live page if one is configured. Thread: the control thread.
 class WebServer {
  public:
-  /// Objects and functions with which requests are answered. They outlive the server.
+  /// Objects and functions with which the server answers requests. They outlive the server.
   struct Program {
     StatusSource& status_source;
     DetailCollector& details;

@@ -31,10 +31,10 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      // properties of the machine and the user
      "getuid", "geteuid", "getgid", "getegid", "getrandom", "uname", "sysinfo", "getrusage", "prlimit64", "getcwd"});
 
-/// Restricts all threads of the program, and programs that they would start, to allowed_system_calls. They can
-/// neither map executable memory nor open a socket of a family that no port uses. Other calls fail with ENOSYS, so
-/// that libraries use their fallback and traffic goes on. Cannot be undone. Throws std::runtime_error if the kernel
-/// has no seccomp filter.
+/// Restricts all threads of the program, and programs that they would start, to allowed_system_calls. They can neither
+/// map executable memory nor open a socket of a family that no port uses. Other calls fail with ENOSYS, so that
+/// libraries use their fallback and traffic continues. Cannot be undone. Throws std::runtime_error if the kernel has no
+/// seccomp filter.
 void confine();
 
 }  // namespace sluice::proxy

@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Decides how long a stop waits for split connections to be handed back. The wait is `drain`, without the time in
-/// which the program or its host was suspended. It is extended by at most `drain` while the number of connections that
-/// a stop would break decreases. Reads no clock.
+/// Decides how long a stop waits for split connections to be handed back. The wait is `drain`. Time in which the
+/// program or its host was suspended does not count. It is extended by at most `drain` while the number of connections
+/// that a stop would break decreases. Reads no clock.
 class DrainTime {
  public:
   /// Interval at which the shards are asked for the number of remaining connections.
@@ -24,7 +24,7 @@ class DrainTime {
   DrainTime(Duration drain, Instant now) : drain_(drain), end_(now + drain), asked_(now), fell_(now) {}
 
   /// Records an answer of the shards: the number of connections that would break if the program ended now, or nothing
-  /// without an answer. Returns true if the wait ends.
+  /// if the shards did not answer. Returns true if the wait ends.
   [[nodiscard]] bool ends(Instant now, std::optional<std::uint64_t> would_break);
 
   /// Returns for how long the program was suspended in the last interval between two answers; zero if it was not.
@@ -36,7 +36,7 @@ class DrainTime {
   Duration drain_;
   Instant end_;
   Instant asked_;  ///< start of the current interval between two answers
-  Instant fell_;   ///< time at which the number of connections last decreased
+  Instant fell_;   ///< time at which the number of remaining connections last decreased
   Duration stood_still_{};
   std::optional<std::uint64_t> least_;
   unsigned unanswered_ = 0;

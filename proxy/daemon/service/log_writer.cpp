@@ -24,12 +24,12 @@ namespace {
 
 /// Maximum time for which the destructor waits for the writing thread.
 constexpr auto longest_end = std::chrono::seconds(1);
-/// Interval in ms at which the writing thread checks whether a full non-blocking descriptor was replaced.
+/// Interval in ms at which the writing thread checks, while a descriptor is full, whether the log was reopened.
 constexpr int look_period_ms = 200;
 
 }  // namespace
 
-/// Descriptor to which lines are written, and which it owns.
+/// Descriptor to which log lines are written; it is closed on destruction.
 class LogWriter::Target {
  public:
   explicit Target(int descriptor) : descriptor_(descriptor) {}
@@ -48,7 +48,8 @@ class LogWriter::Target {
     return std::make_shared<Target>(descriptor);
   }
 
-  /// Writes all of `line`. Returns false if that is not possible, or if is_replaced() becomes true while it waits.
+  /// Writes all of `line`. Returns false if writing fails, or if is_replaced() becomes true while the descriptor is
+  /// full.
   template <typename IsReplaced>
   bool write(std::string_view line, const IsReplaced& is_replaced) {
     // An incomplete line, such as one that did not fit on the disk, is ended first.
@@ -88,7 +89,7 @@ struct LogWriter::Shared {
   struct Line {
     std::shared_ptr<Target> target;
     std::string text;
-    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line reports; 0 for other lines
+    std::uint64_t lines_lost = 0;  ///< number of lost lines that this line reports; 0 for ordinary log lines
   };
 
   explicit Shared(std::shared_ptr<Target> first, LossLine loss)

@@ -16,13 +16,13 @@ namespace sluice::proxy {
 /// later. Thread: any.
 class LogWriter {
  public:
-  /// Function that returns the line, with its end, which reports that `lines` lines were lost.
+  /// Function that formats the report that `lines` lines were lost, as a log line with its line end.
   using LossLine = std::function<std::string(std::uint64_t lines)>;
   /// Maximum number of bytes in the queue, 1 MiB: some ten thousand lines.
   static constexpr std::size_t max_waiting = std::size_t{1} << 20U;
 
-  /// Starts writing to a duplicate of `descriptor`. Its flags are not changed, because every process that shares the
-  /// open file description has them. If it is closed, every line is lost.
+  /// Starts writing to a duplicate of `descriptor`. The flags of the open file are not changed, because other processes
+  /// may share them. If `descriptor` is closed, every line is lost.
   LogWriter(int descriptor, LossLine loss_line);
   /// Opens the file `path` for appending and starts writing to it. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
@@ -34,8 +34,8 @@ class LogWriter {
 
   /// Queues a log line, which includes its line end.
   void write(std::string_view line);
-  /// Opens the log file by its name again and writes all later lines to it. Throws std::system_error on failure; the
-  /// earlier file is then kept.
+  /// Opens the log file by its name again and writes all later lines to it. Throws std::system_error on failure; lines
+  /// then still go to the earlier file.
   void reopen();
   /// Returns the number of log lines dropped since the start.
   [[nodiscard]] std::uint64_t lost() const;

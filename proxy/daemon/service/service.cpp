@@ -8,7 +8,7 @@ namespace {
 
 /// Interval at which a starting program is checked until it is healthy.
 constexpr Duration health_period = std::chrono::milliseconds(10);
-/// Time that the end takes in addition to the drain: resets, poll threads, ports and memory.
+/// Time that the end of the program takes in addition to the drain: resets, poll threads, ports and memory.
 constexpr Duration end_takes = std::chrono::seconds(10);
 
 }  // namespace

@@ -26,7 +26,7 @@ class Service {
   void start();
   /// Runs `work`, a reload, and reports its start and end to the manager.
   void reload(Instant now, const std::function<void()>& work);
-  /// Reports to the service manager that the program is stopping, which takes `at_most` plus a short time.
+  /// Reports to the service manager that the program is stopping, which takes at most `at_most` plus a short time.
   void stopping(Duration at_most);
   /// Reports a change of the program's state at once, before the next periodic report.
   void changed();

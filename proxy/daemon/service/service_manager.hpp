@@ -15,7 +15,7 @@ class ServiceManager {
   /// Creates an object without a manager, which sends nothing.
   ServiceManager() = default;
   /// Connects to the manager's `socket`, which is a path, or an abstract name after '@'. If `watchdog` is set, the
-  /// manager ends the program if alive() is not called for that time. Throws std::runtime_error if no socket can be
+  /// manager ends the program when alive() was not called for this time. Throws std::runtime_error if no socket can be
   /// connected.
   ServiceManager(const std::string& socket, std::optional<Duration> watchdog);
   /// Creates an object from NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes these environment variables.
@@ -30,7 +30,7 @@ class ServiceManager {
   void ready(const std::string& status);
   /// Reports to the service manager that a reload began at `now` of CLOCK_MONOTONIC.
   void reloading(Instant now);
-  /// Reports to the service manager that the end has begun and takes `at_most`.
+  /// Reports to the service manager that the end has begun and takes at most `at_most`.
   void stopping(Duration at_most);
   /// Reports one line of text about the program, which the service manager shows to operators.
   void status(const std::string& line);

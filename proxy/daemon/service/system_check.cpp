@@ -39,8 +39,8 @@ class Findings {
     root_ = config::parse_document(config::read_text(file, limits.bytes, errors), file, errors, limits);
   }
 
-  /// Adds an error of the value at `key`, a dotted path with the elements of lists in brackets. Its position is that of
-  /// the deepest part of the path that the file has.
+  /// Adds an error of the value at `key`, a dotted path with the elements of lists in brackets. The position is that of
+  /// the deepest part of the path that exists in the file.
   void add(const std::string& key, std::string expected, std::string got) {
     errors_.push_back({file_, place_of(key), key, std::move(expected), std::move(got)});
   }
@@ -70,7 +70,7 @@ class Findings {
   std::vector<config::Error> errors_;
 };
 
-/// Checks those settings of the interface that fix_offloads repairs, and that are errors without it.
+/// Checks those settings of the interface that fix_offloads corrects; without fix_offloads, wrong ones are errors.
 void check_settings(Findings& found, const std::string& key, const dpdk::InterfaceState& state, std::uint16_t mtu) {
   const std::string repair = ", or fix_offloads: true)";
   if (!state.up)
@@ -91,8 +91,7 @@ void check_settings(Findings& found, const std::string& key, const dpdk::Interfa
   }
 }
 
-/// Names of the interfaces of both ports that were found, by interface index, because an interface can have several
-/// names.
+/// Names of the interfaces of both ports, by interface index, because an interface can have several names.
 using SeenInterfaces = std::map<unsigned, std::string>;
 
 void check_interface(Findings& found, const Config& config, SystemScope scope, const std::string& side,
@@ -148,7 +147,7 @@ std::int64_t number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// Returns the bytes of the free huge pages of every size. Their folders are called "hugepages-2048kB" and the like.
+/// Returns the bytes of the free huge pages of every size. Their folders have names such as "hugepages-2048kB".
 std::int64_t free_huge_pages(const std::filesystem::path& root) {
   constexpr std::string_view prefix = "hugepages-";
   std::int64_t bytes = 0;
@@ -232,8 +231,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   return identity;
 }
 
-/// Changes to the user in a child process, which cannot change back. The exit status is the index of the first file of
-/// `files`, at or after `first`, that cannot be read.
+/// Runs in a child process and changes to the user, which cannot be undone. The exit status is the index of the first
+/// file of `files`, at or after `first`, that cannot be read.
 [[noreturn]] void read_as(const Identity& identity, const std::vector<NeededFile>& files, std::size_t first) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setgid(identity.group) != 0 ||
       setuid(identity.user) != 0)
@@ -243,8 +242,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   _exit(static_cast<int>(at));
 }
 
-/// Returns the indices of the files that the user cannot read. A process of that user checks it, because folders,
-/// access lists and security modules have a part in it.
+/// Returns the indices of the files that the user cannot read. A process of that user tries to read them, because
+/// folders, access lists and security modules also decide.
 std::vector<std::size_t> unreadable(const Identity& identity, const std::vector<NeededFile>& files) {
   std::vector<std::size_t> numbers;
   for (std::size_t first = 0; first < files.size(); ++first) {

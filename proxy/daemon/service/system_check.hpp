@@ -22,8 +22,8 @@ enum class SystemScope : std::uint8_t {
                                                        const std::filesystem::path& root = "/");
 
 /// Returns an error for each file (configuration, secrets) that the user cannot read, and for an admin.group that the
-/// user is not a member of. Only root can become another user, so the result is empty for any other caller. The users
-/// root and an unknown name have no errors.
+/// user is not a member of. Only root can become another user, so the result is empty for any other caller. For root
+/// and for an unknown user the result is empty too.
 [[nodiscard]] std::vector<config::Error> errors_of_user(const Config& config, const std::string& file,
                                                         const std::string& user);
 

@@ -16,11 +16,11 @@ struct NamedCounter {
   std::string_view text;  ///< text that describes what is counted; in static storage
   std::uint64_t value = 0;
   bool alarming = false;  ///< true if an increase of the counter is logged as a warning
-  std::string detail{};   ///< description of the newest event counted, appended to the warning
+  std::string detail{};   ///< description of the newest event that was counted, appended to the warning
 };
 
-/// Turns increases of alarming counters into warnings, at most one per counter and period. The packet path only counts,
-/// and this class reports. Thread: the control thread.
+/// Turns increases of alarming counters into warnings, at most one per counter and period. The packet path only counts;
+/// this class reports. Thread: the control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}

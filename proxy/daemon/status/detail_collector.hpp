@@ -19,7 +19,7 @@ class DetailCollector {
   /// Replies with a list of at most `limit` flows of all shards together; `limit` is 1 … max_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
-  /// Replies with an object that contains both lists, flows and bearers. The two lists of a shard are from one
+  /// Replies with an object that contains both lists, flows and bearers. Both lists of a shard come from the same
   /// snapshot.
   void both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply);
 

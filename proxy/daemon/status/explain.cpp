@@ -59,8 +59,8 @@ void add_keys(std::vector<Explanation>& out) {
   }
 }
 
-/// True if `word` is the end of the explained word: the part behind the last dot or, of a reason, behind its first
-/// underscore. Tables show these parts alone.
+/// True if `word` is a short form of the explained word: the part after the last dot or, for a reason, the part after
+/// its first underscore. Tables show these short forms.
 bool is_short_for(const std::string& word, const Explanation& of) {
   const std::size_t dot = of.word.rfind('.');
   if (dot != std::string::npos && of.word.compare(dot + 1, std::string::npos, word) == 0) return true;

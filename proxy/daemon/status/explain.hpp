@@ -16,7 +16,8 @@ struct Explanation {
   std::string meaning;
 };
 
-/// Returns every word for which a table of the program has a text. The texts are not repeated here, only the kinds are.
+/// Returns every word for which a table of the program has a text. The texts come from these tables; only the kinds are
+/// defined here.
 [[nodiscard]] std::vector<Explanation> explanations(const StatusSource& status_source);
 
 /// Finds a word among the explanations: whole, without its prefix ("flows_split", "idle"), or the last part of a key

@@ -35,7 +35,8 @@ std::string escaped(std::string_view text, bool quotes) {
   return out;
 }
 
-/// Removes the next element of a list from `rest`, together with the separator, and returns it without blanks.
+/// Removes the next element of a separated list from `rest`, together with the separator, and returns the element
+/// without blanks.
 std::string_view take_element(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   std::string_view element = rest.substr(0, end);

@@ -28,7 +28,8 @@ void add_gauge(Exposition& page, std::string_view name, std::string_view help, s
   page.sample({}, value);
 }
 
-/// Returns a hash of the active configuration without secrets, which identifies it and reveals nothing else.
+/// Returns a hash of the active configuration without secrets. The hash identifies the configuration and reveals
+/// nothing else.
 std::string config_hash(const Config& config) {
   const std::string text = print_config(config);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -129,7 +130,8 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
                 &GroupTotals::queue_delay_s);
 }
 
-/// Computes how many values of a histogram are below given bounds, which must be bounds of its buckets.
+/// Computes how many values of a histogram are below given limits; each limit must be a bucket boundary of the
+/// histogram.
 class Cumulated {
  public:
   explicit Cumulated(const Histogram& values) : values_(values) {}

@@ -40,7 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",
                                                                  "oversized", "copy_failed"};
 
-/// Returns the part of `name` behind the prefix, or nothing if `name` does not begin with it.
+/// Returns the part of `name` after the prefix, or nothing if `name` does not begin with the prefix.
 std::optional<std::string_view> behind(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   return name.substr(prefix.size());

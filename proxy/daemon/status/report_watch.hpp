@@ -9,7 +9,7 @@ namespace sluice::proxy {
 /// Detects that no Node-B sends reports although a mode needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// Longest time without reports that is tolerated, which is far above their period.
+  /// Longest tolerated time without reports, which is far above the report period.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {

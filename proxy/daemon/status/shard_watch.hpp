@@ -13,10 +13,10 @@ namespace sluice::proxy {
 /// processor is taken, a driver does not return, or it blocks. Thread: the control thread.
 class ShardWatch {
  public:
-  /// Age of a shard's newest snapshot from which on the shard counts as stalled; ten times the usual age.
+  /// Age of a shard's newest snapshot above which the shard counts as stalled; ten times the usual age.
   static constexpr Duration limit = std::chrono::seconds(1);
-  /// Longest time between two calls of look() after which stalls are detected. After a longer time the whole program
-  /// was stopped, so no shard is judged.
+  /// Longest time between two calls of look() for which stalls are detected. If it is exceeded, the whole program was
+  /// stopped, so no shard counts as stalled.
   static constexpr Duration longest_pause = std::chrono::seconds(2);
 
   explicit ShardWatch(std::size_t shards) : shards_(shards) {}

@@ -49,7 +49,7 @@ class StatusSource {
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
   /// Returns every counter of the program: those of the shards (summed), ports, RSS steering, feedback and the process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
-  /// Returns the answer of the admin command `status`. The functions below answer the commands of their names.
+  /// Returns the answer of the admin command `status`. Each function below answers the command of the same name.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
   /// Returns one counter by name; for the shards' counters the prefix "proxy." may be omitted.
@@ -58,7 +58,7 @@ class StatusSource {
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
-  /// Returns one line for the log: totals, and rates since the previous such line.
+  /// Returns one line for the log: totals, and rates since the previous line.
   [[nodiscard]] std::string statistics_line();
 
   [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }

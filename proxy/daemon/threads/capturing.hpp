@@ -12,8 +12,8 @@
 
 namespace sluice::proxy {
 
-/// Returns the settings of Captures for a program. `devices` is indexed by Side. `channels` belong to its shards and
-/// outlive the captures. `wake` makes every shard check its tap slot soon.
+/// Returns the settings of Captures for a program. `devices` is indexed by Side. `channels` are those of the program's
+/// shards and outlive the captures. `wake` makes every shard check its tap slot soon.
 [[nodiscard]] capture::Captures::Program capture_program(std::string name, std::array<std::string, 2> devices,
                                                          const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                          std::function<void()> wake);

@@ -22,11 +22,11 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Delay of a status after a report, within which the shard receives and applies the report.
+/// Delay of a status after a report, in which the shard receives and applies the report.
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
-/// Maximum number of Node-Bs whose sequence numbers are kept because they leave unchanged UEs out of their reports.
+/// Maximum number of Node-Bs that leave unchanged UEs out of their reports and whose sequence numbers are tracked.
 constexpr std::size_t max_suppressing = 1024;
 
 std::uint64_t wall_clock_ns() {
@@ -95,8 +95,8 @@ void FeedbackLink::on_message(const feedback::Header& header) {
   answer_soon();
 }
 
-/// Notifies every shard that a Node-B's datagram omits unchanged UEs, because that confirms the state of the omitted
-/// UEs.
+/// Notifies every shard that a Node-B's datagram omits unchanged UEs, because the omission confirms their last reported
+/// state.
 void FeedbackLink::pass_on_omission(const feedback::Header& header) {
   if (suppressing_.size() >= max_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
   feedback::SequenceGapTracker& gaps = suppressing_[header.sender];
@@ -110,7 +110,7 @@ void FeedbackLink::pass_on_omission(const feedback::Header& header) {
   }
 }
 
-/// Records that the newest datagram of this sender is incomplete here. Otherwise an omitted UE could be taken for
+/// Records that a part of this sender's newest datagram was lost in the proxy. Otherwise an omitted UE could count as
 /// unchanged since an older report.
 void FeedbackLink::lose_record(std::uint64_t sender) {
   if (const auto found = suppressing_.find(sender); found != suppressing_.end()) found->second.lose();
@@ -137,7 +137,7 @@ void FeedbackLink::on_status(const feedback::Header&, const feedback::BearerStat
   // The session rejects statuses on the proxy's side.
 }
 
-/// Schedules one wake-up of the shard for all records that the socket has at present.
+/// Schedules one wake-up of the shard for all records that the socket contains at present.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;

@@ -22,8 +22,8 @@ namespace sluice::proxy {
 [[nodiscard]] std::string wiring(const config::FeedbackConfig& config,
                                  const control::feedback::FailureCounters& received);
 
-/// The proxy's end of the feedback protocol, on the control thread. Reports go to the shard that owns the UE.
-/// Statuses of all shards are sent every period, and shortly after a report so that the Node-B soon knows what was
+/// The proxy's end of the feedback protocol, on the control thread. Reports go to the shard that owns the UE. Statuses
+/// of all shards are sent every period, and shortly after a report so that the Node-B soon receives which report was
 /// applied.
 class FeedbackLink final : private control::feedback::RecordHandler {
  public:
@@ -49,7 +49,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
   /// Returns the number of records lost because the queue to a shard was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
-  /// Returns the number of records discarded because a cell cannot have their values.
+  /// Returns the number of records discarded because their values are impossible for a cell.
   [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:
@@ -67,7 +67,8 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   control::feedback::CellRange largest_;
   boost::asio::io_context& context_;
   Shards shards_;
-  std::vector<bool> waking_;  ///< true if a call of wake() is already scheduled, indexed by shard
+  /// Elements are true if a call of wake() for the shard is already scheduled; indexed by shard.
+  std::vector<bool> waking_;
   control::feedback::Session session_;
   control::feedback::UdpEndpoint endpoint_;
   boost::asio::steady_timer ticker_;

@@ -38,12 +38,12 @@ static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 /// Command of an operator to a shard. An id of 0 means none.
 struct ShardCommand {
   enum class Kind : std::uint8_t {
-    look,            ///< counts the connections that are still split, and the obstacles, and changes nothing
+    look,            ///< counts the connections that are still split, and what blocks their handback; changes nothing
     release_ue,      ///< hands the split connections of one UE back to their hosts
     release_all,     ///< hands all split connections back to their hosts
     drain,           ///< hands all split connections back and splits no new ones
     resume,          ///< ends a drain: splits new connections again
-    abort_all,       ///< ends every split connection at once; resets those that hold data
+    abort_all,       ///< ends every split connection at once; those that hold data are reset
     split_again_ue,  ///< splits the released connections of one UE again
     split_again_all  ///< splits all released connections again
   };
@@ -62,12 +62,12 @@ struct ShardSnapshot {
   std::uint32_t released_count = 0;
   std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
   std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
-  std::uint32_t end_to_end_count = 0;  ///< number of connections counted in flow_count that pass end to end
+  std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections, which flow_count contains
   FlowStateCounts flow_states;         ///< numbers of flows and bearers by state; a few snapshots old if there are many
   Times times;                         ///< duration histograms of both groups of UEs, see GroupTimes
   Histogram exposure;         ///< histogram of acknowledged and undelivered bytes, see Shard::sample_exposure()
-  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted when it was completed
-  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command for one UE named
+  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted at its completion
+  bool order_found = false;   ///< true if the last command named a UE of which the shard had a connection
   bool draining = false;
   StayingFlows staying;
   std::uint32_t details = 0;  ///< id of the request that the lists of flows and bearers answer; 0 if they are empty
@@ -87,8 +87,8 @@ struct ShardChannel {
 
   /// Queue of reports from the control thread to the shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
-  /// Queue of omission notices from the control thread to the shard. If it is full, a notice is lost and later ones
-  /// follow.
+  /// Queue of omission notices from the control thread to the shard. If the queue is full, the notice is lost; later
+  /// notices replace it.
   boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
   /// Queue of bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;

@@ -39,7 +39,7 @@ class ShardThread {
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Pass connections of an earlier run to the shard before start(): see Shard::adopt_recovered() and Shard::inherit().
+  /// Passes connections of an earlier run to the shard, see Shard::adopt_recovered(). Call it before start().
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
     shard_.adopt_recovered(recovered, gap);
   }
@@ -58,7 +58,7 @@ class ShardThread {
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
-    capture::ShardTaps* taps = nullptr;  ///< captures that observe sent frames; null if there are none
+    capture::ShardTaps* taps = nullptr;  ///< captures that observe sent frames; null if no capture runs
     void transmit(Side out, std::span<packet::Packet> burst, Instant now) override {
       if (taps != nullptr) [[unlikely]]
         taps->sent(out, burst, now);
@@ -79,7 +79,8 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool process_commands(Instant now);
-  /// Queues statuses for the control thread when the period is over, or at once if `answer` or requested.
+  /// Queues statuses for the control thread when the period is over, or at once if `answer` is true or the control
+  /// thread requests them.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -91,21 +92,21 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
-  control::LawTrace* trace_ = nullptr;  ///< trace in use, or null
+  control::LawTrace* trace_ = nullptr;  ///< decision log of the shard's controllers; null if none runs
   const Policies* policies_ = nullptr;  ///< policies activated since the start; null before the first
   dpdk::PollPolicy policy_;
-  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths that the shard knows
+  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths of the ports that the shard uses at present
   std::vector<ReportArrival> reports_;        ///< buffer for the reports of one round
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  bool all_statuses_due_ = false;  ///< statuses of the last round were lost, so the next one has all UEs
-  Instant next_sample_{};  ///< when exposure and flows are sampled next; requests for details do not postpone it
+  bool all_statuses_due_ = false;  ///< true if statuses of the last round were lost, so the next round contains all UEs
+  Instant next_sample_{};  ///< time of the next sample of exposure and flows; requests for details do not postpone it
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
   std::uint32_t command_taken_ =
       0;                      ///< id of the last command; its result is published once the shard has completed it
-  bool order_found_ = false;  ///< the last one that named a UE met a connection of it
+  bool order_found_ = false;  ///< true if the last command that named a UE found a connection of that UE
   std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;

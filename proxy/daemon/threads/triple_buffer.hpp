@@ -6,8 +6,9 @@
 
 namespace sluice::proxy {
 
-/// Passes the newest value of one writer thread to one reader thread. Neither waits, and values that the reader does
-/// not fetch in time are replaced. The slots are reused, so publishing a T that keeps its capacity allocates nothing.
+/// Passes the newest value of one writer thread to one reader thread. Neither thread waits; a value that the reader
+/// does not fetch in time is replaced by the next one. The slots are reused, so publishing a T that keeps its capacity
+/// allocates nothing.
 template <typename T>
 class TripleBuffer {
  public:

@@ -24,7 +24,7 @@ class CircularListHook {
   void for_each_sibling(Visit&& visit) const {
     for (const T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
   }
-  /// Joins the circular list of `other`. Requires that this object is alone.
+  /// Joins the circular list of `other`. Requires that this object is the only member of its list.
   void join_ring(T& other) { next_ = std::exchange(static_cast<CircularListHook&>(other).next_, this); }
   /// Leaves the circular list; the other members stay linked.
   void leave_ring() {

@@ -22,13 +22,13 @@ struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< maximum number of connections, 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
   /// Maximum payload bytes of one direction of a connection that are held or advertised. Held bytes are received and
-  /// not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget lowers the bound
-  /// by the connection's need and the free packet buffers. At least 64 KiB, because a SYN-ACK in the host's name may
-  /// advertise that.
+  /// not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget reduces the
+  /// bound according to the connection's demand and the free packet buffers. The bound is at least 64 KiB, because a
+  /// SYN-ACK in the host's name may advertise this window.
   Bytes relay_buffer{16 * 1024 * 1024};
   /// Maximum bytes acknowledged to one host and not by the other host. One limit applies to each direction of a
-  /// connection, one to all connections of a UE together. With 0 nothing is acknowledged before the other host has done
-  /// so. If not set, only relay_buffer bounds them.
+  /// connection, one to all connections of a UE together. With 0 nothing is acknowledged before the other host has
+  /// acknowledged it. If not set, only relay_buffer bounds them.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
   /// Share of the packet buffers that relayed payload never occupies, so that segments can still be received,
@@ -54,12 +54,12 @@ struct ShardLimits {
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
 
-  /// A connection that is silent for this time and holds no bytes is handed back to plain forwarding.
+  /// Time without packets after which a connection that holds no bytes is handed back to plain forwarding.
   Duration idle = std::chrono::seconds(300);
-  /// Resets the connection if a host acknowledges nothing of the held bytes for this time; at most 4 h.
+  /// Time after which the connection is reset if a host acknowledges none of the bytes held for it; at most 4 h.
   Duration stalled = std::chrono::hours(1);
 
-  /// limit like `stalled`, for a connection whose sending host has reset it or is gone
+  /// time limit like `stalled`, for a connection whose sending host has reset it or is gone
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
@@ -79,13 +79,13 @@ struct ShardConfig : PolicySettings {
   std::vector<IpPrefix> ue_prefixes;
   /// Prefixes whose UEs are behind one queue, for example that of an access point, and share a bearer.
   std::vector<IpPrefix> shared_queues;
-  /// Indexed by the Side of reception: accept segments whose checksum a kernel left to an offload (veth, TAP). The
-  /// host's SYN must have had such a checksum.
+  /// Indexed by the Side of reception: true to accept segments whose checksum a kernel left to an offload (veth, TAP).
+  /// The SYN of the host must have had such a checksum.
   std::array<bool, 2> accept_partial_checksums{};
   /// Indexed by the Side of transmission: maximum frame length, see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
-  /// Forwards in-order data of loss-free connections at once, in the received frame. False: every segment is received
-  /// and rebuilt, which serves as the reference for tests and benchmarks.
+  /// True to forward in-order data of loss-free connections at once, in the received frame. False: every segment is
+  /// received and rebuilt, as a reference for tests and benchmarks.
   bool cut_through = true;
 
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {

@@ -31,8 +31,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns a value that at least `share` (0 … 1) of all recorded values do not exceed: the upper end of a bucket.
-  /// Returns 0 if the histogram is empty.
+  /// Returns a value that is not exceeded by at least the fraction `share` (0 … 1) of the recorded values: the upper
+  /// end of a bucket. Returns 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {

@@ -37,13 +37,13 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;  ///< number of ACKs from the UE that are withheld; regulated connections only
 };
 
-/// Totals of the radio queues of one group of UEs: the control group, or all others. Each report is a sample of a
-/// queue. If the ACK-based controller steers a bearer and no report is fresh, FlowStats samples the bearer while it has
+/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each report is a sample of a
+/// queue. If the ACK-based controller limits a bearer and no report is fresh, FlowStats samples the bearer while it has
 /// data in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
 
-  /// number of samples: reports, and samples of bearers that the ACK-based controller steers
+  /// number of samples: reports, and samples of bearers that the ACK-based controller limits
   std::uint64_t samples = 0;
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
@@ -63,8 +63,8 @@ struct GroupTotals {
 /// Totals of the radio queues: index 0 for the treated UEs, index 1 for the control group.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// Sums that compare the decisions of a controller in mode observe with what happened. A window is compared with the
-/// bytes in flight at every ACK, an allowance with the bytes sent at every report.
+/// Sums that compare the decisions of a controller in mode observe with the actual traffic. A window is compared with
+/// the bytes in flight at every ACK, an allowance with the bytes sent at every report.
 struct Observed {
   std::uint64_t decisions = 0;
   double decided_bytes = 0;  ///< sum of the windows or allowances that the controller decided
@@ -82,12 +82,13 @@ struct Observed {
 };
 
 /// Number of connections that are split or being handed back, by the obstacle that prevents their release.
-/// HandbackBlocker `none` counts those whose release was not requested, or that are released with their next packet.
+/// HandbackBlocker `none` counts connections whose release was not requested, or that are released with their next
+/// packet.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
 
-  /// connections that would lose data if the proxy stopped: handback::breaks_without_us()
+  /// connections that would lose data if the proxy stopped now, see handback::breaks_without_us()
   std::uint32_t broken_by_a_stop = 0;
 };
 
@@ -108,22 +109,22 @@ struct BearerInfo {
   const char* mode = "";     ///< name of the mode of the bearer's policy
   std::uint16_t policy = 0;  ///< index of the bearer's policy; the number of policies stands for the default
   bool ordinary = false;     ///< true if the UE is in the control group, which stays on ordinary TCP
-  Observed observed;         ///< decisions and their comparison with what happened, in mode observe
+  Observed observed;         ///< decisions in mode observe, compared with the actual traffic
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
   Bytes allowance;          ///< bytes granted by the last step of the controller
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
                     ///< connections
-  Bytes window;     ///< bytes that may be in flight now: by the allowance if a controller sets it, else the congestion
-                    ///< windows
-  Bytes held;       ///< bytes held for the UE: unsent, or sent and not acknowledged
-  Bytes unsent;     ///< bytes held for the UE and not yet sent
+  /// Bytes that may be in flight now: the controller's allowance if there is one, else the congestion windows.
+  Bytes window;
+  Bytes held;                  ///< bytes held for the UE: unsent, or sent and not acknowledged
+  Bytes unsent;                ///< bytes held for the UE and not yet sent
   std::uint32_t waiting = 0;   ///< number of flows that have data but no budget of the ACK-based controller
   std::uint64_t injected = 0;  ///< cumulative IP bytes sent towards the radio
   Bytes queue;                 ///< bytes in the radio queue by the last report
   Instant reported_at{};       ///< time when the last report was received; 0 before the first
-  bool report_trusted = true;  ///< the last report was not contradicted by ACKs
+  bool report_trusted = true;  ///< true if ACKs did not contradict the last report
   Bytes queue_by_acks;         ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
   Rate service_rate;           ///< service rate of the radio queue by the last report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
@@ -142,8 +143,8 @@ struct RadioQueueView {
   Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
-/// Returns the radio queue by a fresh report. Without one, returns the estimate of the ACK-based controller if that
-/// steers the bearer.
+/// Returns the radio queue according to a fresh report. Without a fresh report, returns the estimate of the ACK-based
+/// controller if it limits the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

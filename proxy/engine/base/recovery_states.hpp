@@ -8,8 +8,9 @@
 
 namespace sluice::proxy {
 
-/// Pool of the recovery state (tcp::RecoveryState) that an endpoint needs during loss, reordering or close. Address
-/// space is reserved for all endpoints, memory is used for the largest number at one time. Thread: the shard's.
+/// Pool of the recovery state (tcp::RecoveryState) that a TCP endpoint needs while it recovers from loss, reorders or
+/// closes. Address space is reserved for all endpoints, memory is used for the largest number at one time. Thread: the
+/// shard's.
 class RecoveryStates : public tcp::RecoveryStatePool {
  public:
   /// Reserves address space for `endpoints` states, one for each endpoint that may exist. Throws std::bad_alloc.

@@ -17,7 +17,8 @@ struct ReportArrival {
   Duration period{};       ///< reporting period Ts that the Node-B announced
 };
 
-/// Header of a report that leaves out UEs whose state has not changed. The notice applies to all UEs of the sender.
+/// Header of a report that leaves out UEs whose state has not changed. The notice applies to all UEs of the sending
+/// Node-B.
 struct OmissionNotice {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;

@@ -15,7 +15,7 @@
 namespace sluice::proxy {
 
 /// Collects the packets that a burst causes to be sent, so that a port is called once per burst instead of once per
-/// packet. Code that pushes packets also flushes them before the burst ends.
+/// packet. The code that adds packets must flush the queue before the burst ends.
 class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)

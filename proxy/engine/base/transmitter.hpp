@@ -11,8 +11,8 @@ namespace sluice::proxy {
 /// Takes the packets that a shard sends: a DPDK port, or a link of the virtual-time network.
 class Transmitter {
  public:
-  /// Sends all packets of the burst in order on side `out`, and leaves empty handles. The device drops and counts
-  /// packets that it cannot queue.
+  /// Sends all packets of the burst in order on side `out`, and leaves empty handles in the span. The device drops and
+  /// counts packets that it cannot queue.
   virtual void transmit(Side out, std::span<packet::Packet> burst, Instant now) = 0;
 
  protected:

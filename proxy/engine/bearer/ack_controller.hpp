@@ -17,20 +17,22 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// ACK-based controller of one UE bearer, which needs no report: the bytes that its split connections have in flight to
-/// the UE, and the window for them. Thread: the shard's.
+/// ACK-based controller of one UE bearer, which needs no reports. Holds the bytes that all its connections have in
+/// flight to the UE, and computes the window for them. Thread: the shard's.
 class AckController {
  public:
-  /// Starts without samples. `trace` points to the owner's pointer to a trace receiver, which is mostly null.
+  /// Creates a controller without samples. `trace` points to the owner's pointer to the decision log, which is null
+  /// unless the UE is recorded.
   explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &no_trace)
       : law_(parameters), trace_(trace) {}
   ~AckController();
   AckController(const AckController&) = delete;
   AckController& operator=(const AckController&) = delete;
 
-  /// Returns how many IP bytes may be sent now: the window less the bytes in flight.
+  /// Returns how many IP bytes may be sent now: the window minus the bytes in flight.
   [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
-  /// Returns when the window opens for waiting flows without a further ACK; `never` if none waits or it does not open.
+  /// Returns when the window allows a waiting flow to send without a further ACK; `never` if no flow waits or only an
+  /// ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
     return waiting_ > 0 ? law_.budget_available_at(now, flight_) : never;
   }
@@ -38,44 +40,45 @@ class AckController {
   [[nodiscard]] Bytes flight() const { return flight_; }
   /// Adds `change` to the bytes in flight; negative when bytes are acknowledged or lost.
   void add_flight(Bytes change) { flight_ += change; }
-  /// Returns the number of flows limited by this window: their own windows would allow more.
+  /// Returns the number of flows that this window limits: their own windows would allow more.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  /// Updates the number of waiting flows for one whose state changes from `before` to `now`.
+  /// Updates the number of waiting flows for one flow whose waiting state changes from `before` to `now`.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// Returns how many of the waiting flows are short (below smvs.short_flow).
   [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
-  /// Updates the number of waiting short flows for one whose state changes from `before` to `now`.
+  /// Updates the number of waiting short flows for one flow whose waiting state changes from `before` to `now`.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// End-to-end connections whose servers are limited by the bearer's window.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
-    std::uint32_t short_flows = 0;  ///< how many of `waiting` are short flows
+    std::uint32_t short_flows = 0;  ///< number of short flows among `waiting`
   };
   EndToEndFlowCount end_to_end;
-  /// Adds cross traffic: IP bytes sent to the UE outside of the window.
+  /// Adds cross traffic: IP bytes sent to the UE that the window does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
   void on_ack(control::AckSample ack_sample);
-  /// Feeds the controller with a report of the UE's queue. Returns false if ACKs contradict the report: discard it.
+  /// Passes a report of the UE's queue to the controller. Returns false if ACKs contradict the report, which must then
+  /// be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
-  /// Notifies the controller before something is sent while nothing is in flight.
+  /// Notifies the controller, before bytes are sent, that nothing is in flight.
   void resume(Instant now) {
     if (flight_ <= Bytes{}) notify_resumed(now);
   }
-  /// Initialises the link rate with a known one.
+  /// Sets the initial link rate of the controller to a rate that was measured before.
   void seed(Instant now, Rate rate);
   /// Raises the window during slow start to at least `in_flight`, the bytes that a new connection may already have in
   /// flight.
   void adopt_in_flight(Bytes in_flight);
-  /// Restarts the plausibility check, because another Node-B reports from now on.
+  /// Restarts the plausibility check of reports, because another Node-B sends them from now on.
   void change_reporter() { check_.restart(); }
   /// True if recent ACKs have contradicted the reports.
   [[nodiscard]] bool suspects_reports() const { return check_.is_suspected(); }
-  /// Returns bytes in flight less the window; negative while there is budget left.
+  /// Returns the bytes in flight minus the window; negative while budget is left.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
-  /// Returns the bytes that have left the radio queue since the last call, where `sent` have been
-  /// sent in all: whatever is sent and not in flight. The first call returns zero.
+  /// Returns the bytes that have left the radio queue since the last call: bytes sent and no longer in flight. `sent`
+  /// is the cumulative number of bytes sent. The first call returns zero.
   [[nodiscard]] Bytes take_arrived(Bytes sent) {
     const Bytes arrived = std::max(sent - flight_, Bytes{});
     const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));
@@ -85,10 +88,10 @@ class AckController {
  private:
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
-  /// Calls the controller and records the call in the trace, if there is one.
+  /// Calls the controller and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
-  /// Notifies the controller that sending resumes after everything was acknowledged or lost.
+  /// Notifies the controller that sending resumes after all bytes in flight were acknowledged or lost.
   void notify_resumed(Instant now);
 
   control::DelayBasedController law_;
@@ -98,7 +101,8 @@ class AckController {
   Bytes cross_traffic_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
-  Bytes arrived_{-1};  ///< by the last take_arrived(); negative before it
+  /// Cumulative bytes that had left the radio queue at the last take_arrived(); negative before the first call.
+  Bytes arrived_{-1};
 };
 
 }  // namespace sluice::proxy

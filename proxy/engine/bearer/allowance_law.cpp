@@ -13,7 +13,7 @@ namespace {
 using SmvsCalls = control::TracedLaw<control::Smvs>;
 using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
 
-/// Range of the step that is derived from a report's period, because reports may announce any period.
+/// Smallest step that is derived from a report's period; limits are needed because reports may announce any period.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
 constexpr Duration longest_period = std::chrono::seconds(2);
 
@@ -40,7 +40,7 @@ auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
   return control::traced<Call>(*trace_, law, identify, arguments...);
 }
 
-/// Removes the law from the trace before it is destroyed or replaced.
+/// Removes the controller from the decision log before it is destroyed or replaced.
 void AllowanceLaw::leave_trace() const {
   if (*trace_ == nullptr) return;
   if (const auto* const here = std::get_if<ProxyController>(&controller_)) (*trace_)->left(&here->law);
@@ -84,7 +84,8 @@ Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& re
   return ask<SmvsCalls::Step>(controller.law, observation);
 }
 
-/// Runs one step for the whole interval, which equals many steps without a change.
+/// Runs one step for the whole interval in which the UE was omitted; the result equals that of many steps without a
+/// change.
 void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<ProxyController>(&controller_);
   if (here == nullptr || until <= last.sender_time) return;

@@ -17,13 +17,13 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// SMVS law of a UE bearer, wherever it is computed: turns a report into a grant of bytes. The controller is chosen
-/// once, at construction; a further controller is one more alternative of Controller. Other modes grant nothing.
-/// Thread: the shard's.
+/// Report-based controller of a UE bearer, at the proxy or at the Node-B: turns a report into a grant of bytes. The
+/// controller is chosen once, at construction; a further one is one more alternative of Controller. Other modes grant
+/// nothing. Thread: the shard's.
 class AllowanceLaw {
  public:
-  /// Creates the law for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to a
-  /// trace receiver, which is mostly null.
+  /// Creates the controller for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to
+  /// the decision log, which is null unless the UE is recorded.
   explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &no_trace);
   explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &no_trace) = delete;
   ~AllowanceLaw();
@@ -31,54 +31,54 @@ class AllowanceLaw {
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
   /// Returns how many IP bytes may be sent until the next report, due after `period`. `in_flight`: IP bytes between the
-  /// proxy and the radio queue. `reference_factor`: factor for the queue reference, used if the law runs here.
+  /// proxy and the radio queue. `reference_factor`: factor for the queue reference, used if SMVS runs at the proxy.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_factor = 1);
   /// Runs one step that covers the time up to `until` of the sender's clock, in which the UE was omitted as unchanged.
   void on_omitted(const ReportArrival& last, Duration until);
-  /// Restarts after a handover to another Node-B; the rate estimate stays.
+  /// Restarts measurements after a handover to another Node-B; the rate estimate stays.
   void restart();
-  /// Initialises the mean rate with one that was measured before.
+  /// Sets the initial mean rate to a rate that was measured before.
   void seed(Rate rate);
   /// Copies the sequence number of the newest applied allowance from another bearer of the same UE.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
-  /// Returns the mean rate of the radio link: the law's own estimate if it runs here, else `reported`.
+  /// Returns the mean rate of the radio link: the controller's own estimate if SMVS runs at the proxy, else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
     const auto* const here = std::get_if<ProxyController>(&controller_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
   /// Returns the sequence number of the newest report whose allowance was applied; 0 = none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
-  /// Returns the predicted error ŝ in bytes if the law runs here, else 0; for display only.
+  /// Returns the predicted error ŝ in bytes if SMVS runs at the proxy, else 0; for display only.
   [[nodiscard]] double predicted_error() const;
 
  private:
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
   using NodeBController = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
-  /// The report contains measurements, and the proxy computes the allowance.
+  /// State for SMVS at the proxy: the report contains measurements, and the proxy computes the allowance.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters from which a law for another report period is derived; null: the configured step is used
-    /// whatever the period.
+    /// Configured parameters from which parameters for another report period are derived; null if the configured step
+    /// applies to every period.
     const control::SmvsParameters* fits = nullptr;
     Duration period{};  ///< report period for which fit() ran last, with or without success
   };
   using Controller = std::variant<NodeBController, ProxyController>;
-  /// Chooses the controller of the law by mode and smvs.law.
+  /// Creates the controller that the mode and smvs.law select.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
-  /// Replaces the law by one whose step is the report period, if the SMVS rules hold for that step.
+  /// Replaces SMVS by one whose step is the report period, if the SMVS rules hold for that step.
   void fit(ProxyController& controller, Duration period);
 
-  /// Takes the allowance that the report contains.
+  /// Returns the allowance that the report contains.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
-  /// Runs one SMVS step on the report's measurements.
+  /// Runs one SMVS step on the report's measurements and returns its allowance.
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
-  /// Removes the law from the trace, because it is about to be destroyed or replaced.
+  /// Removes the controller from the decision log, because it is about to be destroyed or replaced.
   void leave_trace() const;
-  /// Calls the law and records the call in the trace, if there is one.
+  /// Calls the controller and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 

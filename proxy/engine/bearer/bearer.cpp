@@ -135,8 +135,8 @@ void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
   if (can_suspend()) report_state_->suspend(sender);
 }
 
-/// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and
-/// whether the Node-B is silent matters again only when spend() records bytes.
+/// Returns true if nothing was sent since the last step and nothing is unsent. Then no further step is needed, and a
+/// missing report matters only after spend() has recorded bytes.
 bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
          !report_state_->grant.touched() && load.backlog == Bytes{};
@@ -163,8 +163,8 @@ void Bearer::change_reporter(const ReportArrival& report) {
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
-/// Compares the feedback delay of both inputs: 2·τp plus the report period against the controller's own estimate for
-/// ACKs. Reports are not selected while ACKs contradict them.
+/// Compares the feedback delay of both inputs: for reports 2·τp plus the report period, for ACKs the ACK-based
+/// controller's estimate. Reports are not selected while ACKs contradict them.
 void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
@@ -172,7 +172,7 @@ void Bearer::select_controller() {
   rate_control_.compare(*settings_, by_reports, controller.law().feedback_delay(), controller.suspects_reports());
 }
 
-/// Runs one SMVS step and grants this bearer's share of the result.
+/// Runs one SMVS step and grants this bearer's share of its allowance.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
   if (settings_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);

@@ -28,29 +28,29 @@ namespace sluice::proxy {
 /// connections match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives every
 /// report of the UE and counts every byte sent to it, because they share its queue.
 ///
-/// The object is small because there is one for each UE. Pools hold the state of reports, of the ACK-based controller,
-/// of the queue view and of bytes in flight. Each part is created on first use. Until then the bearer behaves as if the
-/// part were default-constructed. Thread: its shard's.
+/// The object is small because there is one for each UE. Pools contain the state of reports, the ACK-based controller,
+/// the queue view and the bytes in flight. Each of them is created on first use. Until then the bearer behaves as if it
+/// were default-constructed. Thread: its shard's.
 class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< no newer than the last applied report: ignored
-    distrusted,  ///< contradicted by the UE's acknowledgements: ignored
+    stale,       ///< the report is no newer than the last applied one: ignored
+    distrusted,  ///< the UE's ACKs contradict the report: ignored
     applied,     ///< the report is recorded and the send budget updated
   };
 
-  /// Creates a bearer without flows. `settings` (the policy's settings) and `pools` outlive it. `ordinary`: true if
-  /// the UE belongs to the control group, whose connections no controller steers.
+  /// Creates a bearer without flows. `settings` (the policy's settings) and `pools` outlive it. `ordinary`: true if the
+  /// UE belongs to the control group, whose connections no rate controller limits.
   Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
 
-  /// Copies the measurements of another bearer of the same UE: of a sibling, or of the one before a policy switch.
+  /// Copies the measurements of another bearer of the same UE: of a sibling, or of its bearer before a policy change.
   void inherit(const Bearer& before, Instant now);
-  /// Recomputes for all bearers of the UE whether sent bytes are counted: true if feedback may steer any of them. Call
-  /// it after a bearer was added to the ring or removed from it.
+  /// Recomputes for all bearers of the UE whether sent bytes are counted: true if a feedback-based controller may limit
+  /// any of them. Call it after a bearer joined or left the ring.
   void recompute_counting();
   /// True if the UE belongs to the control group.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
@@ -58,8 +58,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] const PolicySettings& settings() const { return *settings_; }
   /// True while any flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
-  /// Records that a connection has been established. Measurements are then kept for timeouts.idle after the last flow
-  /// ends, while a bearer that only had handshakes is removed at once.
+  /// Records that a connection has been established. The bearer and its measurements are then kept for timeouts.idle
+  /// after the last flow ends. A bearer that only had handshakes is removed at once.
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
@@ -70,7 +70,7 @@ class Bearer : public CircularListHook<Bearer> {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
   }
-  /// True if sent bytes must be counted, because feedback may steer some bearer of the UE.
+  /// True if bytes sent to the UE must be counted, because a feedback-based controller may limit some bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
   /// Returns the history of IP bytes sent to the UE.
   [[nodiscard]] UeSendHistory& sent() { return sent_; }
@@ -84,8 +84,8 @@ class Bearer : public CircularListHook<Bearer> {
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
-  /// Subtracts `bytes` just sent from the grant of the last report. Returns true if the deadline has changed, because a
-  /// suspended missing-report timer restarts with the first bytes.
+  /// Subtracts `bytes` just sent from the grant of the last report. Returns true if deadline() has changed: a suspended
+  /// missing-report timer restarts when the first bytes are sent.
   bool spend(Bytes bytes, Instant now);
   /// Handles a timer at `now`: replaces a missing report by one more step at the mean rate, or falls back to congestion
   /// control if reports are late. Returns true if flows may send now or must change their window source.
@@ -96,20 +96,21 @@ class Bearer : public CircularListHook<Bearer> {
   /// window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the sequence of reports about the UE. The caller passes only reports that it accepts to on_report().
+  /// Returns the sequence of reports about the UE. Only reports that ReportSequencer::accepts() may be passed to
+  /// on_report().
   [[nodiscard]] const ReportSequencer& reports() const;
   /// Returns the state that reports have produced; null before the first report or observation.
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
   /// Applies an accepted report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's part of
-  /// what SMVS grants for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide it.
+  /// the SMVS allowance for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide the allowance.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// Handles an omission notice: `sender` reports only UEs that have changed, so the last report may still be valid.
   void on_omitted(const SuppressingNodeB& sender);
   /// Suspends the missing-report timer, because `sender` omits unchanged UEs and this UE has nothing to send.
   void suspend_extrapolation(const SuppressingNodeB& sender);
-  /// Records, in mode observe, a controller's `decided` bytes beside the `actual` bytes in flight or sent. `waited`:
-  /// true if the controller would have delayed the ACK.
+  /// Records in mode observe the bytes that a controller has `decided`, and the `actual` bytes in flight or sent.
+  /// `waited`: true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) { make_report_state().observed.add(decided, actual, waited); }
   /// Prefetches the cache lines of the bearer itself that on_report() reads.
   void prefetch() const;
@@ -128,14 +129,14 @@ class Bearer : public CircularListHook<Bearer> {
   /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
-  /// Records that a short flow of the UE begins or is active. Until end_short_flow(), or for one second,
-  /// reference_factor() may lower the controller's queue reference.
+  /// Records that a short flow of the UE begins or is active. Until end_short_flow(), at most one second,
+  /// reference_factor() may be below 1.
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
     for_each_sibling([now](Bearer& other) { other.short_flow_timer_.begin(now); });
   }
-  /// Ends the short-flow period of all bearers of the UE if none of them has a short flow left.
+  /// Ends the short-flow period of all bearers of the UE if none of them has a short flow.
   void end_short_flow(Instant now);
   /// Returns the factor for the controller's queue reference: smvs.short_flow_reference while a short flow is active
   /// beside a download, else 1.
@@ -145,26 +146,28 @@ class Bearer : public CircularListHook<Bearer> {
     return settings_->smvs.short_flow_reference;
   }
 
-  /// Returns the mean rate of the radio link: the controller's own estimate where it runs here, else the Node-B's; zero
-  /// while unknown.
+  /// Returns the mean rate of the radio link: the estimate of a controller at the proxy, else the Node-B's; zero while
+  /// unknown.
   [[nodiscard]] Rate mean_rate() const {
     if (rate_control_.is_ack_based()) return ack_controller().law().rate();
     return report_state_ ? report_state_->mean_rate() : Rate();
   }
 
-  /// Receiver of the decisions of this bearer's controllers, for traces; null unless the UE is traced.
+  /// Decision log of this bearer's controllers; null unless the UE is recorded.
   control::LawTrace* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
-  std::uint16_t generation = 0;         ///< generation of the policies that the bearer belongs to
-  FlowId first_flow = no_id;            ///< the flow served least recently; entry of the ring through Flow::bearer_next
+  std::uint16_t generation = 0;  ///< generation of the policies that the bearer belongs to
+  /// Flow that was served least recently; entry into the circular list linked by Flow::bearer_next.
+  FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;         ///< split connections and handshakes
   std::uint32_t end_to_end_count = 0;   ///< end-to-end connections, whose endpoints are the hosts
   std::uint32_t first_holding = no_id;  ///< head of the list of end-to-end connections with delayed ACKs
-  Instant wheel_deadline = never;       ///< armed expiry in the timer wheel
-  BearerLoad load;                      ///< sums over the split connections, each as of its last service
-  control::Framing framing;  ///< payload share of the data packets of split connections, where bytes are counted
-  Instant empty_since{};     ///< when the last flow ended
+  Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
+  BearerLoad load;                      ///< sums over the split connections, each as of the connection's last service
+  /// Payload share of the data packets of split connections, measured while sent bytes are counted.
+  control::Framing framing;
+  Instant empty_since{};  ///< time at which the last flow ended
 
  private:
   /// Returns the report state and creates it on first use.
@@ -182,7 +185,7 @@ class Bearer : public CircularListHook<Bearer> {
   [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
     sent_.start_history(now, bytes, recent_sends_pool());
   }
-  /// Adds cross traffic to the ACK-based controller, or keeps the sum until that exists.
+  /// Adds cross traffic to the ACK-based controller, or to a sum until the controller exists.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
   [[nodiscard]] RecentSendsPool recent_sends_pool() const {
@@ -192,10 +195,10 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
   /// Copies the report state of another bearer of the same UE, adapted to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
-  /// Restarts what belongs to a Node-B after a handover: counters, clock and queue. The rate estimate stays.
+  /// Restarts counters, clock and queue after a handover, because they belong to a Node-B. The rate estimate stays.
   void change_reporter(const ReportArrival& report);
-  /// Runs one SMVS step on `report` and grants `share` of the result less `in_advance`, which steps without a report
-  /// have granted already.
+  /// Runs one SMVS step on `report` and grants `share` of its allowance minus `in_advance`, the bytes that steps
+  /// without a report have granted already.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
   [[nodiscard]] bool can_suspend() const;
@@ -205,14 +208,14 @@ class Bearer : public CircularListHook<Bearer> {
   const PolicySettings* settings_;
   BearerPools* pools_;
   IpAddress ue_;
-  bool ordinary_ : 1;                 ///< the UE belongs to the control group
+  bool ordinary_ : 1;                 ///< true if the UE belongs to the control group
   bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool counts_;                       ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
   std::uint32_t cross_traffic_ =
-      0;  ///< IP bytes of cross traffic before ack_controller_ exists, saturating at UINT32_MAX
+      0;  ///< IP bytes of cross traffic before ack_controller_ was created, saturating at UINT32_MAX
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
   Pooled<ReportState> report_state_;

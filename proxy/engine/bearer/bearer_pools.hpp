@@ -13,14 +13,14 @@
 namespace sluice::proxy {
 
 /// Pools for state that only some UE bearers of a shard need, because most UEs are idle and many are never reported.
-/// Address space is reserved at construction, memory is used as parts are created. Thread: the shard's.
+/// Address space is reserved at construction, memory is used as objects are created. Thread: the shard's.
 class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerPools(std::uint32_t bearers)
       : report_states(bearers), ack_controllers(bearers), queues(bearers), recent_sends(bearers) {}
 
-  /// Returns a default-constructed ACK-based controller for these settings. Valid until the next call.
+  /// Returns a default-constructed ACK-based controller for these settings. The reference is valid until the next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
     if (!fresh_ || fresh_->law().parameters() != settings.smvs.acks) fresh_.emplace(settings.smvs.acks);
     return *fresh_;

@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the parameters by which the number of active flows N is counted.
+/// Returns the parameters for counting the N active flows of the queue.
 control::GwaParameters counting_of(const PolicySettings& settings) {
   control::GwaParameters parameters;
   const std::optional<control::FlowControllerKind> law = flow_controller_of(settings.law());
@@ -16,7 +16,7 @@ control::GwaParameters counting_of(const PolicySettings& settings) {
   return parameters;
 }
 
-/// Buffer size B if neither the configuration nor the reports contain it.
+/// Buffer size B that is assumed if neither the configuration nor the reports contain it.
 constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
@@ -56,7 +56,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// Sets CLAMP's price: the Node-B's if the report contains one, else the one of a local price agent.
+/// Sets CLAMP's price: the price in the report if it contains one, else that of a local price agent.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

@@ -21,17 +21,17 @@ class RadioQueue {
   /// Starts empty. `settings` outlives it.
   explicit RadioQueue(const PolicySettings& settings);
 
-  /// Copies the rates that another bearer of the same UE has measured, and the byte positions if `same_path`: both use
-  /// the same one-way delay to the Node-B.
+  /// Copies the rates that another bearer of the same UE has measured. Also copies the byte positions if `same_path` is
+  /// true: both bearers then use the same one-way delay to the Node-B.
   void inherit(const RadioQueue& before, bool same_path);
   /// Restarts after a handover to another Node-B, whose cumulative drop counter is at `dropped`.
   void restart(std::uint64_t dropped);
-  /// Updates the view from a report. `sent_total` IP bytes had been sent, of which `bytes_in_flight` have not reached
-  /// the queue.
+  /// Updates the view from a report. `sent_total`: IP bytes sent so far; `bytes_in_flight` of them have not reached the
+  /// queue.
   void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes bytes_in_flight,
                  Instant now);
 
-  /// Returns the view as of the last report, with the number of flows at `now`.
+  /// Returns the queue as of the last report, with the number of flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
   /// Returns the number of reports applied; a flow compares it to detect a newer one.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
@@ -39,7 +39,8 @@ class RadioQueue {
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
   /// Returns how many of the IP bytes sent towards the radio had left the queue at the last report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Counts a flow that took `taken` bytes of the link since its last packet as one of the N active flows.
+  /// Counts a flow as one of the N active flows. `taken`: bytes of the flow that left over the link since its last
+  /// packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
@@ -51,19 +52,19 @@ class RadioQueue {
   }
 
  private:
-  /// Computes CLAMP's price, or takes it from the report.
+  /// Sets CLAMP's price from the report, or computes it.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
   const PolicySettings* settings_;
-  std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, where the Node-B reports no price
-  control::GwaFlowCount count_;                    ///< number of active flows N, by GWA's eq. 9
-  Instant counted_ = never;                        ///< time of the newest count; `never`: count again
+  std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, used if the Node-B reports no price
+  control::GwaFlowCount count_;                    ///< estimator of the number of active flows N (GWA's eq. 9)
+  Instant counted_ = never;                        ///< time of the newest count of flows; `never` if it is outdated
   control::QueueView view_;
   control::WindowedRange rates_;  ///< service rate, bytes/s
-  /// IP bytes that have reached, and have left, the radio queue as of the last report.
+  /// Cumulative IP bytes that had reached the radio queue at the last report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;
-  std::uint64_t dropped_ = 0;  ///< the Node-B's cumulative drop counter
+  std::uint64_t dropped_ = 0;  ///< cumulative drop counter of the Node-B at the last report
   std::uint32_t reports_ = 0;
 };
 

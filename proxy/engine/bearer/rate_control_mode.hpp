@@ -12,13 +12,15 @@ namespace sluice::proxy {
 /// machine. Derived flags are computed when an input changes, because every segment reads them.
 class RateControlMode {
  public:
-  /// Starts from the policy's settings. `ordinary`: true if the UE belongs to the control group, which nothing steers.
+  /// Starts from the policy's settings. `ordinary`: true if the UE belongs to the control group, which no rate
+  /// controller limits.
   RateControlMode(const PolicySettings& settings, bool ordinary);
 
   /// Records whether reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Compares the feedback delay of reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If reports are
-  /// optional, the shorter one wins. `doubted`: true if ACKs contradict the reports, which are then not used.
+  /// optional, the input with the shorter delay is used. `doubted`: true if ACKs contradict the reports, which are then
+  /// not used.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// True if the mode uses feedback (reports or ACKs) and the UE is not in the control group.
@@ -31,13 +33,13 @@ class RateControlMode {
   /// True if reports limit what is sent now: they arrive in time, and are required or have less feedback delay than
   /// ACKs.
   [[nodiscard]] bool is_report_based() const { return is_report_based_; }
-  /// True if a controller has input now: reports arrive, or are not required.
+  /// True if a controller has input now: reports arrive in time, or are not required.
   [[nodiscard]] bool has_feedback() const { return has_feedback_; }
 
   /// True if a controller limits the radio leg now; never in modes without feedback or in mode observe.
   [[nodiscard]] bool is_rate_controlled() const { return is_rate_controlled_; }
-  /// Returns what replaces the congestion window. Per-flow window controllers keep the congestion window in force and
-  /// limit bytes in flight in addition, as the ACK's window does in their papers.
+  /// Returns what limits the bytes in flight of the radio leg. Per-flow window controllers limit them in addition to
+  /// the congestion window, as the receive window does in their papers.
   [[nodiscard]] tcp::WindowSource window_source() const {
     return is_rate_controlled_ && !has_flow_windows_ ? tcp::WindowSource::allowance
                                                      : tcp::WindowSource::congestion_control;

@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Minimum of the silence after which another Node-B may take over, because one late report is no silence.
+/// Shortest silence of a Node-B after which another one may take over, because one late report is no silence.
 constexpr Duration min_silence = std::chrono::milliseconds(20);
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Sequence of reports about one UE: from which Node-B they are accepted, which are new, and the newest one. Thread:
-/// the shard's.
+/// Sequence of the reports about one UE: decides from which Node-B reports are accepted and which are new, and stores
+/// the newest. Thread: the shard's.
 class ReportSequencer {
  public:
   /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
@@ -21,8 +21,8 @@ class ReportSequencer {
   void inherit(const ReportSequencer& before);
 
   /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
-  /// The last one must have reported handover, outage or release before, or have been silent for two periods or the
-  /// longest silence. Other reports of either Node-B are not accepted.
+  /// The serving Node-B must have reported handover, outage or release before, or have been silent for two periods or
+  /// the longest silence. All other reports of another Node-B are rejected.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from another Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
@@ -38,14 +38,15 @@ class ReportSequencer {
   }
   /// Records an accepted report as the last one.
   void record(const ReportArrival& report, Instant now);
-  /// Records that the Node-B was active at `at` and omitted the UE, which means that nothing has changed.
+  /// Records that the Node-B sent an omission notice at `at` without the UE, which means that the UE's state is
+  /// unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if any report was recorded.
   [[nodiscard]] bool any() const { return any_; }
   /// Returns the last report; its period is capped at the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
-  /// Returns when the last report came.
+  /// Returns when the last report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
   /// Returns when the last report was last known to be valid: on its arrival, or at a later omission notice.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
@@ -70,7 +71,7 @@ class SuppressingNodeB {
   [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
   /// Returns the longest interval between two reports of one UE.
   [[nodiscard]] Duration refresh() const { return notice_.refresh; }
-  /// Returns when the newest omission notice came.
+  /// Returns when the newest omission notice arrived.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
   /// True if this Node-B sent report `last` in its current epoch (run).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
@@ -82,21 +83,21 @@ class SuppressingNodeB {
   }
   /// True if no datagram since report `last` is missing, so no later report of this UE can have been lost.
   [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
-  /// Returns until when report `last` is assumed valid; without end (`never`) if confirms(). Else a lost report is
-  /// replaced within one refresh interval of the newest gap.
+  /// Returns until when report `last` is assumed valid; `never` if confirms() is true. Otherwise the Node-B replaces a
+  /// lost report within one refresh interval after the newest gap.
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the sender's time of the newest notice that omitted a UE which it reports again at `sender_time`.
+  /// Returns the sender's time of the newest notice before `sender_time` that omitted the UE.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
 
  private:
   OmissionNotice notice_;
-  Duration time_before_{};  ///< sender's time of the period before the newest notice
+  Duration time_before_{};  ///< sender's time of the notice before the newest one
   Instant last_rx_;
-  Instant last_gap_;  ///< when the newest gap in its datagrams was detected
+  Instant last_gap_;  ///< time at which the newest gap in the sender's datagrams was detected
 };
 
 /// All Node-Bs that suppress reports of unchanged UEs. Thread: the shard's.
@@ -113,7 +114,8 @@ class SuppressingNodeBs {
   }
 
  private:
-  /// Limit of the table. The Node-B that was silent longest is evicted, and its reports then age as usual.
+  /// Maximum number of Node-Bs in the table. The Node-B with the longest silence is evicted; its reports then expire as
+  /// usual.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

@@ -4,7 +4,7 @@
 
 namespace sluice::proxy {
 
-/// Grants what the link carries in a period, which is about what the law would have granted. The next report corrects
+/// Grants the bytes that the link carries in a period, which is about the allowance of a step. The next report corrects
 /// the rest, because the bytes sent meanwhile appear in the bytes in flight.
 void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();

@@ -22,13 +22,13 @@ struct ReportState {
   ReportState(const PolicySettings& settings, control::LawTrace* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
-  /// True if reports arrive in time, so a report-based controller may steer.
+  /// True if reports arrive in time, so a report-based controller may limit the bearer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
-  /// Returns the mean rate of the radio link: the law's own estimate if it runs here, else the Node-B's; zero while
-  /// unknown.
+  /// Returns the mean rate of the radio link: the estimate of SMVS if it runs at the proxy, else the Node-B's; zero
+  /// while unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
-  /// Runs a step in place of a missing report: grants what the link carries in one period at `mean_rate`. `waits`: true
-  /// if data is unsent.
+  /// Runs a step in place of a missing report: grants the bytes that the link carries in one period at `mean_rate`.
+  /// `waits`: true if data is unsent.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
   /// Subtracts `bytes` just sent from the grant. Returns true if that has re-armed a suspended missing-report timer.
   bool spend(Bytes bytes, Instant now);
@@ -36,10 +36,10 @@ struct ReportState {
   /// Handles an omission notice of the last report's sender, so the report may still be valid. `idle`: true if
   /// nothing is unsent and nothing was sent since the last step.
   void on_omitted(const SuppressingNodeB& sender, bool idle);
-  /// Suspends the missing-report timer, because `sender` omits unchanged UEs and nothing is to be sent.
+  /// Suspends the missing-report timer, because `sender` omits unchanged UEs and the bearer has nothing to send.
   void suspend(const SuppressingNodeB& sender);
-  /// Advances the law over the interval in which `sender` omitted the UE. Call it before on_report() of `next`, the
-  /// first report that contains the UE again.
+  /// Advances the controller over the interval in which `sender` omitted the UE. Call it before on_report() of `next`,
+  /// the first report that contains the UE again.
   void on_named_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
@@ -48,7 +48,7 @@ struct ReportState {
   SendGrant grant;
   MissingReportExtrapolator extrapolator;
   std::uint64_t sent_at_report = 0;            ///< IP bytes sent to the UE up to the last report
-  bool trusted = true;                         ///< the last report was not contradicted by ACKs
+  bool trusted = true;                         ///< true if ACKs did not contradict the last report
   Bytes radio_load{};                          ///< bytes in the radio queue and in flight to it, as of the last report
   double reference_factor = 1;                 ///< factor of the queue reference at the last report
   control::StepLengthCheck step_length_check;  ///< detects a report period that is too long for the buffer

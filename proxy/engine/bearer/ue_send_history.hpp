@@ -10,41 +10,43 @@
 
 namespace sluice::proxy {
 
-/// Send history of one UE in a pool: times and amounts of recent sends, kept while more than the newest packet matters.
+/// Send history of one UE in a pool: times and sizes of recent packets, kept while packets before the newest one
+/// matter.
 struct RecentSends {
   RecentSends(Duration round_trip, std::uint32_t of) : bytes(round_trip), bearer(of) {}
 
   control::InFlight bytes;
-  std::uint32_t bearer;  ///< index of the bearer that owns it
+  std::uint32_t bearer;  ///< index of the bearer that owns the history
 };
 
 /// Pool of send histories, with the parameters for a new one.
 struct RecentSendsPool {
   flow::Slab<RecentSends>& pool;
-  Duration round_trip;  ///< 2·τp: proxy to Node-B and back
+  Duration round_trip;  ///< 2·τp: round trip from the proxy to the Node-B and back
   std::uint32_t bearer;
 };
 
-/// Counts IP bytes sent towards a UE, with their times as long as those matter. The newest packet is stored inline. A
-/// second one within the horizon moves the history to a pool, because most UEs are idle. Thread: the shard's.
+/// Counts IP bytes sent towards a UE, and stores the send times of recent packets. The newest packet is stored inline.
+/// A second one within the horizon moves the history to a pool, because most UEs are idle. Thread: the shard's.
 class UeSendHistory {
  public:
   /// Returns the IP bytes sent since the beginning.
   [[nodiscard]] std::uint64_t total() const { return recent_ ? recent_->bytes.total() : sum_; }
-  /// Adds `bytes` to the pooled history. Returns false without one: call start_history() instead.
+  /// Adds `bytes` to the pooled history. Returns false if there is none; then call start_history() instead.
   [[nodiscard]] bool count(Instant now, Bytes bytes) {
     if (!recent_) [[unlikely]]
       return false;
     recent_->bytes.on_sent(now, bytes);
     return true;
   }
-  /// Adds `bytes` inline if at most one send time matters, else creates the pooled history.
+  /// Adds `bytes` to the inline values if at most one send time matters, else creates the pooled history.
   void start_history(Instant now, Bytes bytes, const RecentSendsPool& place);
   /// Returns the estimator of bytes in flight and creates it on first use.
   [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {
     return (recent_ ? *recent_ : begin(place)).bytes;
   }
-  /// Returns the history to the pool if only the sum matters, because the last send is older than the horizon.
+  /// Returns the history to the pool if only the sum of bytes matters, because the last packet is older than the
+  /// horizon.
   void release_idle(Instant now, flow::Slab<RecentSends>& pool);
   /// Copies the sum and history of another bearer of the same UE.
   void inherit(const UeSendHistory& before, const RecentSendsPool& place);
@@ -59,9 +61,9 @@ class UeSendHistory {
   /// Creates the pooled history from the inline values.
   [[gnu::noinline]] RecentSends& begin(const RecentSendsPool& place);
 
-  std::uint32_t last_ = 0;  ///< part of `sum_` that was sent at last_at_
+  std::uint32_t last_ = 0;  ///< bytes of `sum_` that were sent at `last_at_`
   Instant last_at_{};       ///< time of the newest send; older sends are beyond the horizon
-  std::uint64_t sum_ = 0;   ///< IP bytes sent, used without recent_
+  std::uint64_t sum_ = 0;   ///< cumulative IP bytes sent, used while there is no pooled history
   Pooled<RecentSends> recent_;
 };
 

@@ -14,7 +14,7 @@ namespace sluice::proxy {
 /// into them. Keeps no state of its own. Thread: its shard's.
 class AckRewriter {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Keeps references to its arguments, which outlive the object.
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
   /// Creates the per-flow window controller that the bearer's mode requires. On a connection that already carries data
@@ -27,8 +27,8 @@ class AckRewriter {
   /// is true if the controller would delay the ACK.
   void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
   /// Writes the controller's window into an ACK that arrived on `in`. ACKs towards the UE are rewritten only for a
-  /// controller of both directions. The other controllers only measure the radio queue, in which the UE's own data does
-  /// not wait.
+  /// controller of both directions. Other controllers only measure the radio queue, which data from the UE does not
+  /// pass.
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
@@ -36,7 +36,8 @@ class AckRewriter {
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK of position `ack` that arrived on `in`, at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
-  /// Returns the window for an ACK of position `ack` to the server, limited while the window reopens gradually.
+  /// Returns the window for an ACK of position `ack` to the server, limited while the window opens gradually after a
+  /// change of controller.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

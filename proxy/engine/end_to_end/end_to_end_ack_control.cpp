@@ -29,7 +29,7 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Returns by how much the ACK with timestamp `ts_value` is late. Negative if a newer ACK has overtaken it, because its
+/// Returns the ACK delay of an ACK with timestamp `ts_value`. Negative if a newer ACK has overtaken it, because its
 /// delay is then unknown.
 Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
                                                 const control::DelayBasedController& law, Duration round_trip) {
@@ -81,8 +81,8 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), watched.waits, watched.short_flow);
 }
 
-/// Returns what a segment of the UE acknowledges. If it acknowledges no new data it may report one more segment
-/// received out of order: by its SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
+/// Returns the data that a segment of the UE newly acknowledges. Without new data, the segment may report one more
+/// segment received out of order: by SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,
                                                                    Instant now) {

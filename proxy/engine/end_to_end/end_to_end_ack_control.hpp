@@ -12,36 +12,36 @@
 
 namespace sluice::proxy {
 
-/// Applies the ACK-based controller to connections that pass end to end. Feeds each bearer's controller with their
-/// segments, and computes the window for their ACKs. That window is the connection's part of the bearer's window, plus
-/// the data in flight from the server during one control loop delay. Thread: its shard's.
+/// Applies the ACK-based controller to connections that pass end to end. Passes their segments to the controller of
+/// their bearer, and computes the window for their ACKs. The window is the connection's part of the bearer's window,
+/// plus the data in flight from the server during one control loop delay. Thread: its shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
   explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
-  /// True if the ACK-based controller applies to the bearer's end-to-end connections. It does not if it only replaces
-  /// late reports, because the report-based controller's allowance needs split connections.
+  /// True if the ACK-based controller applies to the bearer's end-to-end connections. It does not if the ACK-based
+  /// controller only replaces late reports, because the report-based controller needs split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
   /// True if the flow's segments are fed to the ACK-based controller.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
-  /// Starts to feed the flow's segments to the ACK-based controller. Requires governs(bearer), and that this has not
-  /// been done yet.
+  /// Starts to feed the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
+  /// called for the flow before.
   void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// Stops feeding the flow's segments to the ACK-based controller, because it leaves its bearer. No effect if they are
-  /// not fed.
+  /// Stops feeding the flow's segments to the ACK-based controller, because the flow leaves its bearer. No effect if
+  /// begin() was not called.
   void forget(EndToEndFlow& flow, Bearer& bearer);
 
   // All functions below require that the flow is observed.
 
   /// Handles a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, because due() is then
-  /// earlier.
+  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight; due() is then earlier.
   bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack, Instant now);
-  /// Returns the window for the server in payload bytes, counted from what the UE has acknowledged.
+  /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
+  /// acknowledged.
   [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server whose window ends at position `edge`.
   void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
@@ -60,7 +60,7 @@ class EndToEndAckControl {
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
     /// Returns the payload bytes of `wire` IP bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    /// Returns by how much the ACK with timestamp `ts_value` is late; negative if that is unknown.
+    /// Returns the ACK delay of an ACK with timestamp `ts_value`; negative if unknown.
     [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                      Duration round_trip);
 
@@ -72,15 +72,15 @@ class EndToEndAckControl {
     std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
-    bool timed = false;         ///< true if newest_ts holds a timestamp
+    bool timed = false;         ///< true if `newest_ts` contains a timestamp
     bool waits = false;         ///< true if the flow counts in AckController::end_to_end as waiting
     bool short_flow = false;    ///< true if the flow counts in AckController::end_to_end as a short flow
   };
 
   /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits and is a short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns what a segment of the UE acknowledges for the first time, or that it reports one more segment received out
-  /// of order.
+  /// Returns the data that a segment of the UE newly acknowledges, or that it reports one more segment received out of
+  /// order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

@@ -8,10 +8,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// number of segments in the initial window of RFC 6928, with which a gradual opening starts
+/// number of segments in the initial window of RFC 6928; a gradual opening of the window starts with it
 constexpr std::int64_t first_segments = 10;
 
-/// Returns the tracking state of a connection whose two SYNs were seen: sequence numbers and window edges.
+/// Returns the state of a connection both of whose SYNs were seen: sequence numbers and window edges at its start.
 KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {

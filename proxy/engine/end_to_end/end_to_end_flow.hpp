@@ -22,10 +22,10 @@ enum class EndToEndPhase : std::uint8_t {
   closing   ///< both hosts have sent a FIN
 };
 
-/// Reason why the window advertised to a sender opens only gradually, whatever the host offers. A window cannot be
-/// taken back, and the sender may have a large congestion window that it has never used.
+/// Reason why the window advertised to a sender opens only gradually, although the host offers more. An advertised
+/// window cannot be retracted, and the sender may have a large congestion window that it has never used.
 enum class Opening : std::uint8_t {
-  no,            ///< the window is not limited in addition to the controller
+  no,            ///< no gradual opening: only the controller limits the window
   reports_late,  ///< the window opens by the bytes acknowledged, as in slow start, because reports are late
   switched  ///< the window opens by 1/8 of the bytes acknowledged, because another controller applied before or the
             ///< connection was split
@@ -72,7 +72,7 @@ struct KnownConnection {
 };
 
 /// Connection that stays end to end, while windows in its ACKs are rewritten and some ACKs delayed. Its state may be
-/// dropped at any time, because no window was advertised beyond what the hosts offer.
+/// discarded at any time, because no advertised window exceeds the windows that the hosts offer.
 struct EndToEndFlow {
   flow::FlowKey key;
   std::array<DataWay, 2> ways;  ///< state of both directions, indexed by the Side towards which the data flows
@@ -82,17 +82,18 @@ struct EndToEndFlow {
   Bytes opening_window;                      ///< window in bytes when the gradual opening of the window started
   packet::Queue held;                        ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
-  Instant handshake{};    ///< time when the newest segment of the handshake passed; only valid during the handshake
+  Instant handshake{};    ///< time when the newest segment of the handshake passed; valid only during the handshake
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
-  Duration core_trip{};   ///< part of round_trip between the proxy and the server; zero while unknown
+  Duration core_trip{};   ///< part of `round_trip` between the proxy and the server; zero while unknown
   BearerId bearer = no_id;
-  EndToEndId holding_next = no_id;  ///< next in the list of the bearer's flows with delayed ACKs
+  EndToEndId holding_next = no_id;  ///< next flow in the bearer's list of flows with delayed ACKs
   EndToEndId holding_previous = no_id;
-  std::uint32_t tracked = no_id;  ///< index of its tracking state in SplitCandidates, if it is to be split
+  std::uint32_t tracked = no_id;  ///< index of the flow's tracking state in SplitCandidates, if the flow is to be split
 
-  /// index of its state in EndToEndAckControl, if its segments are fed to the ACK-based controller
+  /// index of the flow's state in EndToEndAckControl, if its segments are passed to the ACK-based controller
   std::uint32_t ack_control = no_id;
-  std::uint32_t ticket = 0;  ///< serial number among the handshakes in progress, which detects that its id was reused
+  /// Serial number among the handshakes in progress; it shows whether the flow's id was reused.
+  std::uint32_t ticket = 0;
   std::uint16_t held_count = 0;  ///< number of delayed ACKs
   std::uint16_t segment = 536;   ///< largest payload of a segment to the UE, by the MSS of the UE's SYN
   std::uint8_t duplicate_acks = 0;
@@ -104,32 +105,32 @@ struct EndToEndFlow {
   /// true if data passed before the present controller, which therefore starts from measured values
   bool running = false;
 
-  /// true while the handback of its split connection is in progress, and lookups still find the split one
+  /// true while the handback of the split predecessor is in progress, so that lookups still find the predecessor
   bool successor = false;
   EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;
-  bool splittable = true;    ///< true if all options of its SYNs are known to the proxy
-  bool was_split = false;    ///< the connection was split before the policies changed
-  bool to_be_split = false;  ///< true if the policy splits; the connection waits until both directions are idle
+  bool splittable = true;    ///< true if the proxy knows all options of both SYNs
+  bool was_split = false;    ///< true if the connection was split before the policies changed
+  bool to_be_split = false;  ///< true if the policy splits the connection as soon as both directions are idle
 
   /// Records the contents of a host's SYN or SYN-ACK.
   void record_syn(Side in, const SynNote& reported);
   /// Updates the handshake from a SYN or SYN-ACK with matching numbers; others are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
-  /// Records whether the checksum of its SYN or SYN-ACK was unfinished. Segments with other sequence numbers are
-  /// ignored.
+  /// Records whether the checksum of a SYN or SYN-ACK of this connection was unfinished. Segments with other sequence
+  /// numbers are ignored.
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
-  /// True if the SYN or SYN-ACK belongs to this connection by its numbers.
+  /// True if the sequence numbers of the SYN or SYN-ACK are those of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
   /// True if the RST ends the handshake of this connection, because its numbers are exact (RFC 9293 section 3.10.7.3,
   /// RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection whose window scales and sequence numbers are known.
   void begin(const KnownConnection& known);
-  /// Starts the gradual opening of the window after `ack`, from the bytes that are already advertised. The start value
-  /// is no less than `at_least` and ten segments, because a smaller window might never open.
+  /// Starts the gradual opening of the window after position `ack`, from the window that is already advertised. The
+  /// start value is at least `at_least` and ten segments, because a smaller window might never open.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
-  /// True while the handshake is not complete; it may never complete.
+  /// True during the handshake, which may never complete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }

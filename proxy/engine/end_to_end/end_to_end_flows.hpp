@@ -36,8 +36,8 @@ class EndToEndFlows {
   using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
 
-  /// Returns the number of end-to-end connections. Successors of split connections in handback still count as flows
-  /// instead.
+  /// Returns the number of end-to-end connections. Successors of split connections in handback are not included; their
+  /// split predecessors count as flows.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
@@ -49,7 +49,8 @@ class EndToEndFlows {
   /// Tracks a connection from its middle on, as successor of a split flow that lookups find until inherit(). `window`:
   /// how many bytes the server may at first be ahead of the UE. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records that the split connection, during its handback, has advertised a window up to `edge` to the server.
+  /// Records that the split predecessor of the connection has advertised a window up to `edge` to the server during its
+  /// handback.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the window with which the successor's gradual opening starts.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
@@ -59,10 +60,10 @@ class EndToEndFlows {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
-  /// Completes a handback: the split flow is gone, so lookups find this connection from now on.
+  /// Completes a handback: the split predecessor is closed, so lookups find this connection from now on.
   void inherit(EndToEndId id, Instant now);
   /// Activates other policies. Every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
-  /// restart from the data in flight.
+  /// restart with the data in flight.
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid`: its checksum is good.
   /// `in_need`: packet buffers are low, so no ACK may be delayed.
@@ -70,13 +71,13 @@ class EndToEndFlows {
                bool in_need, Instant now);
   /// True if the connection's policy splits, so that it passes end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
-  /// True if the connection can be split from this segment on. The segment was neither tracked nor received, and has a
-  /// good checksum.
+  /// True if the connection can be split before this segment is processed. Requires that the segment was neither
+  /// tracked nor received, and has a good checksum.
   [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
     return candidates_.may_be_split(flows_[id], in, segment);
   }
-  /// Tracks a segment of a connection that is to be split and cannot be split yet. The segment must be passed to
-  /// receive(), too.
+  /// Tracks a segment of a connection that the policy splits but that cannot be split yet. The segment must be passed
+  /// to receive(), too.
   void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
     candidates_.track(flows_[id], in, packet, parsed);
   }
@@ -110,7 +111,7 @@ class EndToEndFlows {
   /// Forwards those delayed ACKs of the bearer's connections that their controllers release, because a report has
   /// arrived or reports are missing.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
-  /// True if advance() has nothing to do at `now`.
+  /// True if no timer expires and no delayed ACK must be released at `now`, so advance() has nothing to do.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
   /// Runs expired timers, and releases some delayed ACKs if packet buffers are low.
   void advance(Instant now) {
@@ -156,7 +157,7 @@ class EndToEndFlows {
   void on_due(EndToEndId id, Instant now);
   /// Arms the connection's timer at the earliest of its deadlines.
   void schedule(const EndToEndFlow& flow, EndToEndId id);
-  /// Returns when the connection is removed if it stays idle.
+  /// Returns when the connection's state is discarded if the connection stays idle.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service field, below the DSCP
 
-/// True if `number` lies in the first unscaled window of a host with initial sequence number `isn`.
+/// True if `number` is at most one unscaled window (64 KiB) after `isn`, the host's initial sequence number.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
@@ -59,12 +59,12 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::complete;
 }
 
-/// Converts a measured round-trip time from ticks to a Duration; zero means unknown in both.
+/// Converts a measured round-trip time from ticks to a Duration; zero means unknown in both forms.
 Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
-/// Returns the window in bytes. The field is scaled if both hosts have sent the window scale option (RFC 7323
+/// Returns a window in bytes. The window field is scaled if both hosts have sent the window scale option (RFC 7323
 /// section 2.2).
 std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
   const bool scaling = sender.has_window_scale && receiver.has_window_scale;

@@ -36,7 +36,7 @@ enum class Step : std::uint8_t {
 void begin(Flow& flow, const FirstSyn& syn);
 
 /// True if the segment's numbers can belong to this handshake, or to later segments that were not seen. Such numbers
-/// lie within one unscaled window behind the hosts' initial sequence numbers. A SYN is plausible only with a matching
+/// are at most one unscaled window after the hosts' initial sequence numbers. A SYN is plausible only with a matching
 /// ACK.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
@@ -52,7 +52,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
 /// missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// States with which both endpoints of a split connection are established.
+/// States in which both endpoints of a split connection start.
 struct SplitPoint {
   /// state of the endpoint that faces the initiator and acts in the responder's name
   tcp::EstablishedState to_initiator;
@@ -61,7 +61,7 @@ struct SplitPoint {
   tcp::EstablishedState to_responder;
 };
 
-/// Establishes both endpoints in the states `legs`, which makes the connection split.
+/// Establishes both endpoints of the flow in the states `legs`, so that the connection is split.
 void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now);
 
 }  // namespace sluice::proxy::handshake

@@ -11,10 +11,10 @@
 namespace sluice::proxy {
 
 /// Stores the delayed ACKs of UEs and forwards them in order of arrival, at the latest when their delay reaches its
-/// limit. The controller's window at the time of forwarding is written into them. Thread: its shard's.
+/// limit. The window that the controller computes at the time of forwarding is written into them. Thread: its shard's.
 class HeldAcks {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Keeps references to its arguments, which outlive the object.
   HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckRewriter& rewriter)
       : flows_(flows), parts_(parts), rewriter_(rewriter) {}
 

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// References that all classes for end-to-end connections use; the referenced objects outlive them.
+/// References that all classes for end-to-end connections use. The referenced objects outlive these classes.
 struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;

@@ -62,8 +62,8 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now);
 }
 
-/// Completes the handshake if the segment is the initiator's ACK, because only a receiver of the SYN-ACK can
-/// acknowledge its number.
+/// Completes the handshake if the segment is the initiator's ACK, because only a host that received the SYN-ACK can
+/// acknowledge its sequence number.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   const Duration second_half = now - flow.handshake;

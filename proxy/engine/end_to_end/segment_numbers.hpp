@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Maximum bytes by which a segment may begin before what its receiver has acknowledged, as retransmissions and
+/// Maximum number of bytes by which a segment may begin before the acknowledged position, as retransmissions and
 /// reordered segments do.
 inline constexpr std::uint32_t max_behind = 1U << 20;
-/// Maximum bytes by which a segment may exceed the right edge. Hosts may shrink a window by rounding (RFC 7323
-/// section 2.4), and a zero-window probe is one byte beyond the edge.
+/// Maximum number of bytes by which a segment may exceed the right edge of the window. Hosts may shrink a window by
+/// rounding (RFC 7323 section 2.4), and a zero-window probe is one byte beyond the edge.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
 /// Positions of a segment's first byte and of the byte that it acknowledges, each counted from the start of its own
@@ -27,8 +27,8 @@ struct SegmentNumbers {
 [[nodiscard]] SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window
-/// or not far behind what is acknowledged, and acknowledges only data that has passed. A FIN counts as one byte. An RST
-/// must be exact: behind the last data that passed, or at what the other host has acknowledged.
+/// or not far below the acknowledged position, and acknowledges only data that has passed. A FIN counts as one byte. An
+/// RST must be exact: right after the last data that passed, or at the position that the other host has acknowledged.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

@@ -7,7 +7,7 @@ namespace sluice::proxy {
 
 namespace {
 
-/// True if `number` lies in the first unscaled window of a host with initial sequence number `isn`.
+/// True if `number` is at most one unscaled window (64 KiB) after `isn`, the host's initial sequence number.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
@@ -77,7 +77,7 @@ void SynCache::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
-/// Evicts the entry of the oldest SYN. Returns false if that SYN was answered already.
+/// Evicts the entry of the oldest SYN. Returns false if that SYN was already answered.
 bool SynCache::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -27,15 +27,15 @@ struct FirstSyn {
   packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };
 
-/// Names what a segment other than a SYN means for a handshake of which only the SYN was seen.
+/// Names the meaning of a segment, other than a SYN, for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
   none,     ///< the segment's numbers do not match the handshake
   accepts,  ///< the segment is the SYN-ACK
   refuses,  ///< the segment is a RST of either host
   crosses,  ///< the segment is a SYN-ACK of the host that has sent the SYN: a simultaneous open
-  unseen    ///< the segment shows that others passed unseen, so the hosts' state is unknown
+  unseen    ///< the segment shows that earlier segments were not seen, so the hosts' state is unknown
 };
-/// Returns what a segment that arrived on `in` means for the handshake of `syn`.
+/// Returns the meaning of a segment that arrived on `in` for the handshake of `syn`.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
 /// Cache of unanswered SYNs. Anyone can forge a SYN, so a SYN alone only occupies an entry here. A connection is
@@ -55,8 +55,8 @@ class SynCache {
     rejected         ///< the SYN was rejected, because another SYN of its connection is kept
   };
 
-  /// Allocates `places` entries, at least one. `which`: SYN that is kept of several. `patience`: maximum duration of a
-  /// handshake.
+  /// Allocates `places` entries, at least one. `which` states which of several SYNs of one connection is kept.
+  /// `patience` is the maximum duration of a handshake.
   SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
 
   /// Records the first SYN of a connection.

@@ -14,7 +14,7 @@ namespace sluice::proxy {
 struct TrackedHost {
   tcp::SeqNum next;  ///< SND.NXT: sequence number behind the last byte that the host was seen to send
 
-  /// sequence number up to which untracked data may have passed, so that a retransmission of it looks new
+  /// sequence number up to which untracked data may have passed, so that a retransmission of such data looks new
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
   tcp::SeqNum edge;   ///< right edge of the widest window that the host has granted, or that was granted in its name
@@ -26,17 +26,17 @@ struct TrackedHost {
   bool unsettled = false;  ///< true if the host's last segment had URG, ECE or CWR set
 };
 
-/// Connection that passes from host to host and is tracked, so that it can be split when it is idle. Idle means that
-/// everything sent is acknowledged and the next segment continues where the last one ended. The options of its SYNs
-/// must be known. Thread: its shard's.
+/// Tracked end-to-end connection that can be split when it is idle. Idle means that everything sent is acknowledged and
+/// the next segment continues where the last one ended. The options of its SYNs must be known. Thread: its shard's.
 struct TrackedConnection {
   Handshake handshake;
 
-  /// frame headers of packets to the host behind that Side, see Leg::headers
+  /// frame headers of packets to the host behind each Side, see Leg::headers
   std::array<packet::HeaderTemplate, 2> headers;
-  std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side that they are behind
+  std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side behind which the host is
   Side initiator = Side::radio;
-  bool adrift = false;  ///< true while sequence numbers are unknown, because an earlier run of the program had split it
+  /// True while sequence numbers are unknown, because an earlier run of the program had split the connection.
+  bool adrift = false;
 
   /// Result of tracking a segment of a connection.
   enum class Tracked : std::uint8_t {
@@ -47,15 +47,16 @@ struct TrackedConnection {
   /// Updates the state from a segment that passes. Returns whether the segment belongs to the connection or ends it.
   Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers belong to this connection. The segment lies in the window that the other host has
-  /// granted, or not far behind what that host has acknowledged. Its ACK lies in the window of the host that sent it.
-  /// An RST must be at a number that the other host expects (RFC 5961 section 3.2).
+  /// granted, or not far below the sequence number that the other host has acknowledged. Its ACK lies in the window of
+  /// the host that sent it. An RST must be at a number that the other host expects (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
-  /// Handles the first fragment of a segment of unknown length. Until the other host has acknowledged all data that it
-  /// may contain, a retransmission of that data looks new.
+  /// Handles the first fragment of a segment of unknown length. Until the other host has acknowledged all data that the
+  /// segment may contain, a retransmission of such data looks new.
   void record_unseen(Side in, const tcp::Segment& segment);
-  /// True if the connection can be split from this segment on, which carries data and was not tracked.
+  /// True if the connection can be split before this segment, which carries data and was not tracked, is processed.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
-  /// Initialises `flow` as a split connection in the state before `segment`, from which on it is split.
+  /// Initialises `flow` as a split connection in the state before `segment`, the first segment that the split
+  /// connection processes.
   void restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
                Instant now) const;
 
@@ -67,7 +68,7 @@ struct TrackedConnection {
   void record(Side in, const tcp::Segment& segment);
   /// Learns sequence numbers from segments until both hosts agree on them.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
-  /// True if the segment lies in the window of the receiving host, or not far behind it.
+  /// True if the segment lies in the window of the receiving host, or not far below the window.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;

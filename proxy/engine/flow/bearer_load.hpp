@@ -18,10 +18,10 @@ struct FlowShare {
   /// true if a rate controller sets the server's window and the UE has yet to acknowledge data
   bool moving : 1 = false;
 
-  /// true if the server's window is closed or set once per report: the next report updates it
+  /// true if the server's window is closed or is set once per report, so that the next report updates it
   bool window_closed : 1 = false;
 
-  /// true for a short flow: it has sent less than SmvsMode::short_flow bytes and is not over
+  /// true for a short flow: it is open and has sent less than SmvsMode::short_flow bytes
   bool short_flow : 1 = false;
 
   static constexpr std::uint32_t max_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
@@ -40,7 +40,7 @@ struct BearerLoad {
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
   /// Updates a flow's share and the bearer's sums after a normal service: unsent bytes, held and advertised bytes, and
-  /// `moving`. The other fields of the share are unchanged.
+  /// `moving`. All other fields of the share stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -57,15 +57,16 @@ struct BearerLoad {
     }
   }
 
-  /// Adds `change` to the bytes that a flow holds and has advertised, and to the bearer's sum. The other fields of its
-  /// share are unchanged.
+  /// Adds `change` to the bytes that a flow holds and has advertised, and to the bearer's sum. All other fields of the
+  /// share stay unchanged.
   void reserve(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
     reserved += Bytes(after) - Bytes(share.reserved);
     share.reserved = static_cast<std::uint32_t>(after);
   }
 
-  /// Replaces a flow's share in the bearer's sums. A flow that is added or removed has an empty share before or after.
+  /// Replaces the flow's share `before` in the bearer's sums by `after`. One of them is empty for a flow that is added
+  /// or removed.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
     reserved += Bytes(after.reserved) - Bytes(before.reserved);

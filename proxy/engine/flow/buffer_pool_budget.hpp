@@ -13,20 +13,23 @@ namespace sluice::proxy {
 /// Bytes of window advertised to a host, as last recorded in the memory budget.
 struct Reservation {
   std::uint32_t bytes = 0;
-  std::uint16_t epoch = 0;  ///< epoch in which it was recorded, see BufferPoolBudget::epoch_of()
+  std::uint16_t epoch = 0;  ///< epoch in which the reservation was recorded, see BufferPoolBudget::epoch_of()
 };
 
 /// Budget of packet buffers for the payload of a shard's split connections, and its division among them.
 ///
 /// The budget is the pool minus the ports' buffers and a reserve. Its free part is neither taken by packets nor
-/// reserved by windows. One direction may hold and reserve together at most two thirds of what would be free without
-/// it. Hence n equally greedy directions get B / (n + 1/2) each, a single one gets two thirds, and a new one always
-/// finds some. These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions
+/// reserved by windows. One direction may hold and reserve together at most two thirds of the buffers that would be
+/// free without it. Hence n directions with unlimited demand get B / (n + 1/2) each, a single one gets two thirds, and
+/// a new one always gets a part. These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne,
+/// IEEE/ACM Transactions
 /// on Networking 6(2), 1998) with alpha = 2.
 ///
 /// A reservation (an advertised window) counts for two seconds after the last service of its connection. Idle
-/// connections together have advertised far more than any pool holds, but their senders rarely use it at once. After a
-/// pause a sender starts with its initial window (RFC 5681 section 4.1). If many do use it, payload is refused before
+/// connections together have advertised far more than any pool contains, but their senders rarely use these windows at
+/// once. After a
+/// pause a sender starts with its initial window (RFC 5681 section 4.1). If many senders use them, payload is refused
+/// before
 /// it is acknowledged (exhausted()), and the reserve remains.
 ///
 /// The number of free buffers in the pool is read at most every 100 us. Thread: the shard's.
@@ -51,7 +54,7 @@ class BufferPoolBudget {
   [[nodiscard]] bool is_due(Instant now) const {
     return now >= next_look_ || (is_low() && now >= next_look_ - usual_period + low_period);
   }
-  /// Records that a received buffer is kept: as queued payload, or as a delayed ACK.
+  /// Records that a received buffer stays occupied: by queued payload, or by a delayed ACK.
   void on_taken() { --spare_; }
   /// Changes the reserved bytes of an advertised window to `bytes`.
   void reserve(Reservation& reservation, std::uint32_t bytes) {
@@ -84,10 +87,10 @@ class BufferPoolBudget {
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
   /// True if only the reserve is left. Then payload is refused.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
-  /// True if half of the reserve is used as well. Then payload is refused even for connections that hold almost
+  /// True if half of the reserve is used as well. Payload is then refused even for connections that hold almost
   /// nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
-  /// Returns the share of the buffers without those of the ports that is in use for any purpose.
+  /// Returns the used share of the buffers that the ports do not occupy.
   [[nodiscard]] double used() const { return used_; }
 
  private:
@@ -115,7 +118,7 @@ class BufferPoolBudget {
   std::uint32_t left_by_ports_;     ///< number of buffers that the ports do not occupy
   std::uint32_t pool_reserve_;      ///< buffers kept free for receiving and forwarding, part of left_by_ports_
   std::int64_t half_pool_reserve_;  ///< half of this shard's part of pool_reserve_, in buffers
-  std::int64_t low_watermark_;      ///< number of buffers left of the budget at which is_low() becomes true
+  std::int64_t low_watermark_;      ///< number of remaining buffers of the budget at which is_low() becomes true
   Bytes reserved_for_demand_;       ///< bytes of the budget that only directions with measured demand may use
   Bytes of_one_ue_;                 ///< bytes of the budget that one UE's connections may use together
   std::int64_t spare_ = 0;     ///< number of buffers that payload may still occupy; negative once the reserve is used
@@ -123,7 +126,7 @@ class BufferPoolBudget {
   std::array<std::int64_t, epochs> by_epoch_{};  ///< reserved bytes by the epoch of their reservation, modulo `epochs`
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant next_look_{};  ///< time of the next read of the pool's free buffers, unless they become few before
+  Instant next_look_{};  ///< time of the next read of the pool's free buffers, unless they become scarce before
 };
 
 }  // namespace sluice::proxy

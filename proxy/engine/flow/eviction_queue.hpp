@@ -18,7 +18,7 @@ class EvictionQueue {
   /// Entry of one evictable object in the FIFO.
   struct Entry {
     std::uint32_t id = no_id;
-    std::uint32_t ticket = 0;  ///< serial number of the object, which detects that its id was reused
+    std::uint32_t ticket = 0;  ///< serial number of the object, which shows whether its id was reused
   };
 
   /// Adds an object to the FIFO. If the FIFO was full, returns its oldest entry, whose object must then be evicted;

@@ -22,9 +22,9 @@ inline constexpr std::uint32_t no_id = UINT32_MAX;
 /// Phase of a flow, from its first SYN to its end.
 enum class FlowPhase : std::uint8_t {
   syn,           ///< only the first SYN was seen
-  syn_ack,       ///< the SYN-ACK was seen, and the ACK of it is missing
+  syn_ack,       ///< the SYN-ACK was seen, and the ACK that answers it is missing
   split,         ///< two endpoints are established, with the relay between them
-  handing_back,  ///< handback in progress: the proxy only delivers what it has acknowledged
+  handing_back,  ///< handback in progress: the proxy only delivers the bytes that it has acknowledged
 };
 
 /// Bit set of the events of a flow's two byte streams since its last service.
@@ -61,11 +61,12 @@ enum class StreamEvents : std::uint8_t {
   return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
 }
 
-/// One leg of a split connection: the endpoint that talks to the host behind one port, in the other host's name.
+/// One leg of a split connection: the TCP endpoint that faces the host behind one port and acts in the other host's
+/// name.
 struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
-  std::uint16_t ip_id = 0;         ///< next value of the IPv4 identification field, used with DF set
+  std::uint16_t ip_id = 0;         ///< next value of the IPv4 identification field for packets with DF set
 
   /// Time of the host's last progress in tick::ms268: it acknowledged new data, or data arrived while nothing was held
   /// for it. See relay::stall_time().
@@ -80,7 +81,7 @@ struct Leg {
   /// true if the path MTU is below the minimum segment, so that routers fragment and DF stays clear
   bool routers_cut : 1 = false;
 
-  /// true if the host's window is the default quota, set by no rate controller (ReceiveWindowControl)
+  /// true if the default buffer quota, and no rate controller, sets the window of the host (ReceiveWindowControl)
   bool at_limit : 1 = false;
   bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was last read
   Reservation reservation;       ///< window advertised to the host, as recorded in the memory budget
@@ -95,7 +96,7 @@ struct Handshake {
   std::uint32_t last_rx = 0;        ///< time when the newest segment of the handshake was seen, in tick::us
   std::uint32_t initiator_rtt = 0;  ///< round-trip time between proxy and initiator in tick::us; zero while unknown
   std::uint32_t responder_rtt = 0;  ///< round-trip time between proxy and responder in tick::us; zero while unknown
-  std::uint32_t ticket = 0;  ///< serial number among all tracked handshakes, which detects that a flow id was reused
+  std::uint32_t ticket = 0;  ///< serial number among all tracked handshakes, which shows whether a flow id was reused
   std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
   bool retransmitted = false;  ///< true if a SYN or SYN-ACK was retransmitted, so round-trip times are ambiguous (Karn)
   std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
@@ -132,19 +133,21 @@ struct Flow {
 
   /// reason for which the proxy resets the connection; none if it does not
   ResetReason reset_reason : 4 = ResetReason::none;
-  bool journaled : 1 = false;  ///< true if the flow's journal entry is in state exposed
+  bool journaled : 1 = false;  ///< true if the flow's journal entry is in state `exposed`
 
-  /// true if both hosts have closed the connection, so that it is in TIME-WAIT (TimeWaitQueue)
+  /// true if both hosts have closed the connection, so it is in TIME-WAIT (TimeWaitQueue)
   bool in_time_wait : 1 = false;
-  std::uint8_t unsplittable_seen : 4 = 0;  ///< number of releases because of segments that cannot be split (Released)
-  std::uint32_t window_loop = no_id;       ///< index of the second-loop controller of the server's window, or no_id
-  std::uint32_t controller = no_id;        ///< index of its per-flow window controller, or no_id
+  /// Number of times that the connection was released because of segments that cannot be split (Released).
+  std::uint8_t unsplittable_seen : 4 = 0;
+  std::uint32_t window_loop = no_id;  ///< index of the second-loop controller that sets the server's window, or no_id
+  std::uint32_t controller = no_id;   ///< index of the flow's per-flow window controller, or no_id
 
   /// end-to-end connection that replaces the flow when the handback is complete, or no_id
   EndToEndId successor = no_id;
-  FlowShare share;                ///< contribution of the flow to the sums of its bearer
-  std::uint32_t demands = no_id;  ///< index of the flow's demand record, or no_id before it has carried much data
-  Bytes sent_to_radio{};          ///< IP bytes of data sent to the UE, retransmissions included
+  FlowShare share;  ///< contribution of the flow to the sums of its bearer
+  /// Index of the flow's receive-buffer demand record, or no_id before the flow has carried much data.
+  std::uint32_t demands = no_id;
+  Bytes sent_to_radio{};  ///< IP bytes of data sent to the UE, retransmissions included
 
   /// Returns the sequence number of the first payload byte of the host behind `side`.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {

@@ -17,7 +17,7 @@ class HalfOpen {
 
   /// Starts a handshake. `open()` allocates a flow for it and returns the id, or no_id if a table is full; the oldest
   /// handshakes are then displaced. `displace(entry)` removes a handshake unless its id was reused or it is complete.
-  /// Returns id and serial number; the id is no_id if established connections fill the tables.
+  /// Returns the flow's id and serial number; the id is no_id if established connections fill the tables.
   template <typename Open, typename Displace>
   EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
     constexpr int attempts = 4;  // entries of completed handshakes free no place

@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Divisor of the demand: it falls by at most 1/8 per round trip.
+/// Divisor of the demand that limits its decrease: at most 1/8 per round trip.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// Returns by how much more was delivered than in the last round trip, at most as much again, because slow start only
-/// doubles.
+/// Returns the growth of the delivered bytes over the last round trip, at most that round trip's bytes, because slow
+/// start only doubles.
 Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }

@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Receive-buffer demand of one direction of a connection: how much it must hold and advertise so that neither leg
-/// waits for the other. That is twice the data delivered in one round trip over both legs, as in dynamic right-sizing
-/// (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured, and doubles again
-/// until a wider window takes effect. Twice the growth since the last round trip is therefore added. The demand falls
-/// by at most an eighth per round trip.
+/// Receive-buffer demand of one direction of a connection: the bytes that it must hold and advertise so that neither
+/// leg waits for the other one. The demand is twice the data delivered in one round trip over both legs, as in dynamic
+/// right-sizing (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured, and
+/// doubles again until a wider window takes effect. Twice the growth since the last round trip is therefore added. The
+/// demand falls by at most an eighth per round trip.
 class ReceiveBufferDemand {
  public:
   /// Demand before the first measurement: the largest window without scaling.
@@ -37,16 +37,16 @@ class ReceiveBufferDemand {
   /// Shortest time over which delivered data is measured, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
-  /// Returns by how much more was delivered than in the last round trip, at most as much again.
+  /// Returns the growth of the delivered bytes over the last round trip, at most that round trip's bytes.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;
-  Bytes last_;        ///< bytes delivered in one round trip, by the last measurement
+  Bytes last_;        ///< bytes delivered in one round trip, according to the last measurement
   tcp::SeqNum mark_;  ///< sequence number at which the current measurement started
   Instant since_{};   ///< time when the current measurement started
 };
 
-/// Demands of both directions of a connection, indexed by the Side that the bytes go to.
+/// Demands of both directions of a connection, indexed by the Side that the data goes to.
 using ReceiveBufferDemands = std::array<ReceiveBufferDemand, 2>;
 
 }  // namespace sluice::proxy

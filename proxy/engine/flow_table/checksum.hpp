@@ -8,8 +8,8 @@
 namespace sluice::proxy {
 
 /// True if a segment that arrived on `in` may be accepted with this checksum state. If the device has verified the
-/// data, the port's setting decides. An unfinished field matches what a kernel leaves there, which a damaged segment
-/// can have by chance. Therefore the host must have `shown` that it leaves checksums unfinished.
+/// data, the port's setting decides. An unfinished checksum field contains the value that a kernel leaves there, which
+/// a damaged segment can contain by chance. Therefore the host must have `shown` that it leaves checksums unfinished.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -24,7 +24,7 @@ namespace sluice::proxy {
   return false;
 }
 
-/// Counts a segment whose checksum is not good. Returns whether the segment may be accepted all the same.
+/// Counts a segment whose checksum is not good. Returns true if the segment may still be accepted.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {

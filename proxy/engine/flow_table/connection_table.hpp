@@ -27,8 +27,8 @@ class ConnectionTable {
   void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
     table_.lookup_burst(keys, out, tags);
   }
-  /// Returns the version number of the table. While it is unchanged, all earlier lookup results are valid, also those
-  /// that found nothing.
+  /// Returns the version number of the table. While it is unchanged, all earlier lookup results are valid, including
+  /// those that found no connection.
   [[nodiscard]] std::uint32_t changes() const { return table_.changes(); }
   /// Returns the number of removals from the table. While it is unchanged, earlier lookups that found a connection are
   /// valid.
@@ -37,7 +37,7 @@ class ConnectionTable {
   [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return table_.tag_of(key); }
   [[nodiscard]] flow::KeyTag tag_of(const flow::ShortKey& key) const { return table_.tag_of(key); }
 
-  /// True if the id belongs to a flow: a handshake or a split connection.
+  /// True if the id belongs to a flow, that is, to a handshake or a split connection.
   [[nodiscard]] bool is_flow(ConnectionId id) const { return id < most_; }
   /// True if the id belongs to an end-to-end connection.
   [[nodiscard]] bool is_end_to_end(ConnectionId id) const { return id - most_ < most_; }

@@ -48,7 +48,7 @@ struct alignas(64) JournalEntry {
     std::uint8_t flags;
   };
 
-  std::uint32_t state;  ///< one of State; written last when an entry begins, and first when it ends
+  std::uint32_t state;  ///< value of State; written last when an entry begins, and first when it ends
   std::uint32_t options;
   flow::FlowKey key;
   /// Acknowledgement number of each host, by Side, when the entry last changed its state.
@@ -62,8 +62,8 @@ static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 &&
 /// Connection that an earlier run had split, and of which acknowledged bytes were lost with that run.
 struct CrashedConnection {
   flow::FlowKey key;
-  std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host on that side
-  std::array<tcp::SeqNum, 2> acknowledged;        ///< last recorded acknowledgement number of the host on that side
+  std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
+  std::array<tcp::SeqNum, 2> acknowledged;        ///< last recorded acknowledgement number of the host behind each Side
   bool timestamps = false;                        ///< true if both hosts send TCP timestamps
 };
 
@@ -71,7 +71,7 @@ struct CrashedConnection {
 /// once their sequence numbers are known.
 struct RecoveredConnection {
   flow::FlowKey key;
-  std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host on that side
+  std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
   std::array<tcp::SynOptions, 2> offers;          ///< options of both SYNs, indexed by the Side of the host
   Side initiator = Side::radio;
 };
@@ -91,8 +91,8 @@ struct RunGap {
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
 /// Journal of a shard's split connections in a mapped file that outlives the program (StateFile). Uses plain stores and
-/// no system calls, in an order that is valid whenever the program is killed. State `exposed` is written before the ACK
-/// that makes it true is sent. Thread: its shard's.
+/// no system calls, in an order that leaves valid entries whenever the program is killed. State `exposed` is written
+/// before the ACK that exposes bytes is sent. Thread: its shard's.
 class FlowJournal {
  public:
   /// Creates a journal that records nothing.

@@ -13,7 +13,7 @@ struct FlowStateCounts {
   std::uint32_t handshakes = 0;    ///< number of handshakes whose SYN-ACK was seen
   std::uint32_t split = 0;         ///< number of split connections
   std::uint32_t handing_back = 0;  ///< number of split connections that are being handed back to their hosts
-  std::uint32_t governed = 0;      ///< number of UE bearers steered by a rate controller
+  std::uint32_t governed = 0;      ///< number of UE bearers that a rate controller limits
   std::uint32_t ungoverned = 0;    ///< number of UE bearers under ordinary congestion control
 
   FlowStateCounts& operator+=(const FlowStateCounts& other);
@@ -28,8 +28,8 @@ class FlowStats {
   /// Scans the next `most` flows and as many bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Returns the samples of the radio queues of bearers that the ACK-based controller steers and of which no report is
-  /// fresh.
+  /// Returns the samples of the radio queues of bearers that the ACK-based controller limits and that have no fresh
+  /// report.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:
@@ -45,7 +45,7 @@ class FlowStats {
   Times& times_;
   GroupStatistics queues_{};
   FlowStateCounts counts_;
-  FlowStateCounts round_;  ///< counts of the scan in progress
+  FlowStateCounts round_;  ///< counts of flows and bearers in the scan in progress
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };

@@ -9,8 +9,8 @@ namespace sluice::proxy {
 /// shard's.
 class PacketObserver {
  public:
-  /// Called before a frame is processed, which changes or consumes it. `counters` are the shard's, in which the frame's
-  /// outcome is counted before on_done().
+  /// Called before a frame is processed, because processing changes or consumes it. `counters` are the shard's, in
+  /// which the frame's outcome is counted before on_done().
   virtual void received(const RxPacket& rx, const Counters& counters) = 0;
   /// Called after the frame of the last received() call has been processed.
   virtual void on_done() = 0;

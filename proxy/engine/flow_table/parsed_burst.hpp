@@ -18,8 +18,8 @@ struct ParsedBurst {
   std::array<packet::ParseResult, most> results;
   std::array<std::uint8_t, most> places;  ///< index of each packet's key in the list of distinct keys
   flow::KeyBurst keys;
-  std::array<ConnectionId, most> ids;    ///< id of each key's connection
-  std::array<std::uint32_t, most> tags;  ///< hash tag of each key
+  std::array<ConnectionId, most> ids;    ///< connection id of each distinct key
+  std::array<std::uint32_t, most> tags;  ///< hash tag of each distinct key
 
   /// Returns the connection of the packet at `at`.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses are of one family, so that
-/// an IPv4 key is short.
+/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses of the key are of one
+/// family, so that an IPv4 key has the short form.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
@@ -24,13 +24,13 @@ flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// Interval between two steps of the scan for silent UEs; a step scans 16 entries. With many entries, a UE that becomes
-/// silent keeps its send history for seconds.
+/// Interval between two steps of the scan for silent UEs; a step scans 16 entries. If there are many entries, the send
+/// history of a UE that becomes silent is freed after seconds only.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 
 /// Returns the UE's bearer under an active policy, or no_flow. `entry` is any bearer of the UE. A UE has at most one
-/// bearer per policy, and usually one in all.
+/// bearer per policy, and usually only one.
 BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
   if (entry == flow::no_flow) return flow::no_flow;
   const Bearer* each = &registry.bearer(entry);
@@ -110,7 +110,7 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Returns one bearer of the UE, given the address that the bearer is stored under.
+/// Returns one bearer of the UE, given the address under which the bearer is stored.
 BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }

@@ -44,7 +44,7 @@ class Registry {
   /// Returns the active policies.
   [[nodiscard]] ActivePolicies& policies() { return policies_; }
   [[nodiscard]] const ActivePolicies& policies() const { return policies_; }
-  /// True if the bearer belongs to policies that are no longer active.
+  /// True if the bearer was created under policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
   /// Creates a flow and adds it to its bearer, which is created if needed. Returns no_id if a limit is reached.
@@ -70,7 +70,7 @@ class Registry {
   /// are at most max_found_at_once.
   void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
-  /// Version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
+  /// Returns the version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
   /// Returns the UE's bearer under a policy. Creates it if needed, with the measurements of the UE's other bearers.
   /// Returns no_id if there is no free place.

@@ -12,14 +12,14 @@
 namespace sluice::proxy {
 
 /// Largest number of expired timers of one timer wheel that one call of Shard::advance() handles, because packets must
-/// not wait. A million connections that end at once then delay no packet by more than 100 us per call.
+/// not wait. If a million connections end at once, each call delays packets by at most 100 us.
 inline constexpr std::uint32_t max_timers_at_once = 64;
 
 /// Timers of the flows and UE bearers of a shard. Thread: the shard's.
 class Timers {
  public:
-  /// Creates a timer for each flow and bearer, none armed. Both pools outlive this object. `origin` must not be later
-  /// than any time passed in.
+  /// Creates a disarmed timer for each flow and bearer. Both pools outlive this object. `origin` must not be later than
+  /// any time passed in.
   Timers(flow::Slab<Flow>& flows, flow::Slab<Bearer>& bearers, Instant origin)
       : flows_(flows),
         bearers_(bearers),
@@ -57,8 +57,8 @@ class Timers {
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
   /// Returns the time at which the next timer may expire.
   [[nodiscard]] Instant next() const { return wheel_.next(); }
-  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. The callbacks arm the timers
-  /// again.
+  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. The callbacks re-arm the
+  /// timers.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
     wheel_.advance(now, max_timers_at_once, [&](std::uint32_t timer) {

@@ -17,18 +17,17 @@ class ActivePolicies {
   /// no bearer refers to it.
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
-  /// Activates other policies. All flows must then leave the bearers of the old policies. Until that is done there may
-  /// be twice as many bearers, and a flow for which no bearer is free keeps its old one.
+  /// Activates other policies. All flows must then leave the bearers of the old policies. Until then there may be twice
+  /// as many bearers, and a flow keeps its old bearer if no new one is free.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
   /// Returns the generation of the active policies, which differs from that of bearers created under earlier ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if the controller of some bearer may use its number of short flows, under the active policies or earlier
-  /// ones.
+  /// True if some bearer's controller may use the number of its short flows, under the active policies or earlier ones.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
-  /// replacements a generation number is reused, and a connection that old uses a newer configuration.
+  /// replacements a generation number is reused, and a connection from its first use then gets a newer configuration.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
 
  private:

@@ -37,7 +37,7 @@ struct Policy {
   [[nodiscard]] bool matches(const ConnectionView& connection) const;
 };
 
-/// Index of a policy in Policies::list; the list's length stands for the default.
+/// Index of a policy in Policies::list; the length of the list denotes the default settings.
 using PolicyIndex = std::uint16_t;
 
 /// Complete set of policies. The first policy that matches a connection applies, else the default settings. Immutable;

@@ -73,11 +73,11 @@ enum class ControllerLocation : std::uint8_t {
           ///< (control/ack_based/delay_based_controller.hpp)
 };
 
-/// Properties that follow from where the controller runs. AllowanceLaw implements the controller itself.
+/// Properties that depend on where the controller runs. AllowanceLaw implements the controller itself.
 struct ControllerLocationTraits {
   bool needs_reports = true;  ///< true if the controller needs reports, with the allowance or with measurements
 };
-/// Returns the properties that follow from where the controller runs.
+/// Returns the properties that depend on where the controller runs.
 [[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {
   return {place != ControllerLocation::acks};
 }
@@ -114,8 +114,8 @@ enum class Intercept : std::uint8_t {
   const auto law = flow_controller_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
-/// True if the mode can be applied to end-to-end connections. Mode smvs can only with the ACK-based controller, because
-/// an allowance cannot be advertised to a server.
+/// True if the mode can be applied to end-to-end connections. Mode smvs can only be applied with the ACK-based
+/// controller, because an allowance cannot be advertised to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -133,8 +133,8 @@ struct PolicySettings {
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
   /// Returns the mode whose controller runs: in mode observe the observed one.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
-  /// True if the controller needs Node-B reports. A controller that only divides a buffer of configured size needs
-  /// none.
+  /// True if the controller needs Node-B reports. A controller that only divides a buffer of configured size needs no
+  /// reports.
   [[nodiscard]] bool needs_reports() const {
     if (mode == Mode::smvs) return traits_of(smvs.law).needs_reports;
     const auto flow_controller = flow_controller_of(mode);

@@ -14,11 +14,11 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Queueing delay by which a flow must exceed twice the usual one of its UE to be considered limited by another
-/// bottleneck.
+/// Queueing delay in addition to twice the usual one of its UE. A flow with more counts as limited by another
+/// bottleneck than the radio.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Limit of bytes in flight of a flow with another bottleneck: this factor × its rate × (its minimum RTT +
-/// queued_elsewhere), plus segments_elsewhere.
+/// Factor in the limit of bytes in flight of a flow with another bottleneck than the radio. The limit is this factor ×
+/// the flow's rate × (its minimum RTT + queued_elsewhere), plus segments_elsewhere.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
@@ -27,7 +27,7 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.settings().smvs.short_flow;
 }
 
-/// Restarts the estimate of the peer's clock, and returns the delay by the new one.
+/// Restarts the estimate of the peer's clock, and returns the ACK delay according to the new estimate.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
   clock = control::TimestampOneWayDelay{};
@@ -70,7 +70,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   return ack_sample;
 }
 
-/// Updates the flow's bytes in flight. Usually they have not changed.
+/// Updates the flow's bytes in flight, which are mostly unchanged.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -82,7 +82,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits and is short. Usually that has not changed.
+/// Updates whether the flow waits and whether it is short, which is mostly unchanged.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && is_short_flow(flow, bearer);
@@ -93,9 +93,10 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
   share.short_flow_waits = short_flow_waits;
 }
 
-/// Returns how much more the flow may have in flight, whatever the window is. A flow whose bottleneck is elsewhere,
-/// such as a thin link behind a hot spot, would fill that queue with the window of all flows. It gets what keeps its
-/// own bottleneck busy, and the others get the rest. Returns Bytes::max() if only the window limits the flow.
+/// Returns how many more bytes the flow may have in flight, independent of the window. The bottleneck of a flow may not
+/// be the radio, but for example a thin link behind a hot spot. Such a flow would fill the queue of that link with the
+/// window of all flows. The flow gets the bytes that keep its own bottleneck busy, and other flows get the rest.
+/// Returns Bytes::max() if only the window limits the flow.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
@@ -103,7 +104,7 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
   return budget_beside_others(share, flow, controller);
 }
 
-/// Returns the same limit as budget_elsewhere() for one of several flows.
+/// Returns the result of budget_elsewhere() for one of several flows of a bearer.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -123,7 +124,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Returns budget_elsewhere(). A flow for which it is zero does not count as waiting for the window.
+/// Updates the flow's share and returns budget_elsewhere(). A flow for which it is zero does not count as waiting for
+/// the window.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -186,9 +188,9 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns what one flow may send of a budget that it shares with others: no less than a segment, because less would
-/// never be sent. During a drain segments leave in pairs. The UE may delay the ACK of a single one, and its round trip
-/// would then not be the path's.
+/// Returns the part of a shared budget that one flow may send. It is at least one segment, because less would never be
+/// sent. During a drain segments are sent in pairs. The UE may delay the ACK of a single segment, whose round trip
+/// would then exceed that of the path.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

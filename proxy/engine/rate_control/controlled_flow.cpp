@@ -54,8 +54,8 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the queue in the unit that positions count: a buffer of 20 packets holds 20 segments, without the bytes of
-/// their headers.
+/// Returns the radio queue in the unit of the flow's positions: a buffer of 20 packets holds 20 segments, without the
+/// bytes of their headers.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;
@@ -70,7 +70,8 @@ control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// Returns the flow's positions. What the UE has acknowledged has left the queue, even if the last report is older.
+/// Returns the flow's positions in the queue. Bytes that the UE has acknowledged have left the queue, even if the last
+/// report does not show it.
 control::FlowView ControlledFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

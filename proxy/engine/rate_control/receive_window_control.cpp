@@ -16,14 +16,14 @@ namespace {
 using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
 using SlidingCalls = control::TracedLaw<control::Smvs>;
 
-/// Returns the identity of a connection's controller for the trace.
+/// Returns the identity of a connection's controller for the decision log.
 template <typename Parameters>
 control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
 /// True if the window needs an update. Until a host has sent data, the window of the handshake is sufficient, unless it
-/// is below two segments. An earlier update would be a useless packet.
+/// is below two segments. An earlier update would send a useless packet.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
@@ -31,37 +31,38 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
-/// Returns the window for the host behind `in`: no more than the other host accepts, until this one has sent as much. A
-/// connection with little data can thus be handed back at any time.
+/// Returns the window for the host behind `in`. Until the host has sent as many bytes, it is at most the window that
+/// the other host accepts. A connection with little data can thus be handed back at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns how large a window change must be to be advertised by itself. Larger steps cost nothing under the ACK-based
-/// controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, two segments 0.1 %.
+/// Returns the smallest change of the window that is advertised by an ACK of its own. Large changes cost nothing under
+/// the ACK-based controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, changes of two
+/// segments 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Sets the flow's flag that its server has no window, and updates the bearer's sums.
+/// Sets the flow's flag that the server's window is closed, and updates the bearer's sums.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
-/// Records whether the server has no window, in which case the next report triggers an update.
+/// Records whether the server's window is closed, in which case the next report triggers an update.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Time for which relayed data must last so that a server's restart with ten segments does not matter.
+/// Time that relayed data must last for a restart of the server with ten segments to have no effect.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// True if the data held for the UE lasts longer than a restart of the server at the link's rate. Such a server gets
-/// no minimum window, because on a slow link two segments now and then exceed what the link carries.
+/// True if the data held for the UE lasts longer, at the link's rate, than a restart of the server. Such a server gets
+/// no minimum window, because on a slow link its two segments would exceed the link's rate.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();
@@ -121,7 +122,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Returns `room`, or two segments now and then instead of a closed window.
+/// Returns `room`, or at intervals two segments instead of a closed window.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);
@@ -134,7 +135,7 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
   return room;
 }
 
-/// Returns null while the connection carries little, because its first window is sufficient.
+/// Returns null while the connection has carried little data, because its first window is sufficient.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -147,7 +148,7 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   return &loop;
 }
 
-/// Returns the window for the server by the balance of the second loop.
+/// Returns the window for the server by the balance controller of the second loop.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
@@ -177,7 +178,7 @@ Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& beare
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
-/// Returns the window for the server by the sliding-mode law. Between two steps nothing is added.
+/// Returns the window for the server by the sliding-mode controller. Between two steps the right edge does not advance.
 Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);

@@ -9,11 +9,12 @@
 
 namespace sluice::proxy {
 
-/// Receive windows that a split connection advertises. The UE's is limited by the relay's memory only. The server's is
-/// also limited by the second loop, where a controller steers (control::SecondLoopParameters). Thread: the shard's.
+/// Receive windows that a split connection advertises. The UE's window is limited by the relay's memory only. The
+/// server's window is also limited by the second loop if a rate controller limits the bearer
+/// (control::SecondLoopParameters). Thread: the shard's.
 class ReceiveWindowControl {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Keeps references to its arguments, which outlive the object.
   ReceiveWindowControl(const Registry& registry, std::uint32_t max_flows, RelayBufferQuota& buffer_quota,
                        const UndeliveredAckLimit& ack_limit)
       : registry_(registry),
@@ -22,15 +23,15 @@ class ReceiveWindowControl {
         loops_(max_flows),
         sliding_(max_flows) {}
 
-  /// Returns the first window for the host behind `from`, of a connection that has just begun.
+  /// Returns the first window for the host behind `from`, for a connection that has just begun.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
   /// Updates the window advertised to the UE.
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   /// Updates the window advertised to the server.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
-  /// True if data from the server changes its window, and not only ACKs from the UE. Under the ACK-based controller the
-  /// second loop takes the sum of advertised, held and in-flight bytes, which arriving data does not change. Three
-  /// cases differ:
+  /// True if data from the server changes the server's window, and not only ACKs from the UE. Under the ACK-based
+  /// controller the second loop uses the sum of advertised, held and in-flight bytes, which arriving data does not
+  /// change. Three cases differ:
   ///  - with several moving connections the others change each one's part at any time;
   ///  - without data towards the UE no ACK is to come;
   ///  - a law in time steps leaves flows without a window.
@@ -41,7 +42,7 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.window_closed || !flow.share.moving || bearer.load.moving_flows != 1;
   }
-  /// True if the server has used up its window and may get two segments now and then. A server that cannot send for its
+  /// True if the server has used up its window and may get two segments at intervals. A server that cannot send for its
   /// retransmission timeout restarts with ten segments (RFC 5681 section 4.1), and the link idles while that window
   /// grows. Two segments are granted because rounding by the window scale may reduce one to none.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
@@ -58,27 +59,28 @@ class ReceiveWindowControl {
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Second loop of one connection, by the law of the policy under which it began to carry much.
+  /// Second loop of one connection, with the controller of the policy under which the connection began to carry much
+  /// data.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
-    std::uint32_t sliding = no_id;  ///< index in `sliding_` if the sliding-mode law is used
-    Instant open_at{};              ///< when the server last had an open window
+    std::uint32_t sliding = no_id;  ///< index in `sliding_` if the sliding-mode controller is used
+    Instant open_at{};              ///< time at which the server last had an open window
   };
-  /// Sliding-mode law of the second loop, which runs in time steps but is called at every event.
+  /// Sliding-mode controller of the second loop, which runs in time steps but is called at every event.
   struct Sliding {
     explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
     control::Smvs law;
-    Instant next{};  ///< when its next step is due
+    Instant next{};  ///< time at which the next step is due
   };
 
   /// Time without a window after which a server gets two segments. A retransmission timeout is at least 200 ms plus a
   /// round trip, and the timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
-  /// Time without progress of the UE after which a server gets no minimum window, because the restart then costs
-  /// little in comparison.
+  /// Time without progress of the UE after which a server gets no minimum window, because a restart of the server then
+  /// costs little in comparison.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
-  /// Returns the rest of the window advertised to the server.
+  /// Returns the unused part of the window advertised to the server.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
     return Bytes(server.rcv_adv() - server.rcv_nxt());
@@ -92,7 +94,8 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 
-  /// Opens the window by memory alone. `held`: bytes held of what the host behind `in` has sent; `limit`: their quota.
+  /// Opens the window as far as memory allows, without a controller. `held`: bytes held of what the host behind `in`
+  /// has sent; `limit`: their quota.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second loop and creates it once it carries enough; null before.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
@@ -100,11 +103,11 @@ class ReceiveWindowControl {
   }
   /// Creates the second loop if the connection carries enough, else returns null.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
-  /// Returns the server's window by the sliding-mode law.
+  /// Returns the server's window by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
-  /// Returns the server's window by the balance of the second loop.
+  /// Returns the server's window by the balance controller.
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
-  /// Runs one step of the balance and records it in the trace.
+  /// Runs one step of the balance controller and records it in the decision log.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,
                                                                const control::ReceiveWindowObservation& seen) const;

@@ -7,15 +7,16 @@
 
 namespace sluice::proxy {
 
-/// Per-flow window controllers of split connections. The window limits bytes in flight to the UE beside the congestion
-/// window, as the window of an ACK does in the paper. Thread: the shard's.
+/// Per-flow window controllers of split connections. The window limits bytes in flight to the UE in addition to the
+/// congestion window, as the window of an ACK does in the paper. Thread: the shard's.
 class SplitFlowControllers {
  public:
   /// Reserves places for `max_flows` controllers. `registry` outlives it.
   SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
       : registry_(registry), controllers_(max_flows) {}
 
-  /// Feeds the flow's controller with what the UE has acknowledged and the Node-B has reported since the last service.
+  /// Passes to the flow's controller the data that the UE has acknowledged and the reports received since the last
+  /// service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// Returns how many IP bytes may be sent now within the window.
   [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);
@@ -24,7 +25,8 @@ class SplitFlowControllers {
     if (flow.controller != no_id) [[unlikely]]
       record_sent(flow, bearer, bytes);
   }
-  /// Starts the controller of a flow that already carries data, from the flow's part of the measured path capacity.
+  /// Starts the controller of a flow that already carries data, with the flow's part of the bytes that fill the path
+  /// without a queue.
   void begin(Flow& flow, Bearer& bearer, Instant now);
   /// Removes the controller, because the flow ends or moves to another bearer.
   void forget(Flow& flow, Bearer& bearer);

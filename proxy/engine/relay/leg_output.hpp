@@ -26,8 +26,8 @@ namespace sluice::proxy {
 /// on the port. The object exists on the stack while the leg is served.
 class LegOutput final : public tcp::Output {
  public:
-  /// Prepares the output of the flow's leg on `side`. `bearer` counts what is sent to the radio; null if no bearer of
-  /// the UE counts.
+  /// Prepares the output of the flow's leg on `side`. `bearer` counts bytes sent to the radio; null if no bearer of the
+  /// UE counts them.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow),
         leg_(flow.leg(side)),
@@ -35,7 +35,7 @@ class LegOutput final : public tcp::Output {
         bearer_(side == Side::radio ? bearer : nullptr),
         shard_(shard) {}
 
-  /// Queues a received data segment in its own frame (cut-through). Requires a good checksum and
+  /// Queues a received data segment for transmission in its own frame (cut-through). Requires a good checksum and
   /// packet::can_cut_through().
   void cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
                    Instant now);
@@ -49,7 +49,7 @@ class LegOutput final : public tcp::Output {
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   /// Returns the IP bytes of a data segment with `payload_len` bytes of payload.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// True if a buffer may be used to split a queued segment in two. `only`: true if nothing of the connection is in
+  /// True if a buffer may be used to split a queued segment in two. `only`: true if no byte of the connection is in
   /// flight, so that half of the reserve may be used.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
@@ -60,10 +60,10 @@ class LegOutput final : public tcp::Output {
  private:
   /// Allocates a frame. Returns an empty handle and counts the failure if the pool is exhausted.
   [[nodiscard]] packet::Packet allocate();
-  /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. Two of
-  /// them then never use the same value for the same pair of hosts at a time (RFC 6864 section 4.3).
+  /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. Two
+  /// connections then never use the same value for the same pair of hosts at a time (RFC 6864 section 4.3).
   [[nodiscard]] std::uint16_t next_ip_id() { return leg_.headers.dont_fragment ? leg_.ip_id++ : next_of_ue(); }
-  /// Returns the next IPv4 identification of the UE's shared counter.
+  /// Returns the next IPv4 identification of the counter that the UE's connections share.
   [[gnu::cold, gnu::noinline]] std::uint16_t next_of_ue();
   /// Returns source and destination of the packets of this leg.
   [[nodiscard]] packet::AddressesView addresses() const {
@@ -78,7 +78,7 @@ class LegOutput final : public tcp::Output {
   Flow& flow_;
   Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
-  Bearer* bearer_;  ///< bearer that counts sent bytes; null towards the core, or if nothing is counted
+  Bearer* bearer_;  ///< bearer that counts bytes sent to the UE; null on the core leg, or if no bearer counts
   Bytes cut_through_bytes_{};
   const ShardContext& shard_;
 };

@@ -8,13 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Moves data between the two legs of a split connection, with everything that follows it: FIN, RST, urgent pointer,
-/// newest timestamp, and the window that the relay can still advertise.
-///
-/// Invariants:
-///  - payload moves by reference, its bytes are never copied;
-///  - a FIN or RST is forwarded only after every byte acknowledged before it;
-///  - the window advertised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
+/// Moves data between the two legs of a split connection. Also moves FIN, RST, urgent pointer, newest timestamp, and
+/// the window that the relay can still advertise.
 namespace relay {
 
 /// Smallest open window: two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window
@@ -49,7 +44,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
   return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
 }
 
-/// True if one host has received something that the other one has not: an ACK for bytes or a FIN, or a reset.
+/// True if one host has received something that the other host has not: an ACK for bytes or a FIN, or a reset.
 [[nodiscard]] bool owes(const Flow& flow);
 
 /// Moves all received payload and the newest timestamps of each leg to the other leg. Cheap if there is nothing to
@@ -60,8 +55,8 @@ void pump(Flow& flow);
 /// arrive.
 void pump_fast_path(Flow& flow, Side out);
 
-/// Forwards a host's keep-alive as one to the other host, so that only that host's answer is returned. While data for
-/// the other host is held, the proxy answers itself, because retransmissions already probe that host.
+/// Sends a keep-alive to the other host when a host has sent one, so that only the other host's answer is returned.
+/// While data for the other host is held, the proxy answers itself, because retransmissions already probe that host.
 void pass_keepalives(Flow& flow);
 
 /// True if the leg of the host behind `side` ended abnormally: by a reset, a timeout or an abort.
@@ -75,10 +70,10 @@ void pass_keepalives(Flow& flow);
 /// Forwards a FIN or RST for which all earlier data is delivered. Nothing to do on the fast path.
 void pass_ends(Flow& flow);
 
-/// True if one leg ended abnormally and the other one has not been reset yet, which pass_ends() would do.
+/// True if one leg ended abnormally and the other one has not been reset yet; pass_ends() resets it.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
-/// Advertises `room` more bytes beyond RCV.NXT to the host behind `in`. Never moves the right edge back.
+/// Advertises a window of `room` bytes beyond RCV.NXT to the host behind `in`. Never moves the right edge back.
 inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   room = greater(room, Bytes{});
@@ -88,7 +83,8 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
 /// Aborts the connection on both sides and drops the bytes held. The next emit() of each leg sends a RST.
 void abandon(Flow& flow, ResetReason reason);
 
-/// Returns why the proxy resets a host of the connection, or would have to; none while nothing has ended it.
+/// Returns why the proxy resets, or would have to reset, a host of the connection; none while the connection has not
+/// ended abnormally.
 [[nodiscard]] ResetReason reset_reason(const Flow& flow);
 
 /// True if both legs are closed, so the flow can be removed.

@@ -14,7 +14,7 @@ namespace sluice::proxy {
 /// payload is refused when packet memory is low. Thread: the shard's.
 class RelayBufferQuota {
  public:
-  /// Keeps references to `config` and `budget`, which outlive it.
+  /// Keeps references to `config` and `budget`, which outlive the object.
   RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget);
 
   /// Reads the number of free buffers in the pool if that is due. Returns true if it was read.
@@ -24,9 +24,9 @@ class RelayBufferQuota {
   /// Returns the default quota of a direction whose demand is unknown; it shrinks with the free buffers.
   [[nodiscard]] Bytes default_quota() const { return default_quota_; }
 
-  /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: how much it may hold and advertise
-  /// together. The quota follows the measured demand within the budget, and exceeds it while memory is plentiful. At
-  /// least two segments are always granted, because the direction would stall otherwise.
+  /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: the number of bytes that it may
+  /// hold and advertise together. The quota follows the measured demand within the budget, and exceeds it while memory
+  /// is plentiful. At least two segments are always granted, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
   /// follows the demand.
@@ -34,7 +34,7 @@ class RelayBufferQuota {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
   /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called
-  /// again yet. Until the next measurement the window opens by what the other host acknowledges.
+  /// again yet. Until the next measurement the window opens by the bytes that the other host acknowledges.
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
@@ -43,19 +43,19 @@ class RelayBufferQuota {
   /// Returns the quota of a direction of a new connection, for which nothing is measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Records in the memory budget the windows that the flow has advertised. `events`: what has happened to its streams.
-  /// Returns the bytes that it holds and has advertised, both directions together.
+  /// Records in the memory budget the windows that the flow has advertised. `events`: events of its two streams since
+  /// the last call. Returns the bytes that it holds and has advertised, both directions together.
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
-  /// Records in the memory budget the window just advertised to the leg's host, when nothing else has changed.
+  /// Records in the memory budget the window just advertised to the leg's host, if only that window has changed.
   void record_advertised(Leg& leg) {
     budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
   /// Releases the flow's reservations and its demand record, because the flow ends.
   void forget(Flow& flow);
 
-  /// True if received payload is to be kept. With little memory left, out-of-order data is refused, because it may be
-  /// held for long. With none left, connections that already hold two segments are refused too, and with half of the
-  /// reserve used all connections. Refused payload is never acknowledged, so its sender retransmits it.
+  /// True if received payload is to be kept. If memory is low, out-of-order data is refused, because it may be held for
+  /// long. If the budget is exhausted, connections that already hold two segments are refused too, and all connections
+  /// once half of the reserve is used. Refused payload is never acknowledged, so its sender retransmits it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
@@ -69,10 +69,10 @@ class RelayBufferQuota {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
-  /// demand, `without_demand` the quota that it would have without one.
+  /// demand, `without_demand` is its quota without a measured demand.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
-  /// Returns the demand of the direction that arrives on `in`, updated by what its receiver has acknowledged until
-  /// `now`.
+  /// Returns the demand of the direction that arrives on `in`, updated by the bytes that its receiver has acknowledged
+  /// until `now`.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
   /// Returns the bytes that the direction arriving on `in` holds and has advertised. Records its window in the budget
   /// if data arrived (`fed`).

@@ -6,7 +6,7 @@ namespace sluice::proxy {
 
 /// Ends split connections that make no progress, because their memory is shared by all connections. Such a connection
 /// holds data for a host that acknowledges nothing, or out-of-order data behind a gap that is not filled. Hosts
-/// themselves would keep it while zero-window probes are answered. Thread: the shard's.
+/// themselves would keep such a connection as long as zero-window probes are answered. Thread: the shard's.
 class StallTimeout {
  public:
   explicit StallTimeout(const ShardContext& shard) : shard_(shard) {}
@@ -21,7 +21,7 @@ class StallTimeout {
  private:
   /// Drops out-of-order data whose gap was not filled within timeouts.out_of_order.
   void forget_overdue(Flow& flow, Instant now);
-  /// True if the host behind `out` has made no progress for the configured time.
+  /// True if the host behind `out` has acknowledged nothing for the configured time.
   [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
 
   const ShardContext& shard_;

@@ -11,8 +11,8 @@ namespace sluice::proxy {
 
 /// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still
 /// answered. Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new
-/// connection needs its place. Its later segments then pass to the host itself, whose sequence numbers they have.
-/// Thread: the shard's.
+/// connection needs its place. Later segments of the removed connection then pass to the host itself, whose sequence
+/// numbers they use. Thread: the shard's.
 class TimeWaitQueue {
  public:
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
@@ -37,7 +37,7 @@ class TimeWaitQueue {
   }
 
  private:
-  /// Returns the flow of a queue entry if it still is that connection in TIME-WAIT, else no_id.
+  /// Returns the flow of a queue entry if it is still the same connection in TIME-WAIT, else no_id.
   static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);

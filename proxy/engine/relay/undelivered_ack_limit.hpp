@@ -20,7 +20,7 @@ class UndeliveredAckLimit {
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
   /// True if the flow's ACKs must be withheld until allow(). A draining connection is always limited, because its
-  /// exposure must only fall. A stop of the proxy that would lose no data now must lose none later either.
+  /// exposure must not grow: if a stop of the proxy would lose no data now, it must lose none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
@@ -47,7 +47,7 @@ class UndeliveredAckLimit {
   const ShardLimits& limits_;
 };
 
-/// Samples the ack exposure of flows into a histogram: bytes acknowledged and not delivered, one value for each
+/// Samples the ACK exposure of flows into a histogram: the bytes acknowledged and not delivered, one value for each
 /// direction. Thread: the shard's.
 class ExposureSample {
  public:

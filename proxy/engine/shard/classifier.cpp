@@ -75,8 +75,8 @@ inline void Classifier::find_one(const Key& key) {
   known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
-/// Handles a burst of one packet, the most frequent burst at low load. No other packet can change the connection
-/// between the lookup and its use.
+/// Handles a burst of one packet, the most frequent burst at low load. A burst of one packet has no earlier packet that
+/// could change the connection after the lookup.
 inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
   look_up_one(in, packet);
   if (parts_.flows.takes(known_, 0)) [[likely]] {
@@ -89,8 +89,8 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
   parts_.flows.serve_pending(now);
 }
 
-/// Handles up to ParsedBurst::most packets after one joint lookup. An id stays valid until a connection is removed,
-/// and a miss until one is added. After such a change each packet's connection is looked up again.
+/// Handles up to ParsedBurst::most packets after one joint lookup. A found id stays valid until a connection is
+/// removed, and a failed lookup until one is added. After such a change each packet's connection is looked up again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
@@ -127,8 +127,8 @@ void Classifier::receive_observed(Side in, std::span<packet::Packet> burst, Inst
   }
 }
 
-/// Does the work of receive_chunk() and notifies the observer. A separate function, because a test for an observer in
-/// receive_chunk() would cost every frame.
+/// Processes packets like receive_chunk() and notifies the observer. This is a separate function, because a test for an
+/// observer in receive_chunk() would cost time for every frame.
 void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now,
                                         PacketObserver& observer) {
   look_up(in, burst);

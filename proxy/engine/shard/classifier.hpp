@@ -52,15 +52,16 @@ class Classifier {
   [[gnu::noinline]] void handle_new(RxPacket& rx);
   [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
-  /// Handles a packet of a connection that an earlier run had split and that lost bytes with that run. Returns false if
-  /// there is no such connection.
+  /// Handles a packet of a connection that an earlier run had split and that lost bytes when that run crashed. Returns
+  /// false if there is no such connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;
-  ParsedBurst known_{};  ///< parse results and connections of the current burst
+  ParsedBurst known_{};  ///< parse results and connection ids of the current burst
 
-  /// ConnectionTable::removals() at the lookup of the burst. After a later removal an id can name another connection.
+  /// Value of ConnectionTable::removals() at the lookup of the burst. After a later removal an id can name another
+  /// connection.
   std::uint32_t removals_ = 0;
 };
 

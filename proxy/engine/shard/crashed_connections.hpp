@@ -16,20 +16,20 @@ namespace sluice::proxy {
 /// Resets the hosts of crashed connections: an earlier run of the program had split them, and acknowledged bytes were
 /// lost with it. A host accepts a RST only at exactly the sequence number that it expects (RFC 5961 section 3.2), which
 /// its ACKs contain. Each host is therefore sent an unacceptable segment, which it must answer with an ACK (RFC 9293
-/// section 3.10.7.4). Any other segment from the host serves as well. Only a host that answers with a RST is left
-/// alone, because until then the proxy's RST may have been lost. Memory is allocated at construction. Thread: its
-/// shard's.
+/// section 3.10.7.4). Any other segment from the host also contains that number. Probes to a host end only when it
+/// answers with a RST, because the proxy's RST may have been lost before. Memory is allocated at construction. Thread:
+/// its shard's.
 class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Takes over `crashed_connections`. `entries`: their journal entries in equal order, or empty. `keep`: time from the
-  /// first advance() during which segments of the hosts are answered. Silent hosts are probed in its first seconds
-  /// only.
+  /// Takes over `crashed_connections`. `entries`: their journal entries in the same order, or empty. `keep`: time from
+  /// the first advance() during which segments of the hosts are answered. Silent hosts are probed only in the first
+  /// seconds of that time.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
-  /// Probes the next hosts, and removes connections whose time is over.
+  /// Probes the next hosts, and removes all connections once the time `keep` is over.
   void advance(Instant now, const ShardContext& shard);
   /// Returns when advance() is due next; `never` if no connection is left.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }
@@ -37,8 +37,8 @@ class CrashedConnections {
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
   /// Returns the index of the connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// True if the SYN belongs to the crashed connection. It is then a SYN-ACK, retransmitted because the last ACK of the
-  /// handshake was lost.
+  /// True if the SYN is a SYN-ACK of the crashed connection, retransmitted because the last ACK of the handshake was
+  /// lost.
   [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
   /// Sends a RST to the host that has sent this segment. The segment is not forwarded and opens no other connection.
   /// Returns true if both hosts have now been reset.
@@ -47,7 +47,7 @@ class CrashedConnections {
   void forget(std::uint32_t id);
 
  private:
-  /// One crashed connection and which of its hosts were reset.
+  /// One crashed connection, and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
     std::uint8_t reset_sides = 0;  ///< bit per Side, set if the host was reset, or has sent a RST itself

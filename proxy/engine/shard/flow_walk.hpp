@@ -7,8 +7,8 @@
 
 namespace sluice::proxy {
 
-/// Incremental scan over all flows that requests their release, cancels it, or ends them. Each step handles some flows,
-/// so that packets are processed in between. Thread: the shard's.
+/// Incremental scan over all flows that requests their release, cancels such requests, or ends the flows. Each step
+/// handles some flows, so that packets are processed in between. Thread: the shard's.
 class FlowWalk {
  public:
   /// Creates an idle scan.
@@ -39,7 +39,7 @@ class FlowWalk {
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
   bool ends_ = false;   ///< true if the scan ends flows instead of requesting their release
-  bool again_ = false;  ///< true if no buffer was free for the RST of some flow, so that the scan repeats
+  bool again_ = false;  ///< true if no buffer was free for the RST of some flow, so that the scan must be repeated
 };
 
 }  // namespace sluice::proxy

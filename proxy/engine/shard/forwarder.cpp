@@ -33,8 +33,7 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Reports the packet to the UE's bearer as cross traffic, because it occupies the radio queue like controlled
-/// packets.
+/// Counts the packet in the UE's bearer as cross traffic, because it occupies the radio queue like controlled packets.
 void Forwarder::notify_bearer(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   if (id == flow::no_flow) return;

@@ -15,17 +15,18 @@ class Forwarder {
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota)
       : shard_(shard), end_to_end_(end_to_end), buffer_quota_(buffer_quota) {}
 
-  /// Makes forward() report packets towards the radio to their bearers, because some policy uses a rate controller.
+  /// Makes forward() count packets towards the radio in their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// Selects what is done with a checksum that a kernel may have left unfinished.
+  /// Selects how forward() treats a checksum that a kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
-    finish,  ///< the checksum is computed here if the port accepts unfinished ones, because no later device would do it
-    keep     ///< the checksum is left as received: the host finishes its checksums, so the segment is damaged
+    /// An unfinished checksum is computed if the port accepts such checksums, because no later device would do it.
+    finish,
+    keep  ///< the checksum is left as received: the host finishes its checksums, so the segment is damaged
   };
   /// Forwards a frame, counted under `reason`, untouched except for the checksum. For frames without a tracked
-  /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On
-  /// a veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a
-  /// physical interface none does, so a damaged frame stays damaged.
+  /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On a
+  /// veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a physical
+  /// interface no datagram does, so a damaged frame stays damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);

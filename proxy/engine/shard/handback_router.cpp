@@ -74,9 +74,9 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
   return true;
 }
 
-/// True if the segment's checksum is good, or left unfinished by a host that does so. A connection of an earlier run
-/// has no SYN in memory. Until its sequence numbers are known, a host's first unfinished checksum counts as that of its
-/// SYN.
+/// True if the segment's checksum is good, or unfinished from a host whose SYN had an unfinished checksum. The SYNs of
+/// a connection of an earlier run are unknown. Until its sequence numbers are known, a host's first unfinished checksum
+/// counts as that of its SYN.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
@@ -84,8 +84,8 @@ bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx)
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
-/// Creates a split flow for a connection that has passed unsplit, from this segment on. Returns false if the flow table
-/// is full.
+/// Creates a split flow for a connection that has passed unsplit; this segment is the first that the flow processes.
+/// Returns false if the flow table is full.
 bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
   if (id == no_id) return false;
@@ -95,8 +95,8 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
   return true;
 }
 
-/// Splits a released connection again from this segment on. Returns false if the flow table is full, or if its policy
-/// no longer splits.
+/// Splits a released connection again, starting with this segment. Returns false if the flow table is full, or if its
+/// policy no longer splits.
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// Receive path of connections in transition: during a handback, released connections that may be split again,
+/// Receive path of connections in transition: connections in handback, released connections that may be split again,
 /// end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
 class HandbackRouter {
  public:
@@ -18,8 +18,8 @@ class HandbackRouter {
 
   /// Processes a segment of a connection whose handback is in progress.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
-  /// Processes a segment of a released connection: forwards it, or splits the connection again from this segment on.
-  /// Returns false if no released connection has its key.
+  /// Processes a segment of a released connection: forwards it, or splits the connection again, starting with this
+  /// segment. Returns false if no released connection has its key.
   [[nodiscard]] bool track_released(RxPacket& rx) {
     return flows_.handback().released().size() != 0 && track_if_released(rx);
   }
@@ -33,12 +33,12 @@ class HandbackRouter {
  private:
   /// Processes a segment of a released connection. Returns false if no released connection has its key.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);
-  /// True if the segment's checksum is good, or left unfinished by a host that does so.
+  /// True if the segment's checksum is good, or unfinished from a host whose SYN had an unfinished checksum.
   [[nodiscard]] bool is_sound(TrackedConnection& connection, const RxPacket& rx) const;
-  /// Creates a split flow for a connection that has passed unsplit, from this segment on. Returns false if the flow
-  /// table is full.
+  /// Creates a split flow for a connection that has passed unsplit; this segment is the first that the flow processes.
+  /// Returns false if the flow table is full.
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx);
-  /// Splits a released connection again from this segment on. Returns false if that is not possible.
+  /// Splits a released connection again, starting with this segment. Returns false if that is not possible.
   [[nodiscard]] bool split_released(std::uint32_t released, const RxPacket& rx);
 
   const ShardContext shard_;

@@ -33,8 +33,8 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
-/// Records whether a handshake segment has a complete checksum or a partial one. The initiator's ACK counts as well,
-/// because a host that completes the checksum of its ACK completes all.
+/// Records whether a handshake segment has a complete checksum or a partial one. The initiator's ACK counts too,
+/// because a host that completes the checksum of its ACK completes those of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
@@ -123,14 +123,14 @@ void HandshakeTracker::on_untracked(RxPacket& rx) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not,
-/// because it does not show that a user waits.
+/// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not start
+/// it, because such a SYN does not show that a user waits.
 void HandshakeTracker::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
-/// Records the SYN of a connection without state. A SYN with another number than the recorded one is recorded
+/// Records the SYN of a connection without state. A SYN with another sequence number than the recorded one is recorded
 /// separately, so that a forged SYN cannot displace the genuine one.
 void HandshakeTracker::record(const FirstSyn& first) {
   const SynCache::Result noted = first_syns_.record(first);
@@ -188,8 +188,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
-/// Returns why the connection must not be created; nothing if it may. Conditions may have changed since the SYN was
-/// recorded.
+/// Returns the reason why the connection must not be created, or nothing if it may. Conditions may have changed since
+/// the SYN was recorded.
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
   if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -225,8 +225,7 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-/// Closes what the shard still has of a connection that is not split: its flow, end-to-end connection or released
-/// entry.
+/// Discards all state of a connection that is not split: its flow, end-to-end connection or released entry.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
@@ -270,7 +269,7 @@ void HandshakeTracker::on_handshake_segment(RxPacket& rx, FlowId id) {
   follow(rx, id);
 }
 
-/// Advances the handshake. Requires that the segment's checksum is good.
+/// Advances the handshake of a flow by this segment. Requires that the segment's checksum is good.
 void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = rx.result == packet::ParseResult::tcp;
@@ -346,8 +345,8 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Limits the window in the handshake's last ACK to what the relay may hold, because an advertised window cannot be
-/// taken back.
+/// Limits the window in the handshake's last ACK to the bytes that the relay may hold, because an advertised window
+/// cannot be retracted.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

@@ -18,7 +18,7 @@ namespace sluice::proxy {
 /// Thread: the shard's.
 class HandshakeTracker {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Keeps references to its arguments, which outlive the object.
   HandshakeTracker(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
                    const flow::HashKey& secret);
 
@@ -44,9 +44,9 @@ class HandshakeTracker {
  private:
   /// True if the address belongs to a configured UE prefix, or if none is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
-  /// Returns why a segment must not start the tracking of a connection; nothing if it may.
+  /// Returns the reason why a segment must not start the tracking of a connection, or nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
-  /// Returns why an answered SYN must not create a connection; nothing if it may.
+  /// Returns the reason why an answered SYN must not create a connection, or nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
   /// Forwards a segment and records why its connection passes unsplit.
   void forward_unsplit(RxPacket& rx, Counter reason);
@@ -66,27 +66,27 @@ class HandshakeTracker {
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Closes what the shard still has of a connection that is not split: its flow, end-to-end connection or released
-  /// entry.
+  /// Discards all state of a connection that is not split: its flow, end-to-end connection or released entry.
   void forget(const flow::FlowKey& key, Instant now);
-  /// Advances the handshake by a segment with a good checksum.
+  /// Advances the handshake of a flow by a segment with a good checksum.
   void follow(RxPacket& rx, FlowId id);
   /// Splits the connection, because this segment completes its handshake.
   void split(RxPacket& rx, FlowId id);
   /// Tracks the connection end to end, because its policy no longer splits.
   void leave_end_to_end(RxPacket& rx, FlowId id);
-  /// Limits the window of the handshake's last ACK to what the relay may hold. Returns true if it was changed.
+  /// Limits the window of the handshake's last ACK to the bytes that the relay may hold. Returns true if the window was
+  /// changed.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
 
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
-  SynCache first_syns_;  ///< SYNs of connections of which nothing else is recorded
+  SynCache first_syns_;  ///< SYNs of connections of which only the SYN was seen
 
-  /// SYNs with the addresses of a known connection, or with another number than a recorded SYN
+  /// SYNs with the addresses of a known connection, or with another sequence number than a recorded SYN
   SynCache conflicting_syns_;
-  UnsplitConnections unsplit_;  ///< reasons why connections pass unsplit
+  UnsplitConnections unsplit_;  ///< reasons why connections pass unsplit, by connection
   HalfOpen half_open_;          ///< limits the number of handshakes in progress
   bool draining_ = false;
 };

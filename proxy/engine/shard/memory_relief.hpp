@@ -21,7 +21,7 @@ class MemoryRelief {
   [[nodiscard]] bool active() const { return walk_.active; }
   /// Continues the walk with the next flows. Each walk resets stalled connections that hold at least half of the
   /// largest amount found in the walk before. A few walks are therefore enough, and connections that hold little are
-  /// spared.
+  /// not reset.
   void step(Instant now);
 
  private:

@@ -19,8 +19,8 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   shard_.queue.flush(now);
 }
 
-/// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back when
-/// that is possible. For a connection in its handshake, the policy at its last ACK decides.
+/// Moves a flow to the bearer of its new policy. A split connection whose policy no longer splits is handed back as
+/// soon as possible. For a connection in its handshake, the policy at the last ACK of the handshake applies.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;

@@ -18,7 +18,8 @@ class PolicySwitch {
   void apply(const Policies& policies, Instant now);
 
  private:
-  /// Moves a flow to the bearer of its new policy, and requests or cancels its release accordingly.
+  /// Moves a flow to the bearer of its new policy. Requests its release if the policy does not split, else cancels such
+  /// a request.
   void rebind(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;

@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's part of the bytes that SMVS grants for the UE's whole queue: its flows with unsent data over
-/// those of all the UE's bearers under SMVS.
+/// Returns the bearer's part of the SMVS allowance for the UE's whole queue: the number of its flows with unsent data,
+/// divided by that of all the UE's bearers under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -29,8 +29,8 @@ bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// True once, when an applied report shows that the report period is too long for the buffer: the link empties the full
-/// buffer within it (Ts ≥ Bmax/b̄).
+/// Returns true once, when an applied report shows that the report period is too long for the buffer: the link empties
+/// the full buffer within it (Ts ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
@@ -38,7 +38,8 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// True once, when an applied report shows that the report period is too long for the link's variation (Ts ≥ Tb/2).
+/// Returns true once, when an applied report shows that the report period is too long for the link's variation (Ts ≥
+/// Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
@@ -150,7 +151,7 @@ void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Insta
   shard_.queue.flush(now);
 }
 
-/// Handles the interval between the last report of the UE and this one, in which the Node-B may have omitted the UE.
+/// Handles the time between the last report of the UE and this one, in which the Node-B may have omitted the UE.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -167,7 +168,7 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Applies a report to one bearer. Returns false if the report is stale, which then is true for all bearers of the UE.
+/// Applies a report to one bearer. Returns false if the report is stale; it is then stale for all bearers of the UE.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
@@ -197,7 +198,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves flows whose server has no window, because the report may open it.
+/// Serves flows whose server has a closed window, because the report may open it.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

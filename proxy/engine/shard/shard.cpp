@@ -44,7 +44,7 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// True if advance() has nothing to do, as in most rounds of a poll thread. Every task that advance() gains needs a
+  /// True if advance() has nothing to do, as in most rounds of a poll thread. A task that is added to advance() needs a
   /// test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
@@ -88,7 +88,8 @@ struct Shard::Parts {
   HandshakeTracker handshakes;
   HandbackRouter handback_router;
   PolicySwitch policy_switch;
-  std::optional<CrashedConnections> crashed_connections;  ///< set while connections of an earlier run must be reset
+  /// Connections of a crashed earlier run that must be reset; empty if there are none.
+  std::optional<CrashedConnections> crashed_connections;
   Classifier classifier;
   ExposureSample exposure;
   FlowStats flow_stats{times};

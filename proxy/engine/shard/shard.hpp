@@ -35,20 +35,21 @@ class PacketObserver;
 class Shard {
  public:
   /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose colliding connections. `origin`
-  /// is no later than any time passed in afterwards. `journal` stores what a later run needs after an abnormal end.
-  /// Throws std::bad_alloc.
+  /// is no later than any time passed in afterwards. `journal` stores the connections, so that a later run can handle
+  /// them after a crash. Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in equal order,
-  /// or empty. Their hosts are answered for the time `keep`. Call before any other function. Throws std::bad_alloc.
+  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in the same
+  /// order, or empty. Segments of their hosts are answered for the time `keep`. Call before any other function. Throws
+  /// std::bad_alloc.
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
-  /// Takes over connections of an earlier run that lost no data. They pass untouched and can be split again later, like
-  /// released ones. Call before any other function.
+  /// Takes over connections of an earlier run that lost no data. They are forwarded unchanged and can be split again
+  /// later, like released connections. Call before any other function.
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
 
   /// Processes all frames received on `in`. On return `burst` holds only empty handles, and the transmitter has every
@@ -62,19 +63,20 @@ class Shard {
   /// Returns when advance() must be called at the latest, or `never` if nothing is pending.
   [[nodiscard]] Instant next_deadline() const;
 
-  /// Applies reports that passed authentication and replay checks, in order of arrival. A batch costs less than
-  /// single reports, because the state of the next ones is prefetched. Implausible amounts in `reports` are bounded
-  /// in place.
+  /// Applies reports that passed authentication and replay checks, in order of arrival. A batch costs less than single
+  /// reports, because the state for later reports of the batch is prefetched. Implausible amounts in `reports` are
+  /// bounded in place.
   void on_reports(std::span<ReportArrival> reports, Instant now);
-  /// Handles omission notices: Node-Bs that report only changed UEs confirm that the others are unchanged.
+  /// Handles omission notices: Node-Bs that report only changed UEs confirm that omitted UEs are unchanged.
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
-  /// Appends one status for the Node-B for each UE whose bearers changed since the last call, or for every UE if `all`.
+  /// Appends one status for the Node-B for each UE whose bearers changed since the last call, or for every UE if `all`
+  /// is true.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
   /// Activates these policies, for running connections too. Each connection continues under its new controller from the
   /// values measured under the old one. Split connections that may no longer be split are handed back. End-to-end
-  /// connections that are to be split are split when both directions are quiet. Endpoints of running connections keep
+  /// connections whose policy splits are split when both directions are idle. Endpoints of running connections keep
   /// their configuration. `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
   /// Changes the maximum frame length of the port on `side`, because its MTU was changed. Running connections adapt
@@ -84,17 +86,17 @@ class Shard {
   /// Returns the totals of the reports, for the treated UEs and for the control group.
   [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to plain forwarding. Each connection is released as
-  /// soon as its hosts cannot notice it. Returns false if the UE has no connection, neither one that the shard
+  /// soon as its hosts do not notice the release. Returns false if the UE has no connection, neither one that the shard
   /// processes nor a released one that it tracks.
   bool release(const std::optional<IpAddress>& ue, Instant now);
   /// Hands all split connections back and stops splitting new ones, until drain(false).
   void drain(bool on);
-  /// Requests that released connections of one UE, or of all UEs, are split again, each when it is quiet. Connections
-  /// released because of idleness, low buffers or a drain are split again without this call once the cause is gone.
+  /// Requests that released connections of one UE, or of all UEs, are split again, each when it is idle. Connections
+  /// released because of idleness, low buffers or a drain are split again without this call when the cause has ended.
   /// Returns false if the UE has no connection.
   bool split_again(const std::optional<IpAddress>& ue);
-  /// Ends a drain: stops splitting new connections and ends every split one at once. A connection of which nothing is
-  /// held passes untouched from now on; any other is reset on both sides.
+  /// Ends a drain: stops splitting new connections and ends every split one at once. A connection of which no bytes are
+  /// held is forwarded unchanged from now on; any other is reset on both sides.
   void abort_all();
   [[nodiscard]] bool draining() const;
   /// True while a scan still requests or cancels the release of flows; advance() continues the scan.
@@ -114,7 +116,7 @@ class Shard {
   void sample_flow_stats(std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& flow_state_counts() const;
   [[nodiscard]] const Times& times_taken() const;
-  /// Returns how many of the flow_count() connections pass end to end.
+  /// Returns the number of end-to-end connections, which flow_count() includes.
   [[nodiscard]] std::uint32_t end_to_end_count() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;

@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a further segment of the GRO run of `first` can be forwarded too. It must be complete and have a good
-/// checksum and equal link headers.
+/// True if a further segment of the GRO run of `first` can be forwarded too: it is complete and has a good checksum and
+/// the same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)
@@ -39,9 +39,9 @@ inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<cons
   return count;
 }
 
-/// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if serving the flow would change nothing
-/// further. That requires an ACK-based controller without other flows, data that opens no server window, unchanged
-/// totals, and an armed timer. An ACK due to the server is scheduled here.
+/// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if the flow need not be served. This
+/// requires an ACK-based controller without other flows, data that opens no server window, unchanged totals, and an
+/// armed timer. An ACK due to the server is scheduled here.
 inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   context.budget_sharing.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
@@ -62,9 +62,9 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
-/// the totals are unchanged, and only the timer is updated. `first_waited`: true if the first segment alone would have
-/// left no ACK due. Then the timer is armed before the flow is served, so that timers of the same instant keep the
-/// order of the slow path.
+/// the totals are unchanged, and only the timer is updated. `first_waited`: true if no ACK was due after the first
+/// segment. Then the timer is armed before the flow is served, so that timers of the same instant keep the order of the
+/// slow path.
 template <Side in>
 void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;

@@ -11,13 +11,14 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when a server whose window is nearly closed is granted two segments; `never` if it is not.
+/// Returns when a server with a nearly closed window is granted two segments; `never` if its window is not nearly
+/// closed.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if the flow's expired timer only needs to be armed for a later time. On the fast path nothing else can be
+/// True if the flow's expired timer only needs to be armed for a later time. On the fast path no other event can be
 /// overdue, because unacknowledged data has a TCP timer.
 bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
@@ -27,7 +28,7 @@ bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
 /// True if elapsed time alone may open a window. Under reports, time changes both the server's window and the use of a
 /// shared window. Under the ACK-based controller only three cases depend on time:
 ///  - flows with unsent data share the window;
-///  - the server's window is closed or nearly closed, and may open because others have returned budget;
+///  - the server's window is closed or nearly closed, and may open because other flows have returned budget;
 ///  - no rate is known yet, so the window follows the server's demand per unit of time.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;

@@ -10,9 +10,9 @@
 
 namespace sluice::proxy {
 
-/// Hands split connections back to their hosts. A release is requested, advanced with each service, completed when
-/// nothing is held, and followed by tracking. handback_point.hpp describes how this works within a transfer. Thread:
-/// the shard's.
+/// Hands split connections back to their hosts. A release is requested, advanced at each service of the flow, and
+/// completed when no bytes are held. The connection is tracked afterwards. handback_point.hpp describes handbacks
+/// during a transfer. Thread: the shard's.
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -24,13 +24,13 @@ class Handback {
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// Requests release of the flow for `reason`, as soon as its hosts cannot notice it; ReleaseReason::none cancels the
-  /// request. Returns false if nothing changes; otherwise the flow must be served.
+  /// Requests release of the flow for `reason`, as soon as its hosts do not notice the release; ReleaseReason::none
+  /// cancels the request. Returns false if nothing changes; otherwise the flow must be served.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
   /// Advances the handback of a flow with a release reason, during the flow's service: starts the handback, or prepares
   /// the start.
   void advance(Flow& flow, Instant now);
-  /// True if the proxy holds nothing of the connection, so that the flow can be released.
+  /// True if the proxy holds no bytes of the connection, so that the flow can be released.
   [[nodiscard]] static bool is_complete(const Flow& flow);
   /// Releases a flow that is about to be removed. Its connection continues between its hosts, and is tracked if it may
   /// be split again.
@@ -41,7 +41,7 @@ class Handback {
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback if nothing prevents it; otherwise stops widening the advertised windows.
+  /// Starts the handback if nothing prevents it; otherwise no longer widens the advertised windows.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

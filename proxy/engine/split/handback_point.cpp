@@ -46,7 +46,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if neither host has been granted a wider window than the other host accepts.
+/// True if neither host was granted a wider window than the other host accepts.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -54,7 +54,7 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns the part of an ACK that concerns the proxy's leg, without what lies behind the handback point.
+/// Returns the part of an ACK that concerns the proxy's leg, without bytes after the handback point.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;
@@ -64,8 +64,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream that the host behind `side` sends. The final window is what the other host has
-/// granted itself.
+/// Sets the handback point in the stream of the host behind `side`. The final window for this host is the one that the
+/// other host grants.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();
@@ -169,7 +169,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 namespace {
 
 /// True if the segment's numbers are the host's own: the segment lies in the window advertised to the host, and
-/// acknowledges within the host's own window. Once no byte of the proxy is unacknowledged, the ACK number is not
+/// acknowledges within the host's own window. When all bytes sent by the proxy are acknowledged, the ACK number is not
 /// checked.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;

@@ -7,20 +7,21 @@
 
 namespace sluice::proxy::handback {
 
-/// Functions that hand a split connection back to its hosts, also within a transfer. Sequence numbers are the hosts'
+/// Functions that hand a split connection back to its hosts, even during a transfer. Sequence numbers are the hosts'
 /// own, so nothing is translated. Each direction gets a handback point at the sequence number up to which the proxy has
 /// acknowledged. The proxy delivers the bytes before that point: its legs retransmit them until they are acknowledged.
-/// Bytes behind the point are forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow
-/// is removed when all of them are delivered.
+/// Bytes after the point are forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is
+/// removed when these bytes are delivered.
 ///
 /// The hosts cannot notice the handback, because:
 ///  - every acknowledged byte is delivered before the flow is removed;
-///  - timestamps sent were the other host's own and none was newer than its newest, so its next ones are not older;
+///  - the proxy sent only timestamps of the other host and none newer than its newest, so the host's next timestamps
+///    are not older;
 ///  - the right edge of a window stays until the other host's own window has reached it (HandbackBlocker::window);
 ///  - nothing is held out of order, so no data reported by SACK is discarded.
 
-/// True if a stop of the proxy would break the connection. A byte or FIN is then acknowledged to one host and not by
-/// the other, or a RST is pending. Everything else that is held would be retransmitted by its sender.
+/// True if a stop of the proxy would break the connection. This is so if a byte or FIN is acknowledged to one host and
+/// not by the other, or if a RST is pending. All other held bytes would be retransmitted by their sender.
 [[nodiscard]] bool breaks_without_us(const Flow& flow);
 
 /// Returns what prevents the handback of the flow from starting, or, once it has started, from completing.
@@ -30,29 +31,29 @@ namespace sluice::proxy::handback {
 /// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
-/// Sets the handback points and enters FlowPhase::handing_back. Requires that nothing is unread, and that each leg is
-/// open in at least one direction.
+/// Sets the handback points and enters FlowPhase::handing_back. Requires that all received payload was moved to the
+/// other leg, and that each leg is open in at least one direction.
 void begin(Flow& flow);
 
-/// Returns how many bytes the server may be ahead of the UE when the flow continues with a successor. While the flow is
-/// split the server may be further ahead, and would otherwise send all of the excess into the radio queue.
+/// Returns how many bytes the server may be ahead of the UE when an end-to-end successor continues the flow. While the
+/// flow is split the server may be further ahead, and would otherwise send all these bytes into the radio queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points of a flow whose end-to-end successor exists. The window advertised to the server stays, and
 /// the successor opens it.
 void begin_with_successor(Flow& flow);
-/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until the successor is alone. At most
-/// `most` bytes are between the two hosts. Returns the right edge.
+/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until only the successor remains. At
+/// most `most` bytes are between the two hosts. Returns the right edge.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
-/// Returns the state from which tracking behind the handback points starts: numbers, edges and FINs of each direction.
+/// Returns the state from which tracking after the handback points starts: numbers, edges and FINs of each direction.
 /// Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// True if all bytes held by the proxy are delivered and acknowledged in both directions.
 [[nodiscard]] bool delivered(const Flow& flow);
 
-/// True if nothing is held in either direction and no leg is closed. Plain forwarding could then take over, apart from
-/// the windows advertised.
+/// True if nothing is held in either direction and no leg is closed. Apart from the advertised windows, plain
+/// forwarding could then replace the proxy.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
 /// Decision of how a segment is processed during a handback.
@@ -62,9 +63,9 @@ struct Verdict {
 
   /// true if the payload is delivered to the leg as well, because it retransmits acknowledged bytes
   bool whole = false;
-  bool is_valid = false;  ///< true if the segment's numbers are the host's own, so that its window behind the handback
-                          ///< point is valid
-  tcp::Segment ours;      ///< part of the segment that concerns the proxy's leg
+  /// True if the segment's numbers are the host's own, so that its window after the handback point is valid.
+  bool is_valid = false;
+  tcp::Segment ours;  ///< part of the segment that concerns the proxy's leg
 };
 /// Decides how a segment that arrived on `in` is processed during a handback. `edge`: right edge of the widest window
 /// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.

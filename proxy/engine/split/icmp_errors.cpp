@@ -13,8 +13,8 @@ flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Pars
   return {error.src, error.dst, error.src_port, error.dst_port, parsed.vlan};
 }
 
-/// Returns the path MTU in the ICMP error, or the next plateau of RFC 1191 if it contains none. Returns 0 if the size
-/// is not plausible.
+/// Returns the path MTU in the ICMP error, or the next plateau of RFC 1191 if the error contains no size. Returns 0 if
+/// the size is not plausible.
 std::uint32_t plausible_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unspecified = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;

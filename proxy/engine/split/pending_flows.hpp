@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// List of flows that are to be served before the burst ends, each once. Thread: the shard's.
+/// List of the flows that must be served before the burst ends, each once. Thread: the shard's.
 class PendingFlows {
  public:
   /// Reserves entries for all flows, and for flows closed and replaced within one burst.
@@ -45,8 +45,7 @@ class PendingFlows {
   /// Largest number of closed flows whose entries one burst can leave on the list.
   static constexpr std::uint32_t closed_in_a_burst = 32;
 
-  /// True if the flow of a list entry is still scheduled. A flow that reuses the id of a closed one has an entry of its
-  /// own.
+  /// True if the flow of a list entry is still scheduled. A flow that reuses the id of a closed flow has its own entry.
   [[nodiscard]] static bool is_pending(Registry& registry, FlowId id) {
     return registry.flows().contains(id) && registry.flow(id).events != StreamEvents::none;
   }

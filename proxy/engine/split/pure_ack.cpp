@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false and
-/// changes no window if the flow must be served instead.
+/// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false without
+/// a change if the flow must be served instead.
 [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
                                                            Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;

@@ -12,7 +12,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the number of released connections that are tracked at most: a quarter of the flows, at least 16.
+/// Returns the largest number of released connections that are tracked: a quarter of the flows, at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
@@ -20,7 +20,8 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
 /// Longest time until a host's first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// Returns for how long a connection is not split after it was released `seen` times because of unsplittable segments.
+/// Returns the time for which a connection is not split again after it was released `seen` times because of
+/// unsplittable segments.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }

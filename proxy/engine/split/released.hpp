@@ -18,12 +18,12 @@ namespace sluice::proxy {
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  std::uint32_t ticket = 0;            ///< serial number of the connection, which detects that its place was reused
-  bool recovered = false;              ///< true if an earlier run of the program had split it
-  bool wanted = false;                 ///< true if it may be split again, as soon as not_before has passed
+  std::uint32_t ticket = 0;  ///< serial number of the connection, which shows whether its place was reused
+  bool recovered = false;    ///< true if an earlier run of the program had split the connection
+  bool wanted = false;       ///< true if the connection may be split again, as soon as `not_before` has passed
   std::uint8_t unsplittable_seen = 0;  ///< number of releases because of segments that cannot be split
   ReleaseReason reason = ReleaseReason::released_earlier_run;
-  Instant not_before{};  ///< earliest time at which it may be split again
+  Instant not_before{};  ///< earliest time at which the connection may be split again
 };
 static_assert(sizeof(ReleasedFlow) <= 256);
 
@@ -40,7 +40,7 @@ class Released {
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
   /// Adds a released flow. It may be split again unless an operator has released it. After a release because of an
-  /// unsplittable segment this is delayed by one second, doubled for each further release, up to 17 minutes.
+  /// unsplittable segment the next split is delayed by one second, doubled for each further release, up to 17 minutes.
   /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted because
   /// the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
@@ -59,10 +59,10 @@ class Released {
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Permits all released connections of the UE, or of all UEs, to be split again. Returns true if there is one. Scans
-  /// the whole table.
+  /// Permits all released connections of the UE, or of all UEs, to be split again. Returns true if there is at least
+  /// one. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
-  /// True if some released connection belongs to the UE. Visits every one.
+  /// True if some released connection belongs to the UE. Visits every released connection.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }

@@ -13,8 +13,8 @@ namespace sluice::proxy {
 namespace {
 
 /// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from the leg's template, for instance after a
-/// router failure. DF and flow label count for data segments only, because kernels send SYN-ACKs and RSTs by other
-/// rules.
+/// router failure. DF and flow label count for data segments only, because kernels use other values in SYN-ACKs and
+/// RSTs.
 bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
   const packet::HeaderTemplate& known = leg.headers;
@@ -31,7 +31,7 @@ Bearer* bearer_fed_by_acks(const SplitContext& context, const Flow& flow) {
 }
 
 /// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the segment's numbers are the
-/// host's own; only then other state may be derived from the segment.
+/// host's own; only then may other state be derived from the segment.
 template <Side in>
 inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                             FlowId id, Instant now) {
@@ -102,7 +102,7 @@ template <Side in>
 
 /// Delivers the rest of a GRO run after its first segment, which has updated the headers and scheduled the flow. Only
 /// the checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new
-/// data, because the segments behind it may then be forwarded by cut-through.
+/// data, because cut-through may then forward the following segments.
 template <Side in>
 inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
                                  std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
@@ -129,7 +129,8 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
   return count;
 }
 
-/// Processes the first segment of a GRO run, and as many of the following ones as take an equal path. Returns how many.
+/// Processes the first segment of a GRO run, and as many of the following segments as take the same path. Returns how
+/// many.
 template <Side in>
 inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet> packets,
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {

@@ -13,8 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Objects that the functions for split connections share (rx_path, pure_ack, cut_through, transmit): one member for
-/// each concern, and the list of scheduled flows. The functions keep no state of their own. Thread: the shard's.
+/// Objects that the functions for split connections share (rx_path, pure_ack, cut_through, transmit): the components of
+/// a shard, and the list of scheduled flows. The functions keep no state of their own. Thread: the shard's.
 struct SplitContext {
   /// Keeps references to the shard's objects, which outlive this one.
   SplitContext(const ShardContext& shard_context, FlowJournal kept)
@@ -30,8 +30,9 @@ struct SplitContext {
   SplitContext(const SplitContext&) = delete;
   SplitContext& operator=(const SplitContext&) = delete;
 
-  /// Updates the journal entry if it has changed whether the flow exposes bytes. Call it before anything is sent that
-  /// acknowledges data. The journal must never contain less than the hosts have received.
+  /// Updates the journal entry if the flow begins or ceases to expose bytes (acknowledged to one host and not by the
+  /// other). Call it before an ACK for data is sent, because the journal must never state less than the hosts have
+  /// received.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);

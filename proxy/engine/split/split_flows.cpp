@@ -65,8 +65,8 @@ void SplitFlows::serve_all_pending(Instant now) {
   context_.pending.serve_all(context_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// True if the buffer quota must be read again before the host behind `in` is sent its window. No rate controller sets
-/// that window, and it has opened since the quota was last read.
+/// True if the buffer quota must be read again before the host behind `in` is sent its window. This is so if no rate
+/// controller sets that window, and the window has opened since the quota was last read.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
@@ -211,7 +211,7 @@ bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   return false;
 }
 
-/// Sends what can be sent, and forwards an abnormal end that sending may have caused.
+/// Sends on both legs, and then forwards an abnormal end that sending may have caused.
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (UndeliveredAckLimit::waits(flow)) context_.ack_limit.allow(flow, bearer);
   context_.keep_journal(flow, id);

@@ -18,7 +18,7 @@
 namespace sluice::proxy {
 
 /// Holds all split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served
-/// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that are over are
+/// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
 class SplitFlows {
  public:
@@ -28,7 +28,7 @@ class SplitFlows {
   [[nodiscard]] RelayBufferQuota& buffer_quota() { return context_.buffer_quota; }
   [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return context_.buffer_quota; }
   [[nodiscard]] SplitFlowControllers& flow_controllers() { return context_.flow_controllers; }
-  /// Detaches the flow's controllers from `bearer`, because the flow ends or moves to another bearer.
+  /// Removes the flow from the controllers of `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     context_.flow_controllers.forget(flow, bearer);
     if (bearer.rate_control().uses_ack_feedback()) context_.budget_sharing.forget(id, bearer);
@@ -36,8 +36,8 @@ class SplitFlows {
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
-  /// Returns the configurations of a new connection's endpoints, by Side, from the active policies, which outlive the
-  /// connection. A connection with pacing gets its own copy with pacing state.
+  /// Returns the endpoint configurations of a new connection from the active policies, indexed by Side; they outlive
+  /// the connection. A connection with pacing gets its own copy with pacing state.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
   /// Returns the first window for the host behind `from`, of a flow that is about to be split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
@@ -92,23 +92,23 @@ class SplitFlows {
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
   /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
   void serve(Flow& flow, FlowId id, Instant now);
-  /// Sends the ACK or window that is due to the host behind `in`, which is all that this service has to do.
+  /// Sends the ACK or window that is due to the host behind `in`; called if this is the only work of the service.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if the host behind `in` is about to be sent a window for which the buffer quota must be read again.
+  /// True if a window is due to the host behind `in` for which the buffer quota must be read again.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
   /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
   bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
-  /// Serves a flow with a release reason: advances its handback. Returns false if the flow was closed.
+  /// Serves a flow that has a release reason: advances its handback. Returns false if the flow was closed.
   [[gnu::cold, gnu::noinline]] bool serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
-  /// Sends on both legs, then forwards an abnormal end that this may have caused.
+  /// Sends on both legs, and then forwards an abnormal end that sending may have caused.
   void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Forwards the abnormal end of one leg to the other one and sends its RST.
   [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
@@ -116,11 +116,11 @@ class SplitFlows {
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
-  /// Puts the flow into TIME-WAIT, and closes the oldest such flow if there are too many.
+  /// Puts the flow into TIME-WAIT. Closes the oldest flow in TIME-WAIT if there are too many.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
   /// Counts the end of a flow whose legs are both closed, and closes the flow.
   void end_finished(Flow& flow, FlowId id, Instant now);
-  /// Closes a flow in TIME-WAIT because its place is needed; does nothing for no_id.
+  /// Closes a flow in TIME-WAIT because its place is needed; has no effect for no_id.
   void displace(FlowId id, Instant now);
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);

@@ -76,8 +76,8 @@ void transmit::count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer,
   context.flow_controllers.sent(flow, bearer, sent);
 }
 
-/// Distributes unused budget to a few flows of the bearer. If nothing is in flight although a flow waits, all flows are
-/// tried, because no further ACK would trigger a call.
+/// Distributes unused budget to a few flows of the bearer. If no bytes are in flight although a flow waits, all flows
+/// are tried, because no further ACK would trigger a call.
 void transmit::distribute_budget(SplitContext& context, Bearer& bearer, Instant now) {
   constexpr std::uint32_t max_flows_at_once = 4;
   constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow

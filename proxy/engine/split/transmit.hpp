@@ -8,13 +8,14 @@
 
 namespace sluice::proxy::transmit {
 
-/// Selects how much of the budget of the ACK-based controller a flow may use: its own part, or also what other flows
-/// leave.
+/// Selects how much of the budget of the ACK-based controller a flow may use: its own part, or also budget that other
+/// flows leave unused.
 enum class Budget : std::uint8_t { own, all };
 
-/// Lets both legs send what they can. Returns true if something may have been sent to the server, or an ACK to the UE.
+/// Lets both legs send as much as their windows allow. Returns true if something may have been sent to the server, or
+/// an ACK to the UE.
 bool emit(SplitContext& context, Flow& flow, Bearer& bearer, Instant now);
-/// Lets the leg on `side` send what it can; towards the radio at most `most` IP bytes.
+/// Lets the leg on `side` send as much as its windows allow; towards the radio at most `most` IP bytes.
 void emit(SplitContext& context, Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
 /// Adds `sent` IP bytes, just sent to the radio, to the counts of the bearer, the flow and the controllers.
 void count_to_radio(SplitContext& context, Flow& flow, Bearer& bearer, Bytes sent, Instant now);

@@ -12,7 +12,7 @@ class ByteStream {
   virtual ~ByteStream() = default;
   /// Appends the available bytes, about `most` at most. Returns false at the end of the stream.
   virtual bool take(std::string& out, std::size_t most) = 0;
-  /// Called when the client ends the stream; the bytes available so far are still fetched by take().
+  /// Called when the client ends the stream; bytes that are available then are still fetched by take().
   virtual void finish() = 0;
 };
 

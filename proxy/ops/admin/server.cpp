@@ -114,7 +114,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Sends the bytes that the byte stream has. They stay in the stream while the client receives none.
+  /// Sends the available bytes of the byte stream. They stay in the stream while the client receives none.
   void pass_on() {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);

@@ -56,7 +56,7 @@ class Server {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   SocketFile file_;
   boost::asio::steady_timer pause_;
-  bool shut_out_ = false;  ///< true if the last accept() failed, which has been reported then
+  bool shut_out_ = false;  ///< true if the last accept() failed; the failure was already reported
   std::set<std::shared_ptr<Connection>> connections_;
 };
 

@@ -62,9 +62,9 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
-/// Returns the rows of the table of flows. A row shows the reason of a release or reset in place of the TCP state,
-/// because a line has space for one of them. The prefix of a release reason is dropped, because the phase beside it
-/// shows it.
+/// Returns the rows of the table of flows. A row shows the reason of a release or reset instead of the TCP state,
+/// because a line has space for one of them only. The prefix of a release reason is omitted, because the column of the
+/// phase shows it.
 Json flows(const Json& list) {
   constexpr std::string_view released = "released_";
   Json rows = narrowed(list, flow_columns);

@@ -22,8 +22,8 @@ class Captures {
   struct Program {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-    std::vector<TapSlot*> shards;        ///< slot of each shard for its tap set; outlives the captures
-    std::function<void()> wake;          ///< makes every shard check its slot soon
+    std::vector<TapSlot*> shards;  ///< slot of each shard through which its tap set is changed; outlives the captures
+    std::function<void()> wake;    ///< function that makes every shard check its slot soon
     Clock clock;
   };
   /// Keeps `program`. The object must outlive its captures and the shards' threads.

@@ -28,7 +28,7 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return decision > sent_own - proxy::reset_reason_count;
 }
 
-/// True if the counter states the outcome of a received frame. Exactly one such counter counts each frame.
+/// True if the counter states the outcome of a received frame. Each frame is counted by exactly one such counter.
 [[nodiscard]] constexpr bool is_decision(std::size_t counter) {
   const std::string_view name = proxy::counter_text(counter).name;
   return name == "optimised" || name.starts_with("forward_") || name.starts_with("drop_");
@@ -39,7 +39,8 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 
-/// Returns the decision that was counted since the counters were `before`, or nothing if no frame was counted.
+/// Returns the decision for the frame that was counted since the counters were `before`, or nothing if no frame was
+/// counted.
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
 /// Returns the action of a decision in the words of the metrics (metrics::metric_name()): "optimised", "forwarded" or

@@ -189,8 +189,8 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
 }
 
 /// Frees the slot before the addresses. The kernel may reuse the addresses at once, and the handler must not replace
-/// the new mapping. No thread stores to this mapping any more, so none is in the handler because of it. A thread that
-/// searches the table because of another mapping finds that this slot's generation has changed.
+/// the new mapping. No thread stores to this mapping any more, so no thread is in the handler because of it. A thread
+/// that searches the table because of another mapping finds that this slot's generation has changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
   table.at(slot_).free();

@@ -5,8 +5,8 @@
 namespace sluice::capture {
 
 /// Memory mapped from a file such that truncation of the file cannot end the program. A store to a page that was
-/// truncated away, or for which the file system has no space, raises SIGBUS. The handler replaces the whole mapping
-/// by anonymous memory, and the store is repeated there. From then on the file receives nothing, see is_lost(). If
+/// truncated away, or for which the file system has no space, raises SIGBUS. The handler replaces the whole mapping by
+/// anonymous memory, and the store is repeated there. From then on stores no longer reach the file, see is_lost(). If
 /// the kernel refuses that memory too, the handler reports it on standard error and ends the program by SIGABRT.
 /// Thread: one thread creates and destroys it and calls is_lost(). Any thread may store to it until the destructor
 /// begins.
@@ -15,8 +15,8 @@ class FileMapping {
   /// Maximum number of mappings that a process can have at a time.
   static constexpr std::size_t most = 16;
 
-  /// Maps the first `size` bytes of `descriptor`, which it borrows, for reading and writing. `populate` makes every
-  /// page present first. Throws std::runtime_error if the file cannot be mapped or `most` mappings exist.
+  /// Maps the first `size` bytes of `descriptor`, which it borrows, for reading and writing. `populate` loads every
+  /// page first. Throws std::runtime_error if the file cannot be mapped or `most` mappings exist.
   FileMapping(int descriptor, std::size_t size, bool populate);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;

@@ -51,7 +51,7 @@ struct Filter {
 
   /// Returns how many bytes of the frame are captured.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// True if the frame passes all criteria of the filter except that for its decision, which is not known yet.
+  /// True if the frame meets all criteria of the filter except the decision, which is not known yet.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

@@ -7,8 +7,8 @@
 
 namespace sluice::capture {
 
-/// Outcome of a frame: the index of the counter that counts it, or `sent_own`. That value stands for a frame that the
-/// proxy generated or had withheld. Resets of the proxy have the values just below it (decision.hpp).
+/// Outcome of a frame: the index of the counter that counts it, or `sent_own`. `sent_own` denotes a frame that the
+/// proxy generated or had withheld. Resets of the proxy have the values just below `sent_own` (decision.hpp).
 using Decision = std::uint8_t;
 inline constexpr Decision sent_own = 255;
 

@@ -14,7 +14,8 @@ namespace sluice::capture {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// True if the frame is to be captured, as far as that is known without its decision. Called once per frame.
+  /// True if the frame is to be captured according to all criteria except its decision, which is not known yet. Called
+  /// once per frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
   /// Returns how many bytes of the frame are captured.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;

@@ -15,8 +15,8 @@ namespace {
 /// Number of hexadecimal digits that represent one instruction.
 constexpr std::size_t digits = 16;
 
-/// Operations that the BPF machine may execute. The check is needed because bpf_validate() looks only at classes, and
-/// bpf_filter() aborts the process at an unknown operation.
+/// Operations that the BPF machine may execute. The check is needed because bpf_validate() checks only instruction
+/// classes, and bpf_filter() aborts the process at an unknown operation.
 constexpr auto operations = std::to_array<unsigned>({
     // load, store, return
     BPF_LD | BPF_W | BPF_ABS,
@@ -93,7 +93,7 @@ bool shifts_too_far(const bpf_insn& instruction) {
 }
 
 /// Set of the BPF machine's memory words that were written on every path to an instruction. The machine's memory is not
-/// cleared, so other words hold old data of the stack.
+/// cleared, so unwritten words contain old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 
@@ -101,8 +101,8 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Intersects the set of words written after instruction `at` into the sets of its possible successors, which all are
-/// behind it.
+/// Intersects the set of words written after instruction `at` into the sets of its possible successors, all of which
+/// follow it.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {

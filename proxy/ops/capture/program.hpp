@@ -12,11 +12,11 @@
 
 namespace sluice::capture {
 
-/// Compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). They run on a poll thread and
-/// come from any client of the socket, so checked() bounds them. Jumps go forwards only, so each instruction runs at
-/// most once; libpcap does not require that outside the kernel. All operations are known to libpcap, which aborts the
-/// process at others. No memory word is read before it is written, because it would hold data of the poll thread's
-/// stack.
+/// Compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). They come from any client of the
+/// socket and run on a poll thread, so checked() restricts them. Jumps go forwards only, so each instruction runs at
+/// most once; libpcap does not require this outside the kernel. Only operations that libpcap knows are allowed, because
+/// it aborts the process at others. No memory word is read before it is written, because it would hold data of the poll
+/// thread's stack.
 class Program {
  public:
   /// Maximum number of instructions; every expression that a person types needs fewer.

@@ -41,8 +41,8 @@ class RingFile {
   /// Returns the path of the last frames of a crashed earlier run, or an empty text. The next crashed run replaces
   /// that file.
   [[nodiscard]] const std::string& left() const { return left_; }
-  /// Returns the ring of each shard, indexed by shard. The RingFile must outlive their users, because its destructor
-  /// unmaps their memory.
+  /// Returns the ring of each shard, indexed by shard. The RingFile must outlive users of the rings, because its
+  /// destructor unmaps their memory.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
   /// True if another program truncated the file or its file system failed, so that the file receives no more frames.
   [[nodiscard]] bool is_lost() const;
@@ -57,7 +57,7 @@ class RingFile {
 
   std::string path_;
   std::string left_;
-  int descriptor_ = -1;  ///< descriptor of the open file, which holds the lock on it
+  int descriptor_ = -1;  ///< descriptor of the open file, which keeps the file locked
   std::optional<FileMapping> mapping_;
   std::vector<std::shared_ptr<FrameSink>> rings_;
 };

@@ -52,7 +52,7 @@ class ShardTaps final : public proxy::PacketObserver {
   };
 
   [[nodiscard]] Shares shares_of(const Frame& frame);
-  /// Writes the current frame to the taps, because its decision has been counted now.
+  /// Writes the current frame to the taps; called when the frame's decision was counted.
   void settle();
   [[nodiscard]] Decision take_decision(const rte_mbuf* buffer);
   void put(const Shares& shares, const FrameHeader& header, std::span<const std::uint8_t> bytes);
@@ -61,8 +61,9 @@ class ShardTaps final : public proxy::PacketObserver {
   std::vector<std::shared_ptr<FrameSink>> taps_;
   std::vector<Passing> passing_;
   std::optional<Current> current_;
-  proxy::Counters before_;           ///< counters of the shard before it processed the current frame
-  std::vector<std::uint8_t> bytes_;  ///< first bytes of the current frame as received, as many as some tap captures
+  proxy::Counters before_;  ///< counters of the shard before it processed the current frame
+  /// First bytes of the current frame as received; as many as the largest capture length of the taps.
+  std::vector<std::uint8_t> bytes_;
 };
 
 }  // namespace sluice::capture

@@ -18,8 +18,8 @@ class TapSlot {
   /// The shard no longer accesses earlier sets.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
 
-  /// Called by the shard. Returns the tap set to use from now on, or null if it has no taps. Called while the shard
-  /// uses none.
+  /// Called by the shard while it uses no tap set. Returns the tap set to use from now on, or null if the offered set
+  /// is empty.
   [[nodiscard]] ShardTaps* current() {
     ShardTaps* const wanted = wanted_.load(std::memory_order_acquire);
     if (wanted != in_use_) [[unlikely]] {

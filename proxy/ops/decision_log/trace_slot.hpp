@@ -18,7 +18,7 @@ class TraceSlot {
     return wanted_.load() == &trace || taken_.load() == &trace;
   }
 
-  /// Called by the shard. True if the control thread has offered another log than `from`, the one in use.
+  /// Called by the shard. `from` is the log in use. True if the control thread has offered another log.
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }

@@ -15,8 +15,8 @@
 
 namespace sluice::tracing {
 
-/// Byte stream of one decision log: JSON lines, those of each shard in order of time. It ends after the duration, after
-/// the requested number of lines, or on the client's request. Thread: the control thread.
+/// Byte stream of one decision log as JSON lines; the lines of each shard are in order of time. It ends after the
+/// duration, after the requested number of lines, or on the client's request. Thread: the control thread.
 class TraceStream final : public admin::ByteStream {
  public:
   struct Parts {

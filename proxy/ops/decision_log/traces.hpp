@@ -22,7 +22,7 @@ class Traces {
   struct Program {
     std::string name;
     std::vector<TraceSlot*> shards;  ///< slot of each shard for its decision log; outlives the logs
-    std::function<void()> wake;      ///< makes every shard check its slot soon
+    std::function<void()> wake;      ///< function that makes every shard check its slot soon
     std::function<Instant()> now;    ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;
   };
@@ -43,7 +43,7 @@ class Traces {
   [[nodiscard]] bool in_use() const;
 
   Program program_;
-  std::vector<std::shared_ptr<ShardTrace>> newest_;  ///< the newest decision log's parts, indexed by shard
+  std::vector<std::shared_ptr<ShardTrace>> newest_;  ///< parts of the newest decision log, indexed by shard
   bool running_ = false;
 };
 

@@ -74,8 +74,8 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     return unread_;
   }
 
-  /// Writes an event to the client. While an earlier one is still being sent, the event waits and replaces one that
-  /// already waits.
+  /// Writes an event to the client. While an earlier event is still being sent, the new event waits and replaces an
+  /// event that already waits.
   void write_event(Text text) {
     look();
     ++unread_;
@@ -123,7 +123,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     close();
   }
 
-  /// Reads and discards what the client sends, so that the end of its connection is detected.
+  /// Reads and discards data from the client, so that the end of its connection is detected.
   void await_end() {
     socket_.async_read_some(boost::asio::buffer(said_),
                             [self = shared_from_this()](const error_code& error, std::size_t) {

@@ -18,16 +18,16 @@ struct EventLimits {
   std::chrono::milliseconds patience{5'000};  ///< maximum time for a client to receive an event
   int send_buffer = 64 << 10;                 ///< size in bytes of the kernel's send buffer for a client
 
-  /// Number of consecutive unread events after which a new client may take the client's place.
+  /// Number of consecutive unread events after which a new client may replace this client.
   std::uint64_t unread = 4;
 };
 
 /// Sends server-sent events to several clients. An event is serialised once and shared. While a client still receives
-/// an event, only the newest of the following ones waits for it. A client that needs longer than `patience` for an
-/// event is closed, so a slow reader costs two events and one kernel buffer. If all places are taken, a new client
-/// replaces the one with the most unread events, at least `unread`. Otherwise, if another address holds more than
-/// half of the places, one client of that address is replaced. A client that reads, however slowly, is kept longer
-/// than others of its address. Thread: that of the io_context.
+/// an event, only the newest of the later events waits for it. A client that needs longer than `patience` for an event
+/// is closed, so a slow reader costs two events and one kernel buffer. If all places are taken, a new client replaces
+/// the one with the most unread events, at least `unread`. Otherwise, if another address holds more than half of the
+/// places, one client of that address is replaced. A client that reads, however slowly, is kept longer than others of
+/// its address. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})

@@ -34,7 +34,7 @@ std::string_view host_of(std::string_view origin) {
 }
 
 /// True if no header of the request shows that a page of another site sent it. Browsers always send such a header;
-/// other clients need not.
+/// other clients need not send it.
 bool from_our_own_page(const http::Request& request) {
   const std::string& site = request.fetch_site;
   if (!site.empty() && site != "same-origin") return false;

@@ -119,7 +119,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
   /// Returns the sequence number of the connection's last progress, which is the start of waiting for a request, or a
-  /// written part of a response. A smaller number is longer ago.
+  /// written part of a response. Smaller numbers are older.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -128,7 +128,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 asks for at least one.
+  /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 requires at least one.
   static constexpr int max_empty_lines = 4;
 
   /// Reads a request, after skipping up to `most` empty lines.
@@ -243,9 +243,9 @@ void HttpServer::accept() {
   });
 }
 
-/// Closes one connection of the address that has the most, so that no address can exclude others. Of these connections
-/// it closes the one whose last progress is oldest. A request that arrives complete is answered before many others can
-/// arrive, so it is not lost.
+/// Closes one connection of the client address with the most connections, so that no address can exclude others. Of
+/// these connections, the one whose last progress is oldest is closed. A request that arrives complete is answered
+/// before many others can arrive, so it is not lost.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

@@ -15,7 +15,7 @@ namespace sluice::page {
 
 /// Functions of the program that the live page calls.
 struct Program {
-  /// Passes one line of JSON with all that the page shows to `take`, now or later, at most once.
+  /// Passes one line of JSON with all data of the page to `take`, now or later, at most once.
   std::function<void(std::function<void(const std::string&)> take)> look;
   /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. The function is
   /// empty if the page must not switch modes.
@@ -44,7 +44,7 @@ class LivePage {
   std::string policy_;  ///< value of the page's Content-Security-Policy header
   http::EventStream events_;
   boost::asio::steady_timer timer_;
-  bool looking_ = false;  ///< true while the program's state is being collected or that is scheduled
+  bool looking_ = false;  ///< true while the program's state is being collected, or while its collection is scheduled
 };
 
 }  // namespace sluice::page

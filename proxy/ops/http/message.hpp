@@ -11,9 +11,10 @@ namespace sluice::http {
 /// HTTP request in the form that handlers receive. The fields are not trusted, because the client may write anything
 /// into them.
 struct Request {
-  std::string method;         ///< method of the request: "GET", "HEAD", "POST" …
-  std::string path;           ///< path of the request's target, without the query
-  std::string host;           ///< host: authority of an absolute target, else the header Host; may be empty
+  std::string method;  ///< method of the request: "GET", "HEAD", "POST" …
+  std::string path;    ///< path of the request's target, without the query
+  /// Host that the request names: authority of an absolute target, else the header Host; may be empty.
+  std::string host;
   std::string origin;         ///< value of the header Origin; may be empty
   std::string fetch_site;     ///< value of the header Sec-Fetch-Site; may be empty
   std::string authorization;  ///< value of the header Authorization; may be empty

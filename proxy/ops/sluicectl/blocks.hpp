@@ -10,7 +10,7 @@ namespace sluice::sluicectl {
 /// Numbers of frames in a capture, counted from its pcapng blocks.
 struct CaptureTotals {
   std::uint64_t frames = 0;
-  bool complete = false;        ///< true if the statistics blocks were received, which contain `lost` and `looked_at`
+  bool complete = false;        ///< true if the statistics blocks, which contain `lost` and `looked_at`, were received
   std::uint64_t lost = 0;       ///< frames lost because the program's ring was full
   std::uint64_t looked_at = 0;  ///< frames that the program received and sent during the capture
 };

@@ -34,7 +34,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl itself implements, from answers of the running proxy.
+/// Commands that sluicectl itself implements, using answers of the running proxy.
 constexpr std::array own_verbs{
     sluice::admin::Verb{
         "top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
@@ -111,7 +111,7 @@ int print(const std::string& text) {
   return 0;
 }
 
-/// Socket of the program that is asked, and the format in which its answers are printed.
+/// Admin socket of the program that gets the commands, and the format in which its answers are printed.
 struct Session {
   std::string socket = sluice::admin::default_socket;
   double timeout_s = 5;
