@@ -30,7 +30,8 @@ constexpr std::uint32_t toeplitz16(std::uint16_t word) {
   return hash;
 }
 
-/// Returns the hashes of all values of the high and the low byte. The hash is linear, so both are looked up separately.
+/// Returns the hashes of all values of the high and the low byte. The hash is linear, so both bytes are looked up
+/// separately.
 constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
   std::array<std::array<std::uint32_t, 256>, 2> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -41,8 +42,8 @@ constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
 }
 constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
 
-/// Returns the hash of an address; `folded` is the exclusive or of its words, in memory order. The key repeats every 16
-/// bits, so an address hashes like the exclusive or of its 16-bit words.
+/// Returns the hash of an address; `folded` is the exclusive or of the address's words, in memory order. The key
+/// repeats every 16 bits, so an address hashes like the exclusive or of its 16-bit words.
 std::uint32_t hash_of_words(std::uint64_t folded) {
   folded ^= folded >> 32;
   folded ^= folded >> 16;

@@ -9,13 +9,13 @@
 
 namespace sluice::dpdk {
 
-/// Word that the key of a device's Toeplitz hash repeats. Repeating every 16 bits, an address hashes alike at every
-/// position of the hashed tuple: as source on one port and as destination on the other.
+/// Word that the key of a device's Toeplitz hash repeats. Because the key repeats every 16 bits, an address has the
+/// same hash at every position of the hashed tuple: as source on one port and as destination on the other.
 inline constexpr std::uint16_t rss_key_word = 0x6d5a;
 [[nodiscard]] const std::array<std::uint8_t, 64>& rss_key() noexcept;
 
-/// Number of entries in the redirection table from hash to queue. A device's table of another size repeats these
-/// entries.
+/// Number of entries in the redirection table from hash to queue. If a device's table has another size, it repeats
+/// these entries.
 inline constexpr std::uint32_t rss_table_size = 128;
 
 /// Returns the Toeplitz hash of an address under rss_key() (Microsoft's RSS definition). IPv4 addresses are hashed by

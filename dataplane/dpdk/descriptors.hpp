@@ -8,8 +8,8 @@ namespace sluice::dpdk {
 [[nodiscard]] std::vector<int> open_descriptors();
 
 /// Returns the descriptor by which a driver started since `before` receives packets: a packet or XDP socket, or a TAP
-/// device. Drivers do not report it, but it is the only new one of that kind. net_tap opens a further one earlier, to
-/// keep its interface alive, so the last one is returned. Returns -1 if there is none.
+/// device. Drivers do not report the descriptor, but it is the only new one of these kinds. net_tap opens a further
+/// descriptor earlier, to keep its interface alive, so the last one is returned. Returns -1 if there is none.
 [[nodiscard]] int new_packet_descriptor(const std::vector<int>& before);
 /// Returns the packet sockets (AF_PACKET) opened since `before`.
 [[nodiscard]] std::vector<int> new_packet_sockets(const std::vector<int>& before);

@@ -7,18 +7,18 @@
 
 namespace sluice::dpdk {
 
-/// Properties of a DPDK driver in which drivers differ, by the driver's name.
+/// Properties of a DPDK driver in which drivers differ; selected by the driver's name.
 struct DriverTraits {
   std::string_view prefix;        ///< start of this driver's device names; empty for physical devices
   bool kernel_interface = false;  ///< true if the driver uses a Linux interface named by iface=
 
-  /// True if the driver passes the buffers themselves to a peer, which may write to them.
+  /// True if the driver passes packet buffers without a copy to a peer, which may write to them.
   bool hands_over_buffers = false;
   bool partial_checksums = false;  ///< true if received packets may have partial checksums
 
   /// True if the peer is a process that may end at any time and take shared memory with it.
   bool peer_may_leave = false;
-  /// True if the driver offers checksum verification, but in software slower than ours.
+  /// True if the driver offers checksum verification in software, which is slower than this program's.
   bool software_offloads = false;
   /// True if the driver registers the pool with the kernel as one piece of memory without gaps.
   bool contiguous_pool = false;
@@ -53,14 +53,12 @@ struct DriverTraits {
 /// Pools of ports use at least this.
 [[nodiscard]] std::uint16_t buffer_room(std::uint16_t mtu) noexcept;
 
-/// Returns the device arguments with missing ones added. These are queues, rings, frame sizes and qdisc bypass of
-/// net_af_packet, busy polling off for net_af_xdp, and memif's socket kind and buffer size. `queues` is the requested
-/// number.
+/// Returns the device arguments with missing ones added: queues, rings, frame sizes and qdisc bypass of net_af_packet,
+/// busy polling off for net_af_xdp, and memif's socket kind and buffer size. `queues` is the requested number.
 [[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu,
                                                     std::uint16_t queues = 1);
 
-/// Removes the socket file that a memif server left behind: one that no process listens on. Other files are not
-/// touched.
+/// Removes the socket file that a memif server left behind, if no process listens on it. Other files are not touched.
 void remove_stale_socket(const std::string& path);
 
 }  // namespace sluice::dpdk

@@ -11,8 +11,8 @@ namespace sluice::dpdk {
 /// Configuration of DPDK's environment abstraction layer (EAL).
 struct EalConfig {
   std::string program = "sluice";
-  bool hugepages = false;          ///< true: hugepages; false: ordinary memory, which needs neither root nor setup
-  bool pci = false;                ///< true: probes physical devices at start
+  bool hugepages = false;  ///< true: use huge pages; false: use ordinary memory, which needs neither root nor setup
+  bool pci = false;        ///< true: probe physical devices at start
   std::uint32_t memory_mib = 512;  ///< packet memory in MiB; used only when touched
 
   /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
@@ -54,8 +54,8 @@ class ThreadRegistration {
   bool registered_;
 };
 
-/// Waits until DPDK's interrupt thread has finished its pending work. net_memif leaves it connections to accept and to
-/// close, and their ports would otherwise no longer exist by then.
+/// Waits until DPDK's interrupt thread has finished its pending work. net_memif lets this thread accept and close
+/// connections, whose ports might otherwise be destroyed before.
 void let_interrupt_thread_finish() noexcept;
 
 /// Pins the calling thread to one CPU. Returns false if there is no such CPU or it is not permitted.

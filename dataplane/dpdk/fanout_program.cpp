@@ -48,8 +48,8 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Ends the program, which returns the queue: folds the accumulator to 16 bits and adds the weights of the set bits
-  /// without carry.
+  /// Appends the end of the program, which returns the queue: it folds the accumulator to 16 bits and adds the weights
+  /// of the set bits without carry.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);

@@ -13,8 +13,8 @@ namespace sluice::dpdk {
 /// The stack frames between the fault and the guard are abandoned.
 class FaultGuard {
  public:
-  /// Installs the handler for SIGSEGV and SIGBUS, once per process. Faults outside guarded calls go to the previous
-  /// handler.
+  /// Installs the handler for SIGSEGV and SIGBUS, once per process. Faults outside guarded calls go to the handler that
+  /// was installed before.
   static void install();
 
   /// Calls `function`; returns false if a fault ended it. Nothing in `function` may have a destructor.

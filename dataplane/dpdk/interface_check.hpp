@@ -19,7 +19,7 @@ struct InterfaceState {
   unsigned index = 0;
   unsigned link_type = 0;   ///< type of the interface's frames (ARPHRD_…)
   std::string master;       ///< name of the interface that takes the frames: a bridge, bond, …; empty if none
-  std::string master_kind;  ///< kind of that interface: "bridge", "bond", "team", "openvswitch", "vrf"
+  std::string master_kind;  ///< kind of the interface named by `master`: "bridge", "bond", "team", "openvswitch", "vrf"
   std::string device;       ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
 };
 
@@ -30,9 +30,9 @@ struct InterfaceState {
 /// interfaces deliver them; the link of a physical device does not.
 [[nodiscard]] bool carries_partial_checksums(const InterfaceState& state);
 
-/// Returns why the interface cannot be a port, whatever its settings are: it has no Ethernet frames, or the kernel
-/// forwards its frames as well. `standby` permits membership in a bridge, which is kept closed meanwhile. Empty if
-/// there is no obstacle.
+/// Returns why the interface cannot be a port with any settings: it has no Ethernet frames, or the kernel forwards its
+/// frames as well. `standby` permits membership in a bridge, which is kept closed meanwhile. Empty if there is no
+/// obstacle.
 [[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
 /// Returns what prevents the interface from carrying packets unchanged. Each entry states a problem and ends with the

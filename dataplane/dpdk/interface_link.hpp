@@ -35,12 +35,13 @@ enum class Link : std::uint8_t {
 /// Returns the interface's index, which changes when it is removed and created again; 0 if there is none.
 [[nodiscard]] unsigned interface_index(const std::string& name) noexcept;
 
-/// Binds packet sockets (AF_PACKET) to an interface that was removed and created again; their rings are kept. Returns
-/// the error, empty if there is none.
+/// Binds packet sockets (AF_PACKET) to an interface that was removed and created again; the rings of the sockets are
+/// kept. Returns the error, empty if there is none.
 [[nodiscard]] std::string rebind(std::span<const int> sockets, unsigned index);
 
 /// Excludes packets that this machine sends from the packet sockets: its own frames and those that a bridge over the
-/// interface forwards did not arrive by the wire. A kernel older than 4.20 does not support that and is left as it is.
+/// interface forwards did not arrive by the wire. A kernel older than 4.20 does not support this, so the sockets then
+/// also receive such packets.
 void receive_only_incoming(std::span<const int> sockets) noexcept;
 
 }  // namespace sluice::dpdk

@@ -30,7 +30,8 @@ class PollPolicy {
   PollPolicy(const PollPolicy&) = delete;
   PollPolicy& operator=(const PollPolicy&) = delete;
 
-  /// Adds a port that the thread polls, by Port::readiness_descriptor(); -1 for one that the kernel cannot signal.
+  /// Adds a port that the thread polls, by Port::readiness_descriptor(); -1 for a port whose packets the kernel cannot
+  /// signal.
   void watch(int descriptor);
   /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time.
   /// Measures the cost of a sleep if there will be many, which takes some milliseconds.
@@ -41,8 +42,8 @@ class PollPolicy {
 
   /// Sleeps if there was no work for long enough; called after every round of polling. `worked`: packets arrived or
   /// timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it slept; `now`
-  /// is then stale. Before the first sleep of an idle period one more round is polled. That round finds packets that
-  /// others passed before they could see that this thread sleeps.
+  /// is then stale. Before the first sleep of an idle period one more round is polled. This round finds packets that
+  /// other threads passed before they could detect that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
       last_work_ = now;
@@ -55,8 +56,8 @@ class PollPolicy {
 
   /// Ends the current or the next sleep of the thread, because there is work for it outside its ports. Thread: any.
   void wake() noexcept;
-  /// Ends the sleep only if the thread sleeps. Intended for a thread that has just passed work to a place which this
-  /// one checks in every round. Costs little while this one is awake.
+  /// Ends the sleep only if the thread sleeps. Intended for a thread that has just passed work to a place which the
+  /// poll thread checks in every round. Costs little while the poll thread is awake.
   void wake_if_asleep() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // orders the work passed before the check
     if (asleep_.load(std::memory_order_relaxed)) wake();
@@ -72,7 +73,7 @@ class PollPolicy {
 
   PollMode mode_;
   bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
-  bool drowsy_ = false;       ///< copy of asleep_ for this thread's own use
+  bool drowsy_ = false;       ///< copy of `asleep_` for the poll thread's own use
   Duration step_;
   Duration spin_;
   double idle_share_ = 0;

@@ -34,7 +34,7 @@ struct PortConfig {
   /// address. Missing arguments that the driver needs are added, see complete_device_arguments().
   std::string device;
   Facing facing = Facing::radio;
-  /// Requested number of queues; see receive_queues() and transmit_queues() for the actual one.
+  /// Requested number of queues; receive_queues() and transmit_queues() return the actual numbers.
   std::uint16_t queues = 1;
   std::uint16_t mtu = 1500;  ///< largest IP packet in bytes, 68 to 9000
   bool promiscuous = true;
@@ -108,8 +108,8 @@ class Port {
   /// otherwise as the driver reports it. Takes one or two system calls.
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
-  /// Returns the largest frame that the device carries now. It depends on the MTU of a kernel interface or physical
-  /// device, at most that of the configuration, for which the buffers are sized. Takes one or two system calls.
+  /// Returns the largest frame that the device carries now. The limit follows the MTU of a kernel interface or physical
+  /// device, and is at most the configured MTU, for which the buffers are sized. Takes one or two system calls.
   [[nodiscard]] packet::LinkLimit limit() const noexcept;
   /// True if the kernel interface was removed and created again under its name, which the driver does not detect.
   [[nodiscard]] bool interface_replaced() const noexcept;
@@ -117,7 +117,7 @@ class Port {
   /// the control thread. Throws std::runtime_error with the reason if that is not possible.
   void rebind_interface();
 
-  /// Returns a problem that could not be repaired and may do harm; empty if there is none.
+  /// Returns a problem that could not be corrected and that may lose packets; empty if there is none.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
   /// Returns what prevents frames longer than the MTU on this port, as a sentence for a log.
   [[nodiscard]] const std::string& oversized_remedy() const noexcept { return oversized_remedy_; }

@@ -49,13 +49,14 @@ std::string hint(const std::string& device) {
 }
 
 /// Returns the MTU to configure for a virtual device. Some virtual drivers report the limit of Ethernet although they
-/// carry larger frames, and DPDK would then refuse the MTU. Their real limit is that of the kernel interface, or none.
+/// carry larger frames, and DPDK would then refuse the MTU. Their actual limit is that of the kernel interface, if
+/// there is one.
 std::uint32_t accepted_mtu(std::uint16_t mtu, const rte_eth_dev_info& device) {
   constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   return device.max_rx_pktlen > link ? std::min<std::uint32_t>(mtu, device.max_rx_pktlen - link) : mtu;
 }
 
-/// Throws std::runtime_error if the configuration or the pool cannot work.
+/// Throws std::runtime_error if the configuration or the pool is unsuitable for the port.
 void check_config(const PortConfig& config, const packet::PacketPool& pool) {
   const std::string name(device_name(config.device));
   if (!is_virtual_device(name) && !is_pci_address(name)) {

@@ -100,8 +100,8 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   return own;
 }
 
-/// Fills the front of `out` with packets of this shard and passes the others to the shards that own them. Returns the
-/// number of packets in `out`.
+/// Fills the front of `out` with polled packets of this shard, and passes other packets to the shards that own them.
+/// Returns the number of packets in `out`.
 std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
                                  std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;
@@ -190,7 +190,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
-/// Transmits packets of shards that use a transmit queue of this one.
+/// Transmits packets of shards that use a transmit queue of this shard.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {

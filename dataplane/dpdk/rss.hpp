@@ -25,14 +25,14 @@ class RssSteering;
 class ShardPorts {
  public:
   /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
-  /// number. Also transmits packets of other shards that use a queue of this one. Must be called for both sides in
-  /// every round.
+  /// number. Also transmits packets of other shards that use a transmit queue of this shard. Must be called for both
+  /// sides in every round.
   std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
 
   /// Lets a poll policy watch every port that this shard polls. Other shards then wake it when they pass packets to
-  /// this shard. The policy must outlive their last call. Called before the threads start.
+  /// this shard. The policy must outlive the last call of any shard. Called before the threads start.
   void watch_with(PollPolicy& policy);
   /// True if work was done for other shards since the last call, which receive() does not count.
   [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
@@ -100,7 +100,7 @@ class RssSteering {
   }
   /// Returns the shard that polls a device's queue.
   [[nodiscard]] unsigned poller(Facing side, std::uint16_t queue) const noexcept;
-  /// Returns the shard that sends for `shard`, which is `shard` itself if there are enough queues. transmit_queue()
+  /// Returns the shard that transmits for `shard`; it is `shard` itself if there are enough queues. transmit_queue()
   /// returns the queue used.
   [[nodiscard]] unsigned sender(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::uint16_t transmit_queue(Facing side, unsigned shard) const noexcept;
@@ -110,7 +110,7 @@ class RssSteering {
 
   std::array<Port*, 2> ports_;
   std::vector<std::unique_ptr<ShardPorts>> shards_;
-  std::vector<Ring> received_;     ///< rings with packets for shard `to` that shard `from` polled, by ring_index()
+  std::vector<Ring> received_;     ///< rings with packets that shard `from` polled and shard `to` owns, by ring_index()
   std::vector<Ring> transmitted_;  ///< rings with packets of shard `from` that shard `to` transmits, by ring_index()
 };
 

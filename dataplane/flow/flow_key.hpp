@@ -56,8 +56,9 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
   return (prefix(0) | prefix(2)) == 0;
 }
 
-/// Short form of an IPv4 key, without the prefix that all mapped addresses share. The first word has both addresses,
-/// the UE's first; the second has ports and VLAN tags. Tables store, hash and compare this form.
+/// Short form of an IPv4 key, without the prefix that all mapped addresses share. The first word contains both
+/// addresses, first that of the UE; the second word contains ports and VLAN tags. Tables store, hash and compare this
+/// form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
 
@@ -91,8 +92,8 @@ struct ShortKey {
 static_assert(sizeof(ShortKey) == 16);
 
 /// Returns SipHash-1-3 of the key. Without `secret` an attacker cannot choose connections that collide (see README.md).
-/// The message has two words for IPv4 and five otherwise. Its length is part of the hash, so both forms coincide only
-/// by chance.
+/// The message has two words for IPv4 and five otherwise. The length is part of the hash, so the hashes of both forms
+/// are equal only by chance.
 [[nodiscard]] inline std::uint64_t hash(const ShortKey& key, const HashKey& secret) noexcept {
   return sip_hash<1, 3>(secret, key.words);
 }

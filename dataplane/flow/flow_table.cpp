@@ -63,8 +63,8 @@ FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept
 }
 
 /// Looks up a burst in three passes, so that each pass finds its data in the cache: slots, keys, comparison. A single
-/// key is compared at once. A key in its preferred slot, as nearly all are, or one whose preferred slot is empty needs
-/// no probing.
+/// key is compared at once. No probing is needed if the key is in its preferred slot, as nearly all keys are, or if
+/// that slot is empty.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();

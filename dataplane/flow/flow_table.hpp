@@ -14,14 +14,14 @@ namespace sluice::flow {
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
-/// Hash of a key that determines its slot. Tables with one secret share it, so a caller that searches several tables
-/// computes it once.
+/// Hash of a key that determines its slot. Tables with the same secret have the same tags, so a caller that searches
+/// several tables computes a tag once.
 enum class KeyTag : std::uint32_t {};
 
 /// Hash table from connections to flows: open addressing with linear probing over 8-byte slots at most half full, and
 /// keys in a separate array. All address space is reserved at construction. No key lies more than `longest_probe` slots
 /// from its preferred slot, so a lookup takes at most that many steps. A key without a place is refused. With random
-/// keys that happens to one of a million keys less than once in 10^4 runs (README.md). Thread: one.
+/// keys, one of a million keys is refused in less than one of 10^4 runs (README.md). Thread: one.
 class FlowTable {
  public:
   static constexpr std::uint32_t longest_probe = 128;
@@ -74,10 +74,10 @@ class FlowTable {
   }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// Returns the number of insertions, removals and reassignments, modulo 2^32. A lookup result stays valid while this
-  /// is unchanged.
+  /// number is unchanged.
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_; }
-  /// Returns the number of removals and reassignments, modulo 2^32. While this is unchanged, every key found is still
-  /// in the table.
+  /// Returns the number of removals and reassignments, modulo 2^32. While this number is unchanged, every key found is
+  /// still in the table.
   [[nodiscard]] std::uint32_t removals() const noexcept { return removals_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 

@@ -54,7 +54,7 @@ class KeyStore {
   }
   /// Returns the short form of the key. Requires that the index was assigned an IPv4 key.
   [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
-  /// True if the index has that key. `long_one` is is_long(index), which the caller knows.
+  /// True if the index has that key. `long_one` must equal is_long(index).
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]

@@ -29,8 +29,8 @@ class Aes128 {
 /// Hash that determines the slot of a key in a FlowTable: 32 bits of a keyed pseudorandom function. Without the secret
 /// an attacker cannot choose connections that collide (see README.md). If the processor has AES, an IPv4 key is one
 /// block of AES-128. An IPv6 key is then a CBC-MAC of three blocks under another key, used for messages of that length
-/// only. Otherwise the hash is hash(). Both functions of one secret are unrelated, and no value leaves the process.
-/// Thread: any.
+/// only. Otherwise the hash is hash(). The hashes for IPv4 and IPv6 keys are unrelated, and no value leaves the
+/// process. Thread: any.
 class TagHash {
  public:
   /// Creates the hash. `with_aes` is false to use hash() even if the processor has AES.

@@ -52,9 +52,9 @@ class TimerWheel {
   void prefetch(std::uint32_t id) const noexcept { __builtin_prefetch(nodes_.data() + id); }
 
   /// Calls fire(id) for every timer due at `now`, earliest tick first; each timer is unset before its call. `fire` may
-  /// schedule and cancel any id; a timer that it schedules fires at a later tick. A `now` before an earlier one does
-  /// nothing. Returns false after `most` timers were fired or moved. next() has then passed already, and the next call
-  /// continues.
+  /// schedule and cancel any id; a timer that it schedules fires at a later tick. A call with an earlier `now` than
+  /// before does nothing. Returns false after `most` timers were fired or moved; next() then returns a time that has
+  /// passed, and the next call continues.
   template <typename Fire>
   bool advance(Instant now, std::uint32_t most, Fire&& fire) {
     return is_quiet(now) || run(now, most, fire);
@@ -64,7 +64,7 @@ class TimerWheel {
     advance(now, UINT32_MAX, fire);
   }
 
-  /// True if advance() has nothing to do yet. Cheap, because a polling thread asks many times per tick.
+  /// True if advance() has nothing to do yet. Cheap, because a polling thread calls it many times per tick.
   [[nodiscard]] bool is_quiet(Instant now) const noexcept { return now < quiet_until_; }
 
   /// Returns a time before which no timer is due; `never` if none is set. After advance(next()) it returns a later

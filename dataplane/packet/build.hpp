@@ -23,9 +23,9 @@ struct Addresses {
   constexpr bool operator==(const Addresses&) const = default;
 };
 
-/// View of addresses stored elsewhere, for builders. Converts implicitly from Addresses and must not outlive them. An
-/// address is given by the pointer after its last octet: 4 octets precede it for IPv4, possibly the last ones of a
-/// mapped address, and 16 for IPv6.
+/// View of addresses stored elsewhere, for builders. Converts implicitly from Addresses and must not outlive the stored
+/// addresses. An address is given by the pointer after its last octet: 4 octets precede it for IPv4, possibly the last
+/// ones of a mapped address, and 16 for IPv6.
 struct AddressesView {
   // NOLINTNEXTLINE(google-explicit-constructor): a view of exactly that
   AddressesView(const Addresses& whole) : AddressesView(whole.src, whole.dst, whole.src_port, whole.dst_port) {}
@@ -128,9 +128,10 @@ struct IpPayload {
 std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept;
 
-/// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. Nothing follows its IP
-/// packet, and its only TCP option is timestamps laid out as in RFC 7323 appendix A. It has no urgent pointer, no ECN
-/// codepoint and an IPv4 identification without meaning (RFC 6864 section 4.1). Requires a frame that parsed as TCP.
+/// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. The frame has no padding
+/// after the IP packet, and its only TCP option is timestamps laid out as in RFC 7323 appendix A. The segment has no
+/// urgent pointer, no ECN codepoint and an IPv4 identification without meaning (RFC 6864 section 4.1). Requires a frame
+/// that parsed as TCP.
 [[nodiscard]] bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Rewrites the fields of a tcp::CutThroughHeader in a frame for which can_cut_through() is true, and updates the

@@ -18,10 +18,11 @@ namespace {
 // one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
 // most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
 constexpr std::size_t block = 1U << 16;
-constexpr std::size_t piece = 32;  ///< bytes that a kernel sums per step (a piece); the rest is added word by word
+/// Number of bytes that a kernel sums per step (a piece); remaining bytes are added word by word.
+constexpr std::size_t piece = 32;
 constexpr std::int64_t flipped = 32768;
 
-/// Returns the sum of the vector's lanes plus what flipping the words' top bits has subtracted.
+/// Returns the sum of the vector's lanes; adds back what flipping the words' top bits has subtracted.
 std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0x4e));
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0xb1));
@@ -62,7 +63,8 @@ SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Con
   }
 }
 
-/// Adds one block or less in pieces of 32 bytes: one, two and four pieces if the length has them, then eight at a time.
+/// Adds one block or less in pieces of 32 bytes: first one, two and four pieces as the length requires, then eight at a
+/// time.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
   Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
   asm("" : "+x"(constants.flip), "+x"(constants.ones));  // keeps both in registers

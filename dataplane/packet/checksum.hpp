@@ -20,7 +20,7 @@ namespace sluice::packet {
 /// SSE4.
 [[nodiscard]] std::uint16_t ones_complement_sum(std::span<const std::uint8_t> data) noexcept;
 
-/// Returns the ones' complement sum of `data` without AVX2, whatever the processor has.
+/// Returns the ones' complement sum of `data` without AVX2, even if the processor has it.
 [[nodiscard]] std::uint16_t ones_complement_sum_sse4(std::span<const std::uint8_t> data) noexcept;
 
 /// Returns the instruction set that ones_complement_sum() uses on this machine: "avx2" or "sse4".
@@ -53,8 +53,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a wide sum that is not 0 folds to 0xffff, which undamaged bytes with their checksum do. Takes half the work
-/// of fold().
+/// True if a wide sum that is not 0 folds to 0xffff, as the sum of undamaged bytes with their checksum does. Takes half
+/// the work of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
@@ -82,8 +82,8 @@ namespace sluice::packet {
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// Returns the ones' complement sum of the same bytes if they begin at an address of the other parity (RFC 1071 section
-/// 2 (B)).
+/// Returns the ones' complement sum that the summed bytes have at an address of the other parity (RFC 1071 section 2
+/// (B)).
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
@@ -128,8 +128,8 @@ namespace sluice::packet {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap32(length)};
   return add_words(rest, addresses, 32);
 }
-/// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family; that of the source
-/// decides.
+/// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family; the family of the
+/// source decides.
 [[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                               std::uint8_t protocol, std::uint16_t length) noexcept;
 

@@ -23,7 +23,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Number of buffers at the beginning: more than DPDK caches for a thread (384), and few enough to map at once.
+/// Initial number of buffers: more than DPDK caches for a thread (384), and few enough to map at once.
 constexpr std::uint32_t first_buffers = 4096;
 /// Bytes of memory that the pool leaves to the rest of the process, which needs memory for more than buffers.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
@@ -33,7 +33,7 @@ constexpr const char* ops_name = "sluice_growing_pool";
 struct Stack {
   std::vector<void*> free;
   std::uint32_t limit = 0;    ///< number of buffers
-  std::uint64_t machine = 0;  ///< bytes that the machine had left when they were too few for more buffers
+  std::uint64_t machine = 0;  ///< bytes of memory that the machine had left when a request for more buffers failed
   bool grows = false;         ///< false while DPDK creates or destroys the pool, which then must not grow
   Shortage shortage = Shortage::none;
 };

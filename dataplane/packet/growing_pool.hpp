@@ -39,7 +39,7 @@ class GrowingPool {
   /// Returns why the pool last had no buffer for a request since clear_shortage(); none if it always had one.
   [[nodiscard]] Shortage shortage() const;
   void clear_shortage();
-  /// Returns the bytes that the machine had left when it last had too few for more buffers.
+  /// Returns the bytes of memory that the machine had left when it last had too few for more buffers.
   [[nodiscard]] std::uint64_t memory_left() const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

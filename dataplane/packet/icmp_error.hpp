@@ -10,7 +10,7 @@
 
 namespace sluice::packet {
 
-/// Reason for which a router or host reports a packet.
+/// Reason that an ICMP error states: why a packet was not forwarded or delivered.
 enum class IcmpProblem : std::uint8_t {
   too_big,  ///< the packet was too big: fragmentation needed and DF set (RFC 1191), or packet too big (RFC 8201)
 

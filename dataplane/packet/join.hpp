@@ -15,7 +15,7 @@ namespace sluice::packet {
 [[nodiscard]] bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept;
 
 /// Copies the payload of `first` in front of the payload of `second`, which must hold only payload. The note of
-/// `second`, including seq, then describes both. Otherwise equals join().
+/// `second`, including seq, then describes both. In all other respects it works like join().
 [[nodiscard]] bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcept;
 
 }  // namespace sluice::packet

@@ -140,9 +140,9 @@ class Packet {
       free_any(buffer);
   }
   /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
-  /// rte_pktmbuf_free_seg(). Returns false unless the reference is the last one, the memory is the buffer's own, and
-  /// the cache has space; that is so for nearly all buffers. The other conditions of freeing hold for every buffer that
-  /// a Packet owns.
+  /// rte_pktmbuf_free_seg(). Returns false if the reference is not the last one, if the memory is not the buffer's own,
+  /// or if the cache has no space; nearly all buffers qualify. The other conditions of freeing hold for every buffer
+  /// that a Packet owns.
   [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
     assert(buffer->next == nullptr);

@@ -61,7 +61,8 @@ struct UnknownOptions {
       md5 = 0x04,                                  ///< set for the option TCP MD5 signature (RFC 2385)
       fast_open = 0x08,  ///< set for the option TCP Fast Open (RFC 7413), also with its experimental kind
       other = 0x10,
-                                /// Set if an option has an invalid length; the options after it were not read.
+                                /// Set if an option has an invalid length; in that case the options after it were not
+                                /// read.
       malformed = 0x80;
   std::uint8_t bits = 0;
 
@@ -133,8 +134,9 @@ inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, pa
 /// Result of a transport checksum test.
 enum class ChecksumState : std::uint8_t {
   good,
-  /// The checksum field contains only the sum of the pseudo-header. A kernel does so for a virtual device (veth, TAP).
-  /// One in 65536 damaged segments has that value by chance, so it is accepted only from senders known to do so.
+  /// The checksum field contains only the sum of the pseudo-header. A kernel leaves this value for a virtual device
+  /// (veth, TAP). One in 65536 damaged segments has it by chance, so it is accepted only from senders that are known to
+  /// leave it.
   partial,
   vouched,  ///< the checksum field is incomplete, but the device reports correct data (virtio between guests)
   bad

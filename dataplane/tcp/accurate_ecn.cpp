@@ -49,7 +49,8 @@ void Endpoint::mark_accurately(const AccurateEcn& state, Segment& segment) const
   if (segment.payload_len != 0 && state.may_mark()) segment.ecn = congestion_.codepoint();
 }
 
-/// Sends the first acknowledgement of the SYN-ACK alone, because only that one reports how the SYN-ACK arrived.
+/// Sends the first acknowledgement of the SYN-ACK separately, because only this ACK reports the ECN field with which
+/// the SYN-ACK arrived.
 void Endpoint::emit_accurate_answer(Instant now, Output& output) {
   AccurateEcn* const state = accurate_ecn();
   if (state == nullptr || !state->answer_due()) return;
@@ -62,9 +63,9 @@ void Endpoint::count_mark(const Segment& segment) {
   if (AccurateEcn* const state = accurate_ecn()) state->on_segment(segment.ecn);
 }
 
-/// Takes the mark count of an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable congestion
-/// control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its count may be
-/// old.
+/// Processes the count of marks in an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable
+/// congestion control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its
+/// count may be old.
 bool Endpoint::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;

@@ -42,12 +42,12 @@ class AccurateEcn {
 
   // --- sending ---
 
-  /// Takes the report of a SYN-ACK about the ECN field with which the own SYN arrived. The SYN was sent as Not-ECT.
+  /// Processes the report in a SYN-ACK about the ECN field with which the own SYN arrived. The SYN was sent as Not-ECT.
   void syn_arrived(std::uint8_t ace) { intact_ = ace == not_capable; }
-  /// Takes the ACE field of the segment that completes the handshake (table 4). Without data (`bare`) the field reports
-  /// how the own SYN-ACK arrived; with data it may already count CE marks.
+  /// Processes the ACE field of the segment that completes the handshake (table 4). Without data (`bare`) the field
+  /// reports how the own SYN-ACK arrived; with data it may already count CE marks.
   void syn_ack_arrived(std::uint8_t ace, bool bare);
-  /// Takes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
+  /// Processes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
   /// since the last ACK processed. If the field may have wrapped, because many packets are acknowledged, returns the
   /// largest possible number (appendix A.2.1).
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);

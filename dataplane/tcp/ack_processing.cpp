@@ -60,9 +60,9 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_s
   return bits_.state != State::closed;
 }
 
-/// True if the congestion window may grow: not during fast recovery, which shapes the window itself, and not after an
-/// ECN mark. SACKed bytes alone are a sign of loss and do not count before the hole is filled. On a path known to
-/// reorder they do count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
+/// True if the congestion window may grow: not during fast recovery, which sets the window itself, and not after an ECN
+/// mark. SACKed bytes alone are a sign of loss, so they do not count before the hole is filled. On a path known to
+/// reorder, SACKed bytes count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
 bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
     return false;
@@ -70,8 +70,8 @@ bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const 
   return event.acked != 0 || (reordering_.seen() && bits_.recovery == Recovery::none);
 }
 
-/// True for a duplicate ACK (RFC 5681 section 2). With a closed window it is no duplicate, because it answers a refused
-/// segment.
+/// True for a duplicate ACK (RFC 5681 section 2). While the peer's window is closed an ACK is no duplicate, because it
+/// answers a refused segment.
 bool Endpoint::is_duplicate_ack(const Segment& segment) const {
   return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
          snd_.wnd != 0 && std::uint32_t{segment.window} << bits_.snd_shift == snd_.wnd;

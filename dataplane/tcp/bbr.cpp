@@ -19,8 +19,9 @@ constexpr double high_gain = 2.885;  ///< gain of Startup: 2/ln 2 doubles the ra
 constexpr double drain_gain = 1 / high_gain;
 constexpr double steady_window_gain = 2;  ///< window gain of ProbeBW; covers delayed and bunched ACKs (section 4.2.3.2)
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
-constexpr double margin = 0.99;       ///< share of the bandwidth used, so that no queue persists (Linux)
-constexpr double full_growth = 1.25;  ///< least growth per round of a pipe that is not full (section 4.3.2.2)
+constexpr double margin = 0.99;  ///< share of the bandwidth used, so that no queue persists (Linux)
+/// Smallest growth of the bandwidth per round at which the pipe is not full (section 4.3.2.2).
+constexpr double full_growth = 1.25;
 constexpr std::uint8_t full_rounds = 3;
 constexpr Duration min_rtt_valid = 10s;
 constexpr Duration probe_rtt_time = 200ms;

@@ -55,9 +55,9 @@ class Bbr3 {
   [[nodiscard]] const LossBounds& bounds() const { return bounds_; }
 
  private:
-  /// Phase of the bandwidth probe whose feedback the current samples carry (BBR.ack_phase, section 5.3.3.9).
+  /// Phase of the bandwidth probe to which the current delivery-rate samples belong (BBR.ack_phase, section 5.3.3.9).
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
-  /// Phase that on_undo() returns to after a spurious loss.
+  /// Phase to which on_undo() returns after a spurious loss.
   enum class Left : std::uint8_t { nothing, startup, up };
 
   static constexpr double startup_gain = 2.77;      ///< pacing gain of Startup (BBR.StartupPacingGain)
@@ -134,7 +134,7 @@ class Bbr3 {
   RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  std::uint8_t up_rounds_ = 0;   ///< rounds of ProbeBW_UP so far; sets the slope of the long-term bound
+  std::uint8_t up_rounds_ = 0;   ///< number of rounds of ProbeBW_UP so far; determines the slope of the long-term bound
   bool was_full_ = false;        ///< true if the pipe was full once (BBR.full_bw_reached)
   bool probe_sample_ = false;    ///< true if samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
   bool probe_too_high_ = false;  ///< true if the last probe had excess losses (BBR.prev_probe_too_high)

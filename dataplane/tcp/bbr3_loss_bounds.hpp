@@ -14,7 +14,7 @@ namespace sluice::tcp {
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;       ///< BBR.Beta: share of a bound that at least remains per reduction
+  static constexpr double beta = 0.7;       ///< BBR.Beta: share of a bound that at least remains after a reduction
   static constexpr double headroom = 0.15;  ///< BBR.Headroom: share of the long-term bound left to other flows
 
   /// Records a loss; returns true if it is the first of this round.
@@ -22,8 +22,8 @@ class LossBounds {
   /// Takes a delivery-rate sample (UpdateLatestDeliverySignals()); round_started() then reports whether it started a
   /// round.
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). They
-  /// follow what was delivered in the round. Unset bounds start from `bandwidth` and `cwnd`.
+  /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). The
+  /// bounds follow the bytes delivered in the round. Unset bounds start from `bandwidth` and `cwnd`.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
   /// Starts the maxima of the next round from `sample` (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
@@ -39,7 +39,7 @@ class LossBounds {
   }
   void set_longterm(std::uint32_t bytes) { inflight_longterm_ = bytes; }
 
-  /// Saves all bounds (SaveStateUponLoss()); undo() restores them, each to no less than its current value.
+  /// Saves all bounds (SaveStateUponLoss()); undo() restores them; no bound decreases by that.
   void save();
   void undo();
 

@@ -58,18 +58,18 @@ class FullPipe {
 };
 
 /// Minimum RTT of the last ten seconds and the schedule of its probes (BBR.min_rtt, sections 5.3.4.3 and 5.5.7). A
-/// minimum of the last five seconds refreshes it; when that expires, a probe is due.
+/// second minimum, over the last five seconds, refreshes it. When the second minimum expires, a probe is due.
 class LeastRtt {
  public:
   static constexpr Duration unknown = Duration::max();
 
-  /// Resets to the start of a connection. `srtt` is zero while the round-trip time is unknown.
+  /// Resets the state for a new connection. `srtt` is zero while the round-trip time is unknown.
   void begin(Duration srtt, Instant now) {
     *this = LeastRtt();
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }
-  /// Takes the smoothed RTT as minimum if none is known. restart() then sets the times.
+  /// Uses the smoothed RTT as minimum if no minimum is known. restart() then sets the times.
   void seed(Duration srtt) {
     if (value_ == unknown) value_ = srtt;
   }

@@ -27,7 +27,7 @@ void Endpoint::abort() {
   bits_.close_reason = CloseReason::aborted;
 }
 
-/// Gives up the connection after too many unanswered transmissions; a RST informs the peer if it still exists.
+/// Closes the connection after too many unanswered transmissions; a RST informs the peer if it still exists.
 void Endpoint::give_up() {
   if (bits_.state == State::syn_sent) {
     close(CloseReason::timed_out);
@@ -37,11 +37,11 @@ void Endpoint::give_up() {
   bits_.close_reason = CloseReason::timed_out;
 }
 
-/// Sends the reset. A peer accepts a reset only at exactly the next number it expects (RFC 5961 section 3.2). That is
-/// SND.NXT if everything in flight arrives before the reset. A timeout, a loss, an unanswered tail loss probe or a
-/// window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with that number then precedes the
-/// one with SND.NXT; the inexact one of the two is old or challenged. A loss without such a sign leads to a challenge
-/// ACK. The impersonated host answers that with a reset, because it knows no such connection.
+/// Sends the reset. A peer accepts a reset only at exactly the next sequence number that it expects (RFC 5961 section
+/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. A timeout, a loss, an unanswered tail
+/// loss probe or a window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with SND.UNA then
+/// precedes the one with SND.NXT; the peer ignores or challenges the inexact one. A loss without such a sign leads to a
+/// challenge ACK, which the impersonated host answers with a reset, because it has no such connection.
 void Endpoint::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;
@@ -66,7 +66,7 @@ void Endpoint::close(CloseReason reason) {
       bits_.fin_due_again = bits_.tail_due = false;
 }
 
-/// Takes the peer's FIN, which is next in order.
+/// Processes the peer's FIN, which is the next sequence number in order.
 void Endpoint::receive_fin(Instant now) {
   drop_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;

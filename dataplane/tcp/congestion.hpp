@@ -79,7 +79,7 @@ struct CongestionWindow {
   [[nodiscard]] bool slow_start() const { return cwnd < ssthresh; }
 };
 
-/// State of the connection that a congestion control may use beside the event.
+/// State of the connection that a congestion control may use in addition to the event.
 struct PathView {
   Instant now{};
   Duration srtt{};                ///< smoothed round-trip time; zero if unknown
@@ -94,8 +94,9 @@ struct PathView {
   return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
 }
 
-/// Hooks of a congestion control, with empty defaults. An algorithm hides those it needs by its own and keeps its state
-/// as members. Slow start and the limits of the window are common to all (CongestionControl).
+/// Hooks of a congestion control, with empty defaults. An algorithm defines the hooks that it needs, which hide the
+/// empty ones, and keeps its state as members. Slow start and the limits of the window are common to all
+/// (CongestionControl).
 struct CongestionHooks {
   static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
   static constexpr bool model_based = false;  ///< true if a model of the path sets the window, see ModelBased
@@ -153,7 +154,8 @@ struct Cubic : CongestionHooks {
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
-  /// Saves w_max and cwnd_prior for on_undo() in members that only an epoch needs, because the epoch has ended.
+  /// Saves w_max and cwnd_prior for on_undo(). The members that store them are otherwise used only during an epoch,
+  /// which has ended.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;
@@ -220,8 +222,8 @@ struct Prague : CongestionHooks {
 ///
 /// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
 /// bit. Here all packets leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets that
-/// an ACK delivers and that were not braked accelerate. The sum over a round equals the paper's, and a lost ACK loses
-/// nothing of it. A queue of another kind that marks with CE is taken for a brake.
+/// an ACK delivers and that were not braked accelerate. The sum over a round equals that of the paper, and a lost ACK
+/// does not change it. CE marks of other queues count as brakes.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 
@@ -298,7 +300,8 @@ class CongestionControl {
   void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
-  /// Handles an echoed ECN mark (RFC 3168): reduces as on_congestion() does, but undo() does not reverse it.
+  /// Handles an echoed ECN mark (RFC 3168): reduces the window as on_congestion() does, but undo() does not reverse the
+  /// reduction.
   void on_mark(const PathView& path);
   /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. `answered` is true if a
   /// recovery in progress has reduced the window for the same data, so ssthresh stays (RFC 5681 section 4.3: once per
@@ -307,7 +310,7 @@ class CongestionControl {
   /// Ends a recovery. `reduced` is true if rate reduction has brought the flight down to ssthresh already (RFC 6937).
   /// Otherwise the window follows RFC 6582.
   void on_recovery_exit(const PathView& path, bool reduced);
-  /// Reverses the last reduction because it was not needed; both windows are at least what they were before it.
+  /// Reverses the last reduction because it was not needed; cwnd and ssthresh are then at least their earlier values.
   void undo();
   /// Reduces the window to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);

@@ -16,8 +16,8 @@ namespace sluice::tcp {
 /// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
 /// Departures from the paper: the velocity resets as soon as the window must change direction instead of at the end of
-/// a round. No ACK moves the window by more than it acknowledged. Both limit the effect of a velocity that grew over
-/// many rounds before the path changed. A timeout returns to slow start.
+/// a round. No ACK moves the window by more than it acknowledged. Both departures limit the effect of a velocity that
+/// grew over many rounds before the path changed. A timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
@@ -50,7 +50,7 @@ class Copa {
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
  private:
-  static constexpr double default_inverse_delta = 2;  ///< 1/delta, since delta = 0.5 (section 2.1)
+  static constexpr double default_inverse_delta = 2;  ///< initial value of 1/delta, because delta = 0.5 (section 2.1)
   static constexpr double pacing_factor = 2;
   static constexpr std::uint32_t min_segments = 2;  ///< smallest window in segments
 

@@ -39,9 +39,9 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
   send_.push_sent(std::move(frame), now);
 }
 
-/// Accounts for data that left without being queued: first `before` bytes, then the `last` segment. The bytes still
-/// count against the receive window, as in splice_from(). A window update is considered before the last segment is
-/// subtracted, because splice_from() has the same order.
+/// Accounts for forwarded data that was not queued: first `before` bytes, then `last` bytes of the last segment. The
+/// bytes still count against the receive window, as in splice_from(). A window update is considered before the last
+/// segment is subtracted, because splice_from() has the same order.
 inline void Endpoint::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

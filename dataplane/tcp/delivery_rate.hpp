@@ -29,7 +29,7 @@ struct RateSample {
 
   /// Bytes in flight when the newest delivered segment was sent, that segment included; 0: unknown.
   std::uint32_t tx_in_flight = 0;
-  /// Bytes marked lost since the newest delivered segment was sent; valid with tx_in_flight.
+  /// Bytes marked lost since the newest delivered segment was sent; valid if tx_in_flight is.
   std::uint32_t lost = 0;
   std::uint32_t newly_lost = 0;  ///< bytes marked lost since the last sample, including by timers
   std::uint32_t lost_runs = 0;   ///< number of contiguous runs among the lost bytes in newly_lost
@@ -99,7 +99,7 @@ class DeliveryRate {
   std::uint32_t prior_lost_ = 0;
   std::uint32_t newly_lost_ = 0;
   std::uint32_t lost_runs_ = 0;
-  SeqNum lost_end_;  ///< sequence number after the segment lost last, valid with newly_lost_
+  SeqNum lost_end_;  ///< sequence number after the segment that was lost last, valid if newly_lost_ > 0
   ExcessLoss excess_;
 };
 

@@ -33,7 +33,7 @@ void Endpoint::on_ce_mark(const Segment& segment) {
 }
 
 /// Reduces cwnd at once after an ECN echo that leaves nothing in flight, because no round trip remains over which to
-/// spread the reduction. The flight before this ACK counts.
+/// spread the reduction. The reduction is relative to the bytes in flight before this ACK.
 void Endpoint::reduce_at_once(const AckEvent& event) {
   PathView view = path(event.now);
   view.flight_size = event.in_flight;
@@ -41,9 +41,9 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
   congestion_.on_recovery_exit(view, true);
 }
 
-/// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. After a loss that has
-/// reduced cwnd already, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
-/// loss_recovery_.point may still carry the old one. With accurate ECN an increased count is the echo and needs no CWR.
+/// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. If a loss has already
+/// reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
+/// loss_recovery_.point may still carry an old echo. With accurate ECN an increased count is the echo and needs no CWR.
 /// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
 bool Endpoint::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;

@@ -20,7 +20,7 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// True if only data, a FIN or an ACK can be due, without recovery, probes, ECN, pacing or cutting. That covers
+/// True if only data, a FIN or an ACK can be due, without recovery, probes, ECN, pacing or cutting. This includes
 /// connections that open or close normally.
 inline bool Endpoint::sends_plainly() const {
   return bits_.state >= State::established && !bits_.reset_due && !bits_.use_ecn && !bits_.small_path &&
@@ -28,7 +28,7 @@ inline bool Endpoint::sends_plainly() const {
          !has_recovery_state() && !paced();
 }
 
-/// Sends what is due when the fast path does not apply.
+/// Sends all due segments when the fast path does not apply.
 Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (sends_plainly()) [[likely]] {
     Bytes left = allowance;

@@ -16,7 +16,7 @@ constexpr std::uint32_t sack_block = 8;
 
 }  // namespace
 
-/// Returns the result of can_send_now() where its inline check cannot decide.
+/// Returns the result of can_send_now() for cases that its inline part cannot decide.
 bool Endpoint::finds_something_to_send() const {
   if (bits_.state < State::established) return false;
   if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent && !bits_.retransmit_first) return false;
@@ -24,9 +24,9 @@ bool Endpoint::finds_something_to_send() const {
   return may_send_new() || may_split();
 }
 
-/// True if a retransmission is permitted now. It must fit the peer's current window. Of the oldest segment only a part
-/// must fit, or all of it where scaling has rounded the window down (RFC 7323 section 2.4). Nothing is retransmitted
-/// into a closed window; on_refusal() probes that.
+/// True if a retransmission is permitted now. It must fit the peer's current window, but a part of the oldest segment
+/// may exceed it. With a zero window only data that scaling may have hidden by rounding (RFC 7323 section 2.4) is sent;
+/// on_refusal() probes the window.
 bool Endpoint::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == send_.front();
@@ -51,8 +51,8 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
   return true;
 }
 
-/// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet stays
-/// due.
+/// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet was
+/// not sent and stays due.
 inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
   if (send_.unsent().note().payload_len > mtu_.port) [[unlikely]] {
     if (!cut_for_port(send_.unsent(), output)) return false;
@@ -84,8 +84,8 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   return true;
 }
 
-/// Returns the next packet to retransmit. While the need of a timeout is tested, only the oldest segment is
-/// retransmitted.
+/// Returns the next packet to retransmit. While a test decides whether a timeout was spurious, only the oldest segment
+/// is retransmitted.
 packet::Cursor Endpoint::next_retransmission() const {
   return !timeout_in_doubt() || bits_.retransmit_first ? send_.next_retransmission() : packet::Cursor();
 }
@@ -131,7 +131,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
   record_use_of_cwnd(pipe());
 }
 
-/// Sends a packet again that was sent before. Returns false if it stays due.
+/// Retransmits a packet. Returns false if the packet was not sent and stays due.
 bool Endpoint::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == send_.back()) {
@@ -147,7 +147,8 @@ bool Endpoint::emit_retransmission(packet::Cursor position, Instant now, Output&
   return true;
 }
 
-/// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet stays due.
+/// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet was not
+/// sent and stays due.
 bool Endpoint::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   if (!emit_retransmission(position, now, output, left)) return false;
   bits_.retransmit_first = false;
@@ -157,7 +158,7 @@ bool Endpoint::retransmit(packet::Cursor position, Instant now, Output& output, 
 }
 
 /// Sends a tail loss probe (RFC 8985 section 7.3), limited by the peer's window but not by cwnd. The probe is dropped
-/// if it waited for an allowance and a SACK or a timeout has made it unnecessary.
+/// if a SACK or a timeout has made it unnecessary while it waited for an allowance.
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();

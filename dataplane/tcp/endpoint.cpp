@@ -13,8 +13,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// Marks the delivery-rate samples as application-limited because data is written while nothing waited and the window
-/// had space. The writer then sets the pace.
+/// Marks the delivery-rate samples as application-limited because data is written while the send queue was empty and
+/// the window had space. The writer then determines the rate.
 [[gnu::cold, gnu::noinline]] void record_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
                                                  std::uint32_t full) {
   if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
@@ -56,7 +56,7 @@ void Endpoint::write(packet::Packet&& payload) {
   send_.push(std::move(payload));
 }
 
-/// True if some payload of `more` fits into the buffer of the payload before it.
+/// True if some payload in `more` fits into the buffer of the payload before it.
 inline bool Endpoint::would_join(const packet::Queue& more) const {
   const std::uint32_t most = max_joined();
   std::uint32_t before = send_.unsent() ? send_.back().note().payload_len : most;

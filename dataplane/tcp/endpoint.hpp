@@ -41,8 +41,8 @@ class Endpoint {
 
   /// Opens actively: the next emit() sends the SYN with initial sequence number `iss` and the options `ours`.
   void connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Opens passively, in answer to `syn`: the next emit() sends the SYN-ACK with those of `ours` that the SYN offered
-  /// too.
+  /// Opens passively, in answer to `syn`: the next emit() sends the SYN-ACK with those options of `ours` that the SYN
+  /// also offered.
   void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
   /// Enters ESTABLISHED directly, without a handshake. The receive room (bytes accepted beyond the first unread one) is
   /// the window already advertised until set_receive_room() changes it.
@@ -50,10 +50,10 @@ class Endpoint {
 
   // --- receiving ---
 
-  /// Processes one segment. Returns the value that is_plausible(segment) had before the call. `payload` is empty, or
-  /// holds exactly segment.payload_len bytes with note().payload_len and payload_sum set. Its checksum has been
-  /// verified and no other reference to the buffer exists. `payload` is empty afterwards, because bytes that are not
-  /// kept are dropped. If `ack_sample` is not null and the segment acknowledges data, the sample is filled in.
+  /// Processes one segment. Returns the result of is_plausible(segment) before the call. `payload` is empty, or holds
+  /// exactly segment.payload_len bytes with note().payload_len and payload_sum set. Its checksum has been verified and
+  /// no other reference to the buffer exists. After the call `payload` is empty, because bytes that are not kept are
+  /// dropped. If `ack_sample` is not null and the segment acknowledges data, the sample is filled in.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample = nullptr);
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
@@ -68,10 +68,10 @@ class Endpoint {
   /// Processes one segment whose payload could not be stored for lack of memory: its header counts, its payload is
   /// treated as lost on the path. Returns is_plausible() as receive() does.
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
-  /// True if the segment's numbers fit this connection, which a sender that cannot observe it is unlikely to guess (RFC
-  /// 5961 section 1). A caller may then use more of the segment than its data, such as its IP header. The sequence
-  /// number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions begin. The
-  /// timestamp is not older than TS.Recent. The segment acknowledges outstanding data or repeats the newest
+  /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
+  /// guess them (RFC 5961 section 1). A caller may then use more of the segment than its data, such as its IP header.
+  /// The sequence number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions
+  /// begin. The timestamp is not older than TS.Recent. The segment acknowledges outstanding data or repeats the newest
   /// acknowledgement. A reset must carry exactly RCV.NXT. Always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
   /// Removes and returns the next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle.
@@ -87,9 +87,9 @@ class Endpoint {
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
-  /// false and changes nothing if set_receive_room() must be called instead, because a window update may be due. That
-  /// is so if the peer has used half of its window, the room is zero, or the edge can move far enough. Other
-  /// WindowUpdates than `sparing` always return false.
+  /// false and changes nothing if set_receive_room() must be called instead, because a window update may be due. A
+  /// window update may be due in three cases: the peer has used half of its window, the room is zero, or the edge can
+  /// move far enough. Other WindowUpdates than `sparing` always return false.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.
@@ -101,8 +101,8 @@ class Endpoint {
   void acknowledge_up_to(SeqNum limit);
   /// Returns the acknowledgement number that the peer has been sent, or is sent with the next emit().
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// Returns the acknowledgement number of the next segment to the peer. Selects raw bits, because compilers select
-  /// between objects through memory.
+  /// Returns the acknowledgement number of the next segment to the peer. The function selects between raw bits, because
+  /// compilers select between objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -126,8 +126,8 @@ class Endpoint {
   /// 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
   [[nodiscard]] SeqNum urgent_end() const { return recovery_state().rcv_up; }
-  /// Returns when the first out-of-order segment that is held arrived, which is how long its hole has been open.
-  /// Returns never if none is held.
+  /// Returns when the first out-of-order segment that is held arrived, since when its hole has been open; `never` if
+  /// none is held.
   [[nodiscard]] Instant out_of_order_since() const {
     return has_recovery_state() ? recovery_state().reassembly.waits_since() : never;
   }
@@ -182,8 +182,8 @@ class Endpoint {
   /// carries the urgent pointer until the peer has acknowledged up to `end`; an ACK carries it at once if nothing else
   /// is due (RFC 9293 section 3.8.5). `end` never moves back.
   void announce_urgent(SeqNum end);
-  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer runs for it. Does nothing while
-  /// data is outstanding, because its acknowledgement is expected in any case.
+  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer runs for it. Has no effect while
+  /// data is outstanding, because an acknowledgement of the data is expected in any case.
   void send_keepalive();
   /// Drops all data queued for sending. The next emit() sends a RST and closes the connection.
   void abort();
@@ -205,7 +205,7 @@ class Endpoint {
     if (bits_.ack_now || now >= rcv_.ack_deadline) return false;
     return bits_.on_fast_path ? !send_.unsent() : is_over();
   }
-  /// True if both FINs are acknowledged or the connection has ended otherwise, so only an ACK can still be sent.
+  /// True if both FINs are acknowledged or the connection has ended in another way, so only an ACK can still be sent.
   [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
   /// True if both FINs are acknowledged.
   [[nodiscard]] bool has_finished() const {
@@ -256,8 +256,8 @@ class Endpoint {
   /// are then marked lost and retransmitted in pieces of at least min_payload bytes. The caller then calls emit().
   /// After 687 s at least (RFC 1191 section 6.3), larger segments are probed one at a time (RFC 8899 section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
-  /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer has announced
-  /// it. Everything sent from now on fits, including retransmissions. The caller then calls emit().
+  /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer announced in
+  /// its MSS option. Everything sent from now on fits, including retransmissions. The caller then calls emit().
   void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
   /// Smallest payload in bytes that an ICMP error can impose on segments.
   static constexpr std::uint32_t min_payload = 512;
@@ -388,7 +388,7 @@ class Endpoint {
   void accept_out_of_order(packet::Packet&& payload);
   [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();
-  /// True if the owner withholds the acknowledgement of data that is in order.
+  /// True if the owner withholds the acknowledgement of in-order data.
   [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(std::uint32_t segments, Instant now);
@@ -444,8 +444,8 @@ class Endpoint {
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
-  /// it only for the first one of a recovery. Otherwise a window with many holes is repaired at one hole per round
-  /// trip. Under an allowance without SACK every one restarts it.
+  /// it only for the first one of a recovery. Without this rule a window with many holes would be repaired at one hole
+  /// per round trip. Under an allowance without SACK, every partial acknowledgement restarts the timer.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
@@ -533,7 +533,7 @@ class Endpoint {
   [[nodiscard]] bool sends_plainly() const;
   [[gnu::noinline]] Bytes emit_slow_path(Instant now, Output& output, Bytes allowance);
   /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
-  /// starts such a condition clears bits_.on_fast_path itself. The fast paths never apply to a connection that is not
+  /// begins such a condition clears bits_.on_fast_path itself. The fast paths never apply to a connection that is not
   /// established.
   void update_fast_path() {
     bits_.on_fast_path = false;
@@ -612,7 +612,8 @@ class Endpoint {
   /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
   /// than one segment, because tiny payloads waste buffers.
   static constexpr std::uint8_t max_small = 128;
-  static constexpr std::uint32_t min_joined = 1024;  ///< bytes up to which waiting payloads are joined at least
+  /// Size in bytes up to which waiting payloads are joined even if segments are smaller.
+  static constexpr std::uint32_t min_joined = 1024;
   static constexpr std::uint8_t backoff_limit = 16;  ///< number of RTO doublings beyond which timeout() does not grow
   static constexpr std::uint32_t challenge_spacing = 12;  ///< shortest time between challenge ACKs, tick::ms8 (100 ms)
 

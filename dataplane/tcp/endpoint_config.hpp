@@ -10,7 +10,7 @@
 
 namespace sluice::tcp {
 
-/// Limit of the bytes in flight beside the peer's window.
+/// Selects the limit of the bytes in flight that applies in addition to the peer's window.
 enum class WindowSource : std::uint8_t {
   congestion_control,  ///< cwnd limits the bytes in flight
 
@@ -27,8 +27,8 @@ enum class WindowUpdates : std::uint8_t {
   /// is limited to between one and two segments. Used where the window controls the peer's rate, because a late update
   /// then delays the peer.
   prompt,
-  /// Works as `prompt`, but the right edge must move by one to eight segments. Fewer updates suffice, because every
-  /// second segment is acknowledged anyway.
+  /// A window update is sent as under `prompt`, but the right edge must move by one to eight segments. Fewer updates
+  /// suffice, because every second segment is acknowledged anyway.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -71,11 +71,11 @@ struct EndpointConfig {
   /// True if queued payload is copied behind the payload before it while one segment can carry both. Buffers are then
   /// in proportion to bytes, however small the writes are. Intended for connections that relay the segments of others.
   bool joins_payloads = false;
-  /// State of a paced connection; a configuration with it belongs to that one connection (see PacedEndpoint). If null,
-  /// there is no pacing and no model-based congestion control: CUBIC replaces it.
+  /// State of a paced connection; a configuration with such state belongs to one connection only (see PacedEndpoint).
+  /// If null, there is no pacing and no model-based congestion control: CUBIC replaces it.
   PacedSender* paced = nullptr;
-  /// Counters of a connection that may agree on accurate ECN feedback; a configuration with them belongs to that one
-  /// connection. If null, the SYN does not offer it, and classic ECN is accepted instead.
+  /// Counters of a connection that may agree on accurate ECN feedback; a configuration with counters belongs to one
+  /// connection only. If null, the SYN does not offer accurate feedback, and classic ECN is accepted instead.
   AccurateEcn* accurate_ecn = nullptr;
   /// Pool for the state of connections in recovery or with reordering; null: the heap.
   RecoveryStatePool* recovery_states = nullptr;

@@ -34,7 +34,7 @@ struct EndpointCounters {
 struct SendState {
   SeqNum una;
   SeqNum nxt;
-  SeqNum end;                   ///< end of what was written, which is the sequence number of the FIN
+  SeqNum end;                   ///< sequence number after the last byte written, which is that of the FIN
   SeqNum wl1;                   ///< sequence number of the segment that last updated the window
   std::uint32_t wnd = 0;        ///< peer's window, bytes
   std::uint32_t max_wnd = 0;    ///< largest window of the peer so far (`wnd`), bytes
@@ -46,7 +46,7 @@ struct ReceiveState {
   Instant ack_deadline = never;  ///< deadline of a delayed ACK
   SeqNum nxt;
   SeqNum adv;            ///< right edge of the window advertised to the peer
-  SeqNum last_ack_sent;  ///< acknowledgement number sent last; with acks_deferred, the limit that the owner allows
+  SeqNum last_ack_sent;  ///< acknowledgement number sent last; if acks_deferred is set, the limit that the owner allows
   std::uint32_t unread = 0;
   std::uint32_t ts_recent = 0;
   std::uint32_t newest_ts = 0;
@@ -54,7 +54,7 @@ struct ReceiveState {
 
 /// State of loss recovery.
 struct LossRecovery {
-  /// RecoveryPoint of RFC 6675; with tail_out, SND.NXT when the tail loss probe was sent.
+  /// RecoveryPoint of RFC 6675; if tail_out is set, SND.NXT when the tail loss probe was sent.
   SeqNum point;
   std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
@@ -95,14 +95,15 @@ struct EndpointBits {
   bool cwnd_limited : 1 = false;
   bool syn_due : 1 = false;
   bool probe_due : 1 = false;
-  bool split_due : 1 = false;  ///< true: send the part of a segment that a small window takes (SWS override)
-  bool cwr_due : 1 = false;    ///< true if the next new data must carry CWR
+  /// True if a part of a segment must be sent because the peer's window stays small (SWS override).
+  bool split_due : 1 = false;
+  bool cwr_due : 1 = false;  ///< true if the next new data must carry CWR
 
-  /// True if the window was reduced for an ECN echo; no second reduction before RecoveryPoint.
+  /// True if the window was reduced for an ECN echo; it is not reduced again before RecoveryPoint.
   bool reduced : 1 = false;
   // Receiving.
   bool ack_now : 1 = false;
-  bool acks_deferred : 1 = false;         ///< true if the owner decides what is acknowledged
+  bool acks_deferred : 1 = false;         ///< true if the owner decides which data is acknowledged
   std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
   bool ece_due : 1 = false;               ///< true while every ACK carries ECE, until the peer answers with CWR
   bool urgent_in : 1 = false;             ///< true if the peer has announced urgent data that was not read yet

@@ -10,8 +10,8 @@
 
 namespace sluice::tcp {
 
-/// Stores the timestamp to echo: the TSval of the segment at the left edge of what the last ACK covered (RFC 7323
-/// section 4.3).
+/// Stores the timestamp to echo: the TSval of the segment that begins at or before the last acknowledgement number sent
+/// (RFC 7323 section 4.3).
 inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
@@ -31,7 +31,7 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
 }
 
 /// Schedules an ACK for `segments` data segments: at once for every second one, else after the delayed-ACK time (RFC
-/// 5681 section 4.2). Does nothing while the owner holds acknowledgements.
+/// 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
 inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_deferred) [[unlikely]]
@@ -82,9 +82,9 @@ inline void Endpoint::consider_window_update() {
   if (edge_may_move(window_update_step())) bits_.ack_now = true;
 }
 
-/// Returns the window field of a segment and moves the right edge, never back. Small moves are postponed, because they
-/// invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire, which RFC 7323
-/// section 2.4 allows. Data in any window advertised earlier is still accepted.
+/// Returns the window field of a segment and moves the right edge forwards if possible. Small moves are postponed,
+/// because they invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire,
+/// which RFC 7323 section 2.4 allows. Data in any window advertised earlier is still accepted.
 inline std::uint16_t Endpoint::advertise() {
   if (edge_may_move(mtu_.local_mss)) rcv_.adv += static_cast<std::uint32_t>(edge_gain());
   if (rcv_.adv < rcv_.nxt) rcv_.adv = rcv_.nxt;
@@ -119,7 +119,7 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
 }
 
 /// Updates the peer's window (RFC 9293 section 3.10.7.4): the newest segment decides, whether its window is larger or
-/// smaller. Among equally new ones the last to arrive decides. SND.WL2 is SND.UNA before this segment. Reordered
+/// smaller. Among equally new segments the last to arrive decides. SND.WL2 is SND.UNA before this segment. Reordered
 /// updates may leave too small a window; the next segment or the answer to a probe corrects it.
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
@@ -128,7 +128,7 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   take_window(segment);
 }
 
-/// Takes the window of a segment that is known to be the newest and whose window is open.
+/// Stores the window of a segment that is known to be the newest and whose window is open.
 inline void Endpoint::take_window(const Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
   snd_.wl1 = segment.seq;
@@ -183,7 +183,7 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment is always permitted in flight.
+/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment in flight is always permitted.
 inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (bits_.window_source == WindowSource::allowance) return true;
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
@@ -230,7 +230,7 @@ inline Segment Endpoint::header(SeqNum seq) {
   return segment;
 }
 
-/// Records that everything before `ack` has been acknowledged, or is in the segment being built.
+/// Records that all data before `ack` has been acknowledged, or will be by the segment being built.
 inline void Endpoint::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
   rcv_.ack_deadline = never;
@@ -238,7 +238,7 @@ inline void Endpoint::acknowledged_up_to(SeqNum ack) {
   rcv_.last_ack_sent = ack;
 }
 
-/// Records that `segment` left with the current acknowledgement and SACK blocks.
+/// Records that `segment` was sent with the current acknowledgement and SACK blocks.
 inline void Endpoint::ack_went_out(const Segment& segment) {
   acknowledged_up_to(segment.ack);
   if (segment.sack_count != 0) [[unlikely]]

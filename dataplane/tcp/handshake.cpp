@@ -21,8 +21,8 @@ unsigned scale_of(const SynOptions& options, bool used) {
 
 }  // namespace
 
-/// Resets everything except what the owner may have set before: receive room, timestamp, window source and window
-/// updates.
+/// Resets the endpoint for a new connection, except settings that the owner may have made before: receive room,
+/// timestamp, window source and window updates.
 void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (config_ != nullptr) forget_connection();
   config_ = &config;
@@ -72,7 +72,7 @@ std::uint16_t Endpoint::payload_within(std::uint16_t mss) const {
   return beside_options(std::max(mss, smallest_mss));
 }
 
-/// Returns `mss` less the options of every segment, at least 1 byte. If not even that fits the port, the owner's output
+/// Returns `mss` less the options of every segment, at least 1 byte. If this exceeds the port's MTU, the owner's output
 /// refuses the segment.
 std::uint16_t Endpoint::beside_options(std::uint16_t mss) const {
   const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
@@ -154,7 +154,7 @@ void Endpoint::start_sending(Instant now) {
   snd_.last_sent = tick::ms(now);
 }
 
-/// Takes the initial sequence number, the window and the options from the peer's SYN or SYN-ACK.
+/// Stores the initial sequence number, the window and the options of the peer's SYN or SYN-ACK.
 void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant now) {
   negotiate(ours, syn.syn);
   rcv_.nxt = rcv_.last_ack_sent = syn.seq + 1;

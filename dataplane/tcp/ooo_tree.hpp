@@ -9,7 +9,7 @@ namespace sluice::tcp {
 /// note holds the tree node (scratch64, scratch64_b: left and right child; flags: level). The tree allocates no memory.
 ///
 /// The tree is an AA tree (A. Andersson, "Balanced search trees made simple", 1993). With n runs no path is longer than
-/// 2 log2(n + 1), in whatever order a hostile peer sends, and no random source is needed. All runs begin at different
+/// 2 log2(n + 1), even if a hostile peer chooses the order. No random source is needed. All runs begin at different
 /// numbers within 2^31 of each other.
 class OooTree {
  public:

@@ -15,8 +15,8 @@ inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
 class Output {
  public:
-  /// Sends `segment`. Returns the size of the IP packet in bytes, or 0 if nothing could be sent. That happens without a
-  /// buffer, or while the payload is still in the device's queue. After 0 the endpoint keeps the segment due and
+  /// Sends `segment`. Returns the size of the IP packet in bytes, or 0 if nothing could be sent. The result is 0
+  /// without a buffer, or while the payload is still in the device's queue. The endpoint then keeps the segment due and
   /// retries.
   ///
   /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data, and
@@ -25,8 +25,8 @@ class Output {
   /// buffer must not be changed before the device has released it (Packet::shared()).
   virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
 
-  /// Sends a pure ACK; returns as transmit() does. An override can be faster, because most segments without data are
-  /// pure ACKs.
+  /// Sends a pure ACK; returns the same values as transmit(). An override can be faster, because most segments without
+  /// data are pure ACKs.
   virtual std::uint32_t acknowledge(const Acknowledgement& ack, Instant now) {
     return transmit(ack.segment(), nullptr, now);
   }
@@ -35,7 +35,7 @@ class Output {
   /// to charge the allowance.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
-  /// Requests the buffer that cutting a packet in two takes; returns true if it may be taken. `only` is true if the
+  /// Requests the additional buffer for cutting a packet in two; returns true if it may be used. `only` is true if the
   /// connection has nothing in flight, so a refusal would stall it.
   [[nodiscard]] virtual bool grant_cut([[maybe_unused]] bool only) { return true; }
 

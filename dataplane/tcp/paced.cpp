@@ -59,7 +59,7 @@ void Endpoint::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config_->paced->delivery.on_sent(position.note(), now, pipe(), !send_.outstanding());
 }
 
-/// Takes the delivery-rate sample at the end of an ACK and updates pacing rate and window.
+/// Computes the delivery-rate sample at the end of an ACK, and updates pacing rate and window.
 void Endpoint::follow_model(const AckEvent& event) {
   PacedSender& state = *config_->paced;
   RateSample sample = state.delivery.take(event.now, rtt_.least());
@@ -86,7 +86,7 @@ void Endpoint::follow_model(const AckEvent& event) {
   if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
 }
 
-/// Returns the part of `allowance` that may leave in this burst. Retransmissions and probes due by a timer are not
+/// Returns the part of `allowance` that may be sent in this burst. Retransmissions and probes due by a timer are not
 /// delayed.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < min_unbounded) return allowance;
@@ -98,7 +98,7 @@ Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowan
   return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
-/// Charges a burst to the pacer and records whether data still waits.
+/// Charges a burst to the pacer and records whether unsent data remains.
 void Endpoint::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
@@ -125,7 +125,7 @@ void Endpoint::restart_model(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Reverses what the model learned from a spurious recovery, including losses that the next ACK would report.
+/// Reverses what the model derived from a spurious recovery, including losses that the next ACK would report.
 void Endpoint::undo_model() {
   PacedSender& state = *config_->paced;
   state.delivery.forgive_losses();

@@ -15,7 +15,7 @@ constexpr int max_cuts = INT_MAX;
 /// Number of consecutive timeouts that indicate a black hole, if SACK is used or segments of the peer arrive.
 constexpr std::uint8_t suspicious = 3;
 constexpr std::uint8_t hopeless = 6;  ///< number of consecutive timeouts that indicate a black hole in any other case
-constexpr std::uint8_t rest = 6;      ///< ticks of 137 s before larger segments are tried again (687 s at least)
+constexpr std::uint8_t rest = 6;  ///< number of ticks of 137 s before larger segments are tried again (687 s at least)
 constexpr std::uint8_t tick_mask = 63;
 constexpr std::uint8_t last_step = 3;   ///< last step of a search: the whole distance, a half, a quarter, an eighth
 constexpr std::uint32_t min_gain = 16;  ///< bytes by which a tried segment size must at least exceed the present one
@@ -54,10 +54,10 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 }
 
 /// Handles the suspicion, after a retransmission timeout, that the path drops large segments (black hole). It is a
-/// black hole if segments of the peer arrive while the oldest segment never does. If nothing arrives, an outage looks
-/// alike (RFC 4821 section 7.7). The segment size then is reduced as well, but the search for a larger size starts with
-/// the next data. An outage thus costs no more than a few round trips with small segments. Without SACK there is no
-/// search, so six timeouts are required instead of three.
+/// black hole if segments of the peer arrive but the oldest segment is never acknowledged. If nothing arrives, an
+/// outage shows the same signs (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a
+/// larger size starts with the next data. An outage thus costs no more than a few round trips with small segments.
+/// Without SACK there is no search, so six timeouts are required instead of three.
 void Endpoint::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = send_.front();
@@ -69,7 +69,7 @@ void Endpoint::suspect_black_hole(Instant now) {
 }
 
 /// Cuts the packets that can be sent now into segments that fit. Later packets stay whole, because the path may carry
-/// more by then. Without buffers the rest stays uncut until the next call.
+/// more by then. If buffers run out, the remaining packets stay uncut until the next call.
 void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = send_.unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
@@ -110,8 +110,8 @@ void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Inst
   bits_.on_fast_path = false;
 }
 
-/// True if a larger segment may be tried now. Its loss must be detected by the segments behind it and must not be
-/// mistaken for congestion (RFC 4821 section 7.4).
+/// True if a larger segment may be tried now. The segments behind it must allow its loss to be detected, and its loss
+/// must not be mistaken for congestion (RFC 4821 section 7.4).
 bool Endpoint::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || send_.to_retransmit() != 0 || !bits_.use_sack)
     return false;

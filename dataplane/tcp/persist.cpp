@@ -18,8 +18,8 @@ bool Endpoint::must_guard_window() const {
   return bits_.fin_wanted && snd_.end >= window_edge();
 }
 
-/// True if the peer has closed its window while data was outstanding, and no timer runs that would ask for the window
-/// again. RFC 9293 section 3.8.6 discourages that, but a sender must cope.
+/// True if the peer has closed its window while data was outstanding, and no timer runs that would probe the window.
+/// RFC 9293 section 3.8.6 discourages such a retraction, but a sender must handle it.
 bool Endpoint::must_guard_refused() const {
   return bits_.timer == Timer::none && window_closed() && bits_.state != State::time_wait && !bits_.reset_due &&
          (send_.outstanding() || fin_outstanding());
@@ -49,8 +49,8 @@ bool Endpoint::may_fit_rounding(packet::Cursor position) const {
   return position.note().payload_len < 1U << bits_.snd_shift;
 }
 
-/// Retransmits what the peer refused, after its window has opened again: the oldest segment and everything unanswered
-/// for a round trip. cwnd is not reduced, because no congestion caused the loss.
+/// Retransmits segments that the peer refused, after its window has opened again: the oldest segment and everything
+/// unanswered for a round trip. cwnd is not reduced, because no congestion caused the loss.
 void Endpoint::retransmit_refused(Instant now) {
   bits_.backoff = 0;
   loss_recovery_.retries = 0;
@@ -102,7 +102,8 @@ void Endpoint::send_keepalive() {
 }
 
 /// True if a part of the next packet may be sent although the window ends inside that packet. The window must be at
-/// least half of the largest one so far, or have been small for too long. The caller ensures that nothing is in flight.
+/// least half of the largest window so far, or have been small for too long. The caller ensures that nothing is in
+/// flight.
 bool Endpoint::small_window_will_do() const {
   if (!send_.unsent() || snd_.wnd == 0) return false;
   return send_.unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);

@@ -15,7 +15,7 @@ bool reached(std::uint32_t now, std::uint32_t when) {
   return static_cast<std::int32_t>(now - when) >= 0;
 }
 
-/// Returns the real round-trip time as a share of the virtual one, at most 1.
+/// Returns the ratio of the real round-trip time to the virtual one, at most 1.
 float share_of_round(const PathView& path) {
   const auto least = static_cast<float>(Prague::min_round.count());
   return std::min(1.0F, static_cast<float>(path.srtt.count()) / least);
@@ -23,8 +23,8 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// Grows the window by one segment per virtual round. In a real round the growth is the square of its share of the
-/// virtual one, because flows must gain rate equally fast. Marked bytes add nothing.
+/// Grows the window by one segment per virtual round. In a real round the growth is the squared ratio of the real to
+/// the virtual round, because flows must gain rate equally fast. Marked bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;

@@ -7,12 +7,8 @@
 
 namespace sluice::tcp {
 
-/// Time when a segment was sent, comparable with others sent at the same instant (RACK_sent_after() of RFC 8985 section
-/// 6.2).
-///
-/// A host processes all ACKs of a burst at one instant. New data may thus leave before the retransmission of an older
-/// segment with the same time, so sequence numbers order only segments sent once. A retransmission counts as sent after
-/// everything sent once in its tick. Retransmissions are ordered among themselves.
+/// Time when a segment was sent, in a form that orders segments sent at the same instant (RACK_sent_after() of RFC 8985
+/// section 6.2).
 struct Transmission {
   std::uint32_t at = 0;  ///< send time, tick::us
   SeqNum end;            ///< sequence number after the segment's last byte
@@ -35,10 +31,11 @@ struct Delivery {
   DeliveryRate* rate = nullptr;
   std::uint32_t now = 0;  ///< time of the ACK, tick::us
 
-  /// Minimum RTT, tick::us. If a retransmission is acknowledged sooner, the original had arrived and not that copy.
+  /// Minimum RTT, tick::us. If a retransmission is acknowledged sooner, the original has arrived and not the
+  /// retransmission.
   std::uint32_t min_rtt = 0;
   SeqNum fack;              ///< end of the data known to be delivered before this acknowledgement
-  Transmission newest;      ///< the delivered segment that was sent last; valid with `any`
+  Transmission newest;      ///< transmission of the delivered segment that was sent last; valid if `any` is true
   std::uint32_t known = 0;  ///< bytes acknowledged now that were sacked before
   bool any = false;
   bool reordered = false;  ///< true if a segment sent once arrived after one with a higher sequence number
@@ -54,13 +51,14 @@ class Rack {
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
-  /// Discards the newest delivery, because nothing is missing any more or it was a misjudged retransmission.
+  /// Discards the newest delivery, because nothing is missing any more or the delivery belonged to a misjudged
+  /// retransmission.
   void forget() { known_ = false; }
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
   /// Returns the ticks until an overtaken segment counts as lost; zero or less if it is lost. `window` is the
-  /// reordering window.
+  /// reordering window in ticks.
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }

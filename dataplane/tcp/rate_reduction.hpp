@@ -14,7 +14,7 @@ class RateReduction {
 
   /// Returns the bytes that may be sent after `delivered` more have arrived. `share` is ssthresh / RecoverFS. `safe` is
   /// true if data was acknowledged in order and nothing more was lost; slow start may then fill the window (section
-  /// 3.1, PRR-SSRB). Otherwise only as much is sent as arrives (PRR-CRB).
+  /// 3.1, PRR-SSRB). Otherwise the bytes sent equal the bytes delivered (PRR-CRB).
   [[nodiscard]] std::uint32_t allowed(std::uint32_t delivered, std::uint32_t pipe, std::uint32_t ssthresh, float share,
                                       std::uint32_t mss, bool safe) {
     delivered_ += delivered;

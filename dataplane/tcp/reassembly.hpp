@@ -28,7 +28,7 @@ class Reassembly {
   };
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
 
-  /// Number of packets that may be held whatever the offered window.
+  /// Number of packets that may be held independent of the offered window.
   static constexpr std::uint32_t always_held = 4096;
   static constexpr std::uint32_t thin = 256;    ///< length in bytes below which a run counts as thin
   static constexpr std::uint8_t max_thin = 64;  ///< largest number of thin runs held

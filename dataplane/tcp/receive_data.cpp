@@ -16,7 +16,7 @@ packet::Packet Endpoint::read() {
   return first;
 }
 
-/// Takes the data and the FIN of an acceptable segment on the slow path.
+/// Processes data and FIN of an acceptable segment on the slow path.
 void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (bits_.fin_received) {  // nothing can follow a FIN
     bits_.ack_now = true;
@@ -88,12 +88,12 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   if (!bits_.use_sack && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
-/// Returns the limits of the reassembly queue. A packet that joins several segments is sent on as one, so it is limited
-/// to the segment size; both sides of a relay agreed on the same MSS.
+/// Returns the limits of the reassembly queue. A packet that joins several segments is forwarded as one segment, so it
+/// is limited to the segment size; both sides of a relay agreed on the same MSS.
 ///
 /// The peer may fill the offered window. With full segments all of it is stored, because two consecutive packets
 /// together hold more than `joined` bytes. Small segments with holes between them take more packets for their bytes; at
-/// most `always_held` of those are stored.
+/// most `always_held` such packets are stored.
 Reassembly::Limits Endpoint::reassembly_limits() const {
   const std::uint32_t joined = payload_within(mtu_.local_mss);
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));

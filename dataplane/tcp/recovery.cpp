@@ -12,8 +12,8 @@ namespace sluice::tcp {
 namespace {
 
 /// Extra delay of the reordering timer beyond the window, which RFC 8985 section 6.2 step 5 leaves to the
-/// implementation. An ACK after the window decides at once. Without one, a segment that arrives within a millisecond of
-/// the window's end should not be retransmitted. Linux uses two jiffies.
+/// implementation. An ACK after the end of the window decides at once. Without such an ACK, a segment that arrives
+/// within a millisecond of the window's end should not be retransmitted. Linux uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace
@@ -49,8 +49,8 @@ std::uint32_t Endpoint::take_losses() {
   return has_recovery_state() ? std::exchange(ensure_recovery_state().losses, 0U) : 0;
 }
 
-/// Detects losses with SACK (RFC 8985 section 6.2). While the need of a timeout is tested, everything is marked lost
-/// and nothing more can be detected.
+/// Detects losses with SACK (RFC 8985 section 6.2). While a test decides whether a timeout was spurious, everything is
+/// marked lost, so no further loss can be detected.
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
   if (has_recovery_state() || send_.front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
@@ -112,16 +112,16 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
   enter_fast_recovery(event.now);
 }
 
-/// Reduces the count of duplicate ACKs by the segments that an acknowledgement covers, except one. That one was the
-/// retransmission; the others had been counted when they arrived.
+/// Reduces the count of duplicate ACKs by the segments that an acknowledgement covers, except one. The excepted segment
+/// was the retransmission; all others were counted when they arrived.
 void Endpoint::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(
       loss_recovery_.duplicate_acks - std::min<std::uint32_t>(loss_recovery_.duplicate_acks, arrived));
 }
 
-/// Handles a partial acknowledgement without SACK: the data right above it is missing (RFC 6582 section 3.2 step 3,
-/// case 2).
+/// Handles a partial acknowledgement without SACK: the data right after the acknowledged position is missing (RFC 6582
+/// section 3.2 step 3, case 2).
 void Endpoint::on_partial_ack(AckEvent& event) {
   if (config_->classic_reno) {
     leave_recovery(event);
@@ -138,11 +138,11 @@ void Endpoint::on_partial_ack(AckEvent& event) {
 }
 
 /// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
-/// first one, each duplicate ACK stands for one segment that has arrived. If few have arrived, most may still be in
-/// flight on a path that reorders. The estimate is therefore at most twice their number. From then on every partial
-/// acknowledgement means that one hole was filled, and the estimate falls by one. If it is used up before
-/// RecoveryPoint, recovery continues with three. Duplicates caused by unneeded retransmissions count as arrived in the
-/// next recovery.
+/// first partial acknowledgement, each duplicate ACK stands for one segment that has arrived. If few have arrived, most
+/// of the missing ones may still be in flight on a path that reorders. The estimate is therefore at most twice their
+/// number. From then on every partial acknowledgement means that one hole was filled, and the estimate falls by one. If
+/// it reaches zero before RecoveryPoint, recovery continues with three segments. Duplicates caused by unneeded
+/// retransmissions count as arrived in the next recovery.
 std::uint32_t Endpoint::still_missing() const {
   if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
   if (bits_.partially_acked) return Rack::threshold;
@@ -173,7 +173,7 @@ void Endpoint::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());
 }
 
-/// Enters fast recovery: sets RecoveryPoint and reduces the window unless an ECN mark has reduced it.
+/// Enters fast recovery: sets RecoveryPoint and reduces the window, unless an ECN mark has already reduced it.
 void Endpoint::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   loss_recovery_.point = snd_.nxt;

@@ -39,7 +39,8 @@ void Endpoint::give_back_recovery_state() {
   over.store->give_back(over);
 }
 
-/// True if nothing is missing and there is nothing to report in SACK blocks. Retransmissions may still be in flight.
+/// True if the scoreboard has no sacked or lost packet, no segment is held out of order, and no SACK block is to be
+/// reported. Retransmissions may still be in flight.
 bool Endpoint::can_release_recovery_state() const {
   if (!has_recovery_state()) return true;
   const RecoveryState& kept = recovery_state();

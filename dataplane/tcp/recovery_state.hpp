@@ -21,7 +21,7 @@ struct Scoreboard {
   /// Packet at which the search for the next retransmission starts; no packet before it is due.
   mutable packet::Cursor retransmit;
   packet::Cursor loss_edge;  ///< position in the queue: every packet before it is sacked, marked lost or retransmitted
-  packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the ring of retransmissions
+  packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the circular list of retransmissions
   std::uint32_t to_retransmit = 0;  ///< bytes marked lost and not retransmitted yet
   SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while `sacked` is not 0
   std::array<packet::Cursor, places> found{};  ///< packets at which recent SACK blocks were found; entries may be empty
@@ -38,11 +38,12 @@ struct RecoveryState {
 
   Scoreboard scoreboard;
   Rack rack;
-  RateReduction reduction;              ///< rate reduction, used in fast recovery and after an ECN mark
-  std::uint32_t losses = 0;             ///< bytes marked lost by loss detection since Endpoint::take_losses()
-  std::uint32_t retransmission_ts = 0;  ///< TSval of the first retransmission while its need is tested (spurious.cpp)
-  SeqNum snd_up;  ///< sequence number after the urgent data to send (SND.UP), valid with urgent_out
-  SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid with urgent_in
+  RateReduction reduction;   ///< rate reduction, used in fast recovery and after an ECN mark
+  std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
+  /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).
+  std::uint32_t retransmission_ts = 0;
+  SeqNum snd_up;  ///< sequence number after the urgent data to send (SND.UP), valid if urgent_out is set
+  SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid if urgent_in is set
   Reassembly reassembly;
   RecoveryStatePool* store;  ///< pool that receives this state back
 

@@ -33,8 +33,8 @@ class RoundCount {
   bool started_ = false;
 };
 
-/// Maximum of the non-negative values of the last ten rounds. Old values are discarded only when a new one is noted, so
-/// an idle connection keeps its maximum.
+/// Maximum of the non-negative values of the last ten rounds. Old values are discarded only when a new value is
+/// recorded, so an idle connection keeps its maximum.
 class RoundMaximum {
  public:
   static constexpr std::uint32_t rounds = 10;

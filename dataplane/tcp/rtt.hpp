@@ -17,7 +17,7 @@ namespace sluice::tcp {
 class RttEstimator {
  public:
   /// Takes the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and
-  /// `snd_nxt` delimit rounds. `min_rto` is that of timeout() and used for probe_timeout().
+  /// `snd_nxt` delimit rounds. `min_rto` is the minimum that timeout() uses; probe_timeout() is computed with it.
   void sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Duration& min_rto);
 
   /// Returns the smoothed round-trip time; zero before the first sample.

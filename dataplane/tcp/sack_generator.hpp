@@ -26,8 +26,7 @@ class SackGenerator {
   [[nodiscard]] bool has_duplicate() const { return has_duplicate_; }
   /// Returns the blocks in the order of the wire.
   [[nodiscard]] std::span<const SackBlock> blocks() const { return {blocks_.data(), count_}; }
-  /// True if more runs were added since the last report than one segment has space for, so some would never be
-  /// reported.
+  /// True if the runs added since the last report do not fit one segment, so some would never be reported.
   [[nodiscard]] bool overflowed() const { return fresh_ > capacity - (has_duplicate_ ? 1U : 0U); }
   /// Records that the report was sent; a duplicate is reported only once.
   void reported();

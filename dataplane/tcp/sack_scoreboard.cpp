@@ -151,8 +151,8 @@ void SendQueue::forget_place(packet::Cursor at) {
   std::ranges::replace(board.found, at, packet::Cursor());
 }
 
-/// Marks only the newest packet if the block covers it, which needs no walk. Its send time is enough for RACK to find
-/// the losses before it.
+/// Marks only the newest packet if the block covers it, which needs no walk. The send time of this packet is sufficient
+/// for RACK to find earlier losses.
 void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery) {
   const bool covered = block.left <= first(last_sent_) && end(last_sent_) <= block.right;
   if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);

@@ -192,8 +192,8 @@ bool Endpoint::owner_answers() const {
   return !config_->answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
-/// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. Only the other host of a relay
-/// knows whether that window has opened meanwhile.
+/// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. The relay cannot decide whether
+/// the window has opened meanwhile, because the other host determines it.
 bool Endpoint::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }

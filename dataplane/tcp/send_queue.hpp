@@ -54,8 +54,8 @@ class SendQueue {
   /// Payload size in bytes below which a packet buffer takes much more memory than it carries.
   static constexpr std::uint32_t small = 256;
 
-  /// Copies `payload` behind the last packet if that is unsent and both together have at most `most` bytes. Returns
-  /// false if it must be pushed instead.
+  /// Copies `payload` to the end of the last packet if this packet is unsent and both together have at most `most`
+  /// bytes. Returns false if it must be pushed instead.
   [[nodiscard]] bool join_back(const packet::Packet& payload, std::uint32_t most);
   /// Appends a packet; note().seq, payload_len and payload_sum must be set.
   void push(packet::Packet&& packet) {

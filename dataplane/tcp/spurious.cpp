@@ -39,7 +39,7 @@ void Endpoint::on_retransmitted() {
 
 /// True if an ACK of new data echoes a timestamp from before the retransmission, so it acknowledges the original (RFC
 /// 3522 section 3.2 step 5). A newer echo proves nothing, because the relay's timestamp clock may not have advanced
-/// between both.
+/// between both transmissions.
 bool Endpoint::answers_original(const Segment& segment) const {
   if (bits_.doubt == Doubt::retransmission_due) return true;  // nothing was retransmitted yet
   if (bits_.doubt != Doubt::retransmission_sent || !bits_.use_timestamps || !segment.has_timestamps ||
@@ -49,7 +49,7 @@ bool Endpoint::answers_original(const Segment& segment) const {
 }
 
 /// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
-/// lost have arrived; what is still missing begins at the front.
+/// lost have arrived; the data that is still missing begins at the front of the send queue.
 void Endpoint::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;

@@ -23,9 +23,8 @@ void Endpoint::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// Handles the probe timer. The timer was set by the oldest data, so it is extended until the last segment has had its
-/// time too. A single segment gets no probe, because its ACK may be delayed; the retransmission timeout allows for
-/// that.
+/// Handles the probe timer. The timer was set for the oldest data, so it is extended until the timeout of the last
+/// segment. A single segment gets no probe, because its ACK may be delayed; the retransmission timeout allows for that.
 void Endpoint::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline_ - probe_timeout();
   const Instant timeout = since + rto();

@@ -5,7 +5,7 @@
 
 namespace sluice::tcp {
 
-/// Takes the urgent pointer of an acceptable segment, even if no data of it fitted the window (MUST-66).
+/// Processes the urgent pointer of an acceptable segment, even if none of its data fitted the window (MUST-66).
 void Endpoint::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;

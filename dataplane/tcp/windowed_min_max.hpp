@@ -8,12 +8,12 @@
 namespace sluice::tcp {
 
 /// Sliding-window minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of durations, in constant
-/// memory. Keeps three values: the best, the best after it, and the best after that one. Uses Kathleen Nichols' filter,
-/// as Linux lib/win_minmax.c does. The window may differ between calls.
+/// memory. Keeps three values: the best, the best later than it, and the best later than the second. Uses Kathleen
+/// Nichols' filter, as Linux lib/win_minmax.c does. The window may differ between calls.
 template <class Better>
 class WindowedMinMax {
  public:
-  /// Takes a value; values older than `window` are discarded.
+  /// Records a value; values older than `window` are discarded.
   void record(Instant now, Duration window, Duration value) {
     const Seen seen{now, value};
     if (!any_ || Better()(value, best_[0].value) || now - best_[2].at > window) {
@@ -38,8 +38,8 @@ class WindowedMinMax {
     Duration value{};
   };
 
-  /// Discards the best value when it leaves the window. The others must not expire together with it. The second is
-  /// therefore replaced after a quarter of the window without a better value, and the third after half of it.
+  /// Discards the best value when it leaves the window. The second and third must not expire together with it. The
+  /// second is therefore replaced after a quarter of the window without a better value, and the third after half of it.
   void age(const Seen& seen, Duration window) {
     const Duration held = seen.at - best_[0].at;
     if (held > window) {

@@ -32,7 +32,7 @@ struct IpAddress {
   using Text = std::array<char, 46>;
   [[nodiscard]] Text text() const;
 
-  /// The octets as two words in this machine's byte order, compared and hashed for every packet.
+  /// Octets of an address as two words in this machine's byte order, which are compared and hashed for every packet.
   using Words = std::array<std::uint64_t, 2>;
   [[nodiscard]] constexpr Words words() const { return std::bit_cast<Words>(octets); }
 
