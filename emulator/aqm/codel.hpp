@@ -13,9 +13,9 @@ namespace sluice::emulator {
 struct CodelParameters {
   Duration target = std::chrono::milliseconds(5);  ///< target delay of the standing queue, > 0
 
-  /// Sliding window in which the delay must fall below target; a worst-case round-trip time, > 0.
+  /// Time for which the delay must stay above target before a packet is dropped; a worst-case round-trip time, > 0.
   Duration interval = std::chrono::milliseconds(100);
-  Bytes max_packet{1514};  ///< backlog in bytes up to which a queue counts as not standing
+  Bytes max_packet{1514};  ///< backlog in bytes up to which nothing is dropped, whatever the delay
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped
 };
 

@@ -31,8 +31,8 @@ struct DualPi2Parameters {
 };
 
 /// Controller of DualPI2 (RFC 9332, appendix A). One PI controller yields the base probability p'. Classic traffic gets
-/// its square, L4S traffic p' times the coupling factor. No randomness: probabilities are summed, and each whole is one
-/// event, as with recur().
+/// its square, L4S traffic p' times the coupling factor. No randomness: probabilities are added up, and one packet is
+/// marked or dropped each time the sum exceeds 1 (recur() of RFC 9332).
 class DualPi2Control {
  public:
   /// Decision about a packet: send it unchanged, mark it with ECN, or drop it.
@@ -66,9 +66,9 @@ class DualPi2Control {
   double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
 };
 
-/// The two queues of DualPI2 and the choice between them. A packet of the L queue counts as `shift` older than it is
-/// (time-shifted FIFO). Classic packets thus wait for the L queue no longer than `shift`. `Item` is Queued or a derived
-/// type; its size in bytes is size_of(item).
+/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, where
+/// packets of the L queue count as `shift` older than they are (time-shifted FIFO). Classic packets thus wait for the L
+/// queue no longer than `shift`. `Item` is Queued or a derived type; its size in bytes is size_of(item).
 template <typename Item>
 class DualPi2Queues {
  public:
@@ -136,8 +136,8 @@ class DualPi2Queues {
     }
     return oldest;
   }
-  /// Returns the queue that sends next. A packet that arrives in this instant misses it if the other queue has older
-  /// ones.
+  /// Returns the queue that sends next. A packet that arrives at `now` is not considered if the other queue has older
+  /// packets.
   Line& turn(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;

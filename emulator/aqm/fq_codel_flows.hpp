@@ -60,7 +60,7 @@ class FqCodelFlows {
     flow.deficit -= size_of(oldest);
     return oldest;
   }
-  /// Takes out the oldest packet of the queue with most bytes. Requires size() > 0.
+  /// Takes out the oldest packet of the queue that has the most bytes. Requires size() > 0.
   [[nodiscard]] Item pop_fattest() {
     return take(*std::max_element(flows_.begin(), flows_.end(),
                                   [](const Flow& a, const Flow& b) { return a.bytes < b.bytes; }));

@@ -15,7 +15,7 @@ namespace sluice::emulator {
 class RoundRobinQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. `quantum` is the number of bytes (line_size) that a flow may send per round. If it is at
-  /// least the largest frame, every round sends something.
+  /// least the size of the largest frame, each flow with packets sends at least one per round.
   explicit RoundRobinQueue(const QueueLimit& limit, Bytes quantum = Bytes(1514)) : limit_(limit), quantum_(quantum) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;

@@ -55,15 +55,15 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
   /// Sets the observer of departures and drops; null removes it.
   void set_observer(CellObserver* observer) { observer_ = observer; }
-  /// Adds the backlog of this UE's queue to the sum of a cell's backlogs.
+  /// Adds the backlog of this UE's queue to the cell's total `sum`.
   void add_to(BacklogSum& sum) { sum.add(queue_); }
 
   /// Puts a packet into the queue. Returns false if it was dropped.
   bool push(packet::Packet&& packet, Bytes length, Instant now);
   /// Empties the queue and the air link; all packets are dropped for `reason`.
   void flush(DropReason reason, Instant now);
-  /// Forwards all packets in order to another Node-B. That includes packets on the air that are not known to have
-  /// reached the UE.
+  /// Forwards all packets in order to another Node-B. Packets that were sent on the air are included unless the UE has
+  /// acknowledged them.
   void hand_on(Element& to, Instant now);
   /// Forwards at once, without queueing, a packet for a UE that has left.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
@@ -110,7 +110,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
-  /// What happens to packets on the air while the air link is abandoned.
+  /// Destination of the packets on the air when the air link is abandoned.
   struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
@@ -151,7 +151,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
 
-  /// Bytes that the channel had offered in total when the queue became empty.
+  /// Bytes that the channel could have carried up to the time when the queue became empty.
   std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };

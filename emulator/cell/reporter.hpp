@@ -63,7 +63,7 @@ struct ReporterConfig {
   std::optional<control::SmvsParameters> law;
   /// Parameters of CLAMP's queue price; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
-  /// Buffer size B for GWA's window where the queue is unlimited; if present, the window φ is reported.
+  /// Buffer size B for GWA's window φ where the radio queue has no limit. If present, the reports contain φ.
   std::optional<Bytes> advertised_buffer = std::nullopt;
   /// Router that advertises φ, which outlives the reporter; null: only the Node-B's own φ is reported.
   UpstreamRouter* upstream = nullptr;
@@ -74,9 +74,9 @@ struct ReporterConfig {
 
 /// The Node-B's reports on its radio queues: of all UEs every Ts and when polled, of single UEs on sharp change.
 ///
-/// A reporter that is configured so computes the SMVS allowance, with the bytes in flight that the proxy's statuses
-/// report. It computes CLAMP's price at every arrival, and GWA's window: the free buffer shared by the flows that the
-/// proxy counts.
+/// If so configured, the reporter computes the SMVS allowance from the bytes in flight that the proxy's
+/// statuses state. It computes CLAMP's price at every arrival, and GWA's window as the free buffer divided by the
+/// proxy's number of flows.
 ///
 /// A UE that goes to another Node-B is reported in state handover; bytes forwarded there still count as queued. Its
 /// allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that comes from
@@ -188,7 +188,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< number of the pending event, in quarters of the period since started_
-  std::uint64_t generation_ = 0;  ///< number of start() calls; invalidates events of earlier ones
+  std::uint64_t generation_ = 0;  ///< number of start() calls; events that an earlier call scheduled are ignored
   std::uint64_t rounds_ = 0;      ///< number of periodic reports so far
   std::uint64_t reports_ = 0;
   std::uint64_t early_ = 0;

@@ -76,7 +76,7 @@ class Sectors {
     std::uint32_t units = 0;   ///< resource blocks allocated
     Bytes capacity;            ///< bytes that the whole TTI carries
   };
-  /// A UE whose packet keeps the air (whole_packets).
+  /// UE whose packet occupies the air until it is sent completely (whole_packets).
   struct Holder {
     UeIndex ue = 0;
     Bytes capacity;                  ///< bytes that a TTI carried when the UE was chosen
@@ -105,7 +105,7 @@ class Sectors {
   /// Sends the block of an allocation and reports its outcome to the scheduler.
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
   [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
-  /// True if a packet keeps the air in any sector.
+  /// True if a packet occupies the air of any sector until it is sent completely.
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);

@@ -5,32 +5,31 @@
 
 namespace sluice::emulator {
 
-/// Bytes that the air shared by several UEs has offered, cumulative. A TTI allocated to a UE offered what that UE's
-/// link could carry. An unused TTI offered the mean over the links of the attached UEs. A cell that always serves a UE
-/// is therefore used to 100 %, whatever its scheduler. `everybodys` is what the links of all UEs offered in all TTIs so
-/// far.
+/// Cumulative count of the bytes that the air shared by several UEs could have carried (was offered). A TTI allocated
+/// to a UE counts what that UE's link could carry. An unused TTI counts the mean over the links of the attached UEs. A
+/// cell that always serves a UE is therefore used to 100 %, whatever its scheduler. In all functions, `everybodys` is
+/// the sum over all UEs' links and all TTIs so far.
 class SharedAir {
  public:
-  /// Adds the bytes that a UE's link offered in an allocated TTI, or part of one, whose block was received.
+  /// Adds the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the block was
+  /// received.
   void served(std::uint64_t offered) { served_ += offered; }
-  /// Adds the bytes that the links of all UEs together offered in an allocated TTI, or part of one.
+  /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
-  /// Updates the totals; call it before a UE comes or goes. `everybodys` is what the links of all UEs offered so far,
-  /// and `here` the number of UEs attached until now.
+  /// Updates the totals; call it before a UE is attached or detached. `here` is the number of UEs attached until now.
   void settle(std::uint64_t everybodys, std::uint64_t here) {
     nobodys_before_ += to_nobody(everybodys, here);
     everybodys_before_ = everybodys;
     to_all_before_ = to_all_;
   }
-  /// Returns the bytes that the shared air has offered. `everybodys` is what the links of all UEs offered so far, and
-  /// `here` the number of attached UEs.
+  /// Returns the bytes that the shared air could have carried. `here` is the number of attached UEs.
   [[nodiscard]] std::uint64_t offered(std::uint64_t everybodys, std::uint64_t here) const {
     return served_ + nobodys_before_ + to_nobody(everybodys, here);
   }
 
  private:
-  /// Returns the bytes that unused TTIs offered, as the mean over the attached UEs' links, since a UE last came or
-  /// went.
+  /// Returns the bytes that unused TTIs could have carried since the set of attached UEs last changed: the mean over
+  /// the links of these UEs.
   [[nodiscard]] std::uint64_t to_nobody(std::uint64_t everybodys, std::uint64_t here) const {
     if (here == 0) return 0;
     const std::uint64_t all = everybodys - everybodys_before_;

@@ -25,9 +25,9 @@ struct UplinkGrant {
   Bytes size;               ///< bytes on the air that the granted blocks carry
 };
 
-/// The Node-B's uplink scheduler. A scheduling request shows that a UE has data, and the latest buffer status report
+/// The Node-B's uplink scheduler. A scheduling request shows that a UE has data; the latest buffer status report shows
 /// how much (TS 36.321 section 5.4.5). Grants since that report are subtracted. UEs with data are served round robin
-/// with an even share each; unused shares go to the others. Pure: no packets, no clock.
+/// with an even share each. What a UE does not need of its share is given to other UEs. Pure: no packets, no clock.
 class UplinkScheduler {
  public:
   /// Creates a scheduler without UEs. Throws std::invalid_argument if a resource is out of its range.

@@ -75,10 +75,10 @@ class X2Forwarding final : public Element, public EventTarget {
     bool draining = false;  ///< true until the end marker of the old path to this Node-B arrives
     bool holding = false;   ///< true while packets of the new path wait for those forwarded by the old Node-B
 
-    /// Element that gets the packets after the latest departure of the UE; null: they are dropped.
+    /// Element that receives the UE's packets since the UE last left this Node-B; null: they are dropped.
     Element* onwards = nullptr;
-    std::uint32_t left_by = 0;  ///< number of the handover by which the UE last left
-    std::uint32_t came_by = 0;  ///< number of the handover by which the UE last came
+    std::uint32_t left_by = 0;  ///< number of the handover in which the UE last left this Node-B
+    std::uint32_t came_by = 0;  ///< number of the handover in which the UE last came to this Node-B
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);

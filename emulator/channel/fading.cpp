@@ -29,8 +29,8 @@ using Lanes = std::array<double, lanes>;
 /// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
 using Sums = std::array<Lanes, Fading::stretch>;
 
-/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. Lanes that total() adds are
-/// kept apart, so that two such sums are adjacent in memory.
+/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. Lanes whose sums total() adds
+/// are not adjacent, so that the two vectors that it adds are adjacent in memory.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
   return n / lanes * lanes + places[n % lanes];

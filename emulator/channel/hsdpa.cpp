@@ -93,7 +93,7 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides which blocks are received, in the TTIs of measurement `first` and later ones of its stretch.
+/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the first TTI's measurement.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -103,16 +103,16 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides whether a block is received if `receptions` do not accept it at once. A separate function because few blocks
-/// need it.
+/// Decides whether a block is received if the approximate comparison with `receptions` does not settle it. A separate
+/// function because few blocks need it.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
-/// Returns the grants of the newest stretch (Fading::stretch TTIs). The link exists before the run begins, so that the
-/// first TTIs have CQIs to use. Therefore the first measurements belong to no TTI.
+/// Returns the grants of the newest stretch (Fading::stretch TTIs). Measurements begin before the run, so that the
+/// first TTIs have CQIs to use; the first measurements belong to no TTI.
 std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;

@@ -9,11 +9,10 @@
 namespace sluice::emulator {
 
 /// Models the stretch ACKs of a receiver that merges segments (LRO, GRO): one ACK per `every` in-order segments, or for
-/// fewer after a delay.
-/// An ACK carries what is received when it leaves, with the TSval of that time (RFC 7323 section 3.2). It echoes the
-/// timestamp of the first segment it acknowledges (section 4.3).
-/// ACKs that carry more than in-order progress leave at once, which are nearly all with accurate ECN.
-/// The endpoint still acknowledges every two segments; its early ACKs are dropped here. Pure: time is an argument.
+/// fewer after a delay. The acknowledgement number and TSval of an ACK are those of the time when it is sent (RFC 7323
+/// section 3.2). It echoes the timestamp of the first segment it acknowledges (section 4.3). ACKs that report more than
+/// in-order progress are not delayed; with accurate ECN these are nearly all. The endpoint still acknowledges every two
+/// segments; its early ACKs are dropped here. Pure: time is an argument.
 class AckStretcher {
  public:
   /// Makes a stretcher for one ACK per `every` segments; up to 2 changes nothing. `delay` is the longest time an ACK
@@ -25,8 +24,8 @@ class AckStretcher {
   /// Reports that everything before `next` is received. Returns true if an ACK is due: `every` segments of `full` bytes
   /// are unacknowledged, or the oldest has been for `delay`.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
-  /// Returns true if `segment` is an ACK to drop, because a later one covers it. Otherwise sets the timestamp it
-  /// echoes.
+  /// Returns true if `segment` is an ACK to drop because a later ACK covers it. Otherwise sets the echoed timestamp in
+  /// it.
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
@@ -43,9 +42,9 @@ class AckStretcher {
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was withheld
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was withheld
   Instant due_ = never;
-  bool wanted_ = false;  ///< true if an ACK is due now
+  bool wanted_ = false;  ///< true if an ACK must be sent now
 
-  /// True if the last segment sent carried SACK; the next ACK then leaves at once (RFC 5681 section 4.2).
+  /// True if the last segment sent reported a gap (SACK); the next ACK is then not delayed (RFC 5681 section 4.2).
   bool told_hole_ = false;
 };
 

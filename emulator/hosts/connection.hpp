@@ -26,7 +26,7 @@ class Connection final : private tcp::Output {
     packet::Addresses addresses;  ///< addresses in the segments that the connection sends
     packet::HeaderTemplate headers;
     Bytes send_buffer;               ///< largest number of bytes written and not acknowledged
-    std::uint32_t clock_offset = 0;  ///< offset that is added to the connection's timestamps, in ms
+    std::uint32_t clock_offset = 0;  ///< offset added to the host's clock to form the connection's timestamps, in ms
     std::uint16_t mtu = 1500;        ///< MTU of the host, which limits packets whatever MSS the peer announces
     std::uint32_t ack_every = 2;     ///< in-order segments per ACK, see AckStretcher
     Duration ack_delay{};            ///< longest delay of a stretch ACK
@@ -53,8 +53,8 @@ class Connection final : private tcp::Output {
   [[nodiscard]] Bytes send_room() const;
   /// Writes all of `bytes`; meant for small messages. If packet memory is exhausted the rest is kept and written later.
   void send(std::span<const std::uint8_t> bytes);
-  /// Writes `count` bytes of `pattern` from `position` on. Returns the number written, which is smaller only if packet
-  /// memory is exhausted; the application continues at the next on_room().
+  /// Writes `count` bytes of `pattern` from `position` on. Returns the number of bytes written. It is below `count`
+  /// only if packet memory is exhausted; the application then continues at the next on_room().
   std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
   /// Sends a FIN after everything written.
   void finish();
@@ -75,7 +75,7 @@ class Connection final : private tcp::Output {
   /// Returns the latest time of the next serve(). Call the endpoint's on_timer() before it if its own deadline has
   /// passed.
   [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
-  /// True if packet memory was exhausted; call serve() again soon.
+  /// True if a write or a segment failed because packet memory was exhausted; call serve() again soon.
   [[nodiscard]] bool starved() const { return starved_; }
 
  private:

@@ -94,7 +94,7 @@ struct DatagramLog {
 struct ResponsivenessLog {
   std::vector<Duration> handshakes;  ///< handshake times of connections opened for one probe
   std::vector<Duration> answers;     ///< response times on connections opened for one probe, from the request on
-  std::vector<Duration> kept;        ///< response times on lasting connections
+  std::vector<Duration> kept;        ///< response times of requests on persistent connections
 };
 
 /// Results of all applications of a run.

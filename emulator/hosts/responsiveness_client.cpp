@@ -10,7 +10,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of outstanding probes per connection. A stalled link then accumulates no more.
+/// Largest number of outstanding probes per connection. While the link is stalled, no further probes are sent.
 constexpr std::size_t max_waiting = 1000;
 
 }  // namespace

@@ -53,7 +53,7 @@ class ResponsivenessClient final : public EventTarget {
   FlowLog& log_;
   std::vector<std::unique_ptr<Kept>> kept_;
   std::list<Fresh> fresh_;   ///< open connections that were each opened for one probe
-  bool fresh_next_ = false;  ///< true if the next probe opens a connection of its own
+  bool fresh_next_ = false;  ///< true if the next probe opens a new connection
 };
 
 }  // namespace sluice::emulator

@@ -68,7 +68,8 @@ class Rlc {
     Instant ready = never;       ///< time of the earliest retransmission; `never` while one is in flight
     std::uint32_t attempts = 0;  ///< retransmissions so far
   };
-  /// Removes [range) from the missing ranges. Returns the largest number of retransmissions among the removed parts.
+  /// Removes the bytes of `range` (its end excluded) from the missing ranges. Returns the largest number of
+  /// retransmissions among the removed parts.
   std::uint32_t cut(const RlcRange& range);
   /// Inserts a missing range by position.
   void insert(const Missing& missing);

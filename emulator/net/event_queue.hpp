@@ -29,8 +29,8 @@ struct Event {
   }
 };
 
-/// Priority queue of events, earliest first: a heap with four children per node. Most events are set by the one that
-/// runs, which is then over. So the front can be replaced in one operation.
+/// Priority queue of events, earliest first: a heap with four children per node. Most events are scheduled while the
+/// front event runs, so that the new event can replace the front in one operation.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return events_.empty(); }

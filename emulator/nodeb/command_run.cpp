@@ -31,7 +31,7 @@ Json file_list(const std::vector<Input>& inputs) {
   return list;
 }
 
-/// Returns the list of runs as JSON, with the name under which each is kept and the files it needs. Scripts that
+/// Returns the list of runs as JSON, with the file name of each result and the files that each run reads. Scripts that
 /// distribute runs over machines read it.
 std::string listing(const LoadedExperiment& experiment, const TraceLibrary& traces, const KeptRuns& kept) {
   const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);

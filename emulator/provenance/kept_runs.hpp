@@ -23,14 +23,14 @@ class KeptRuns {
 
   /// Returns the file name of a run.
   [[nodiscard]] std::string name_of(const RunPlan& run) const;
-  /// Returns the stored result of a run, or nothing if there is none or it is damaged.
+  /// Returns the stored result of a run, or nothing if the file is absent or damaged.
   [[nodiscard]] std::optional<RunResult> find(const RunPlan& run);
   /// Writes the result of a run, completely or not at all. Throws std::runtime_error naming the file.
   void keep(const RunPlan& run, const RunResult& result);
 
-  /// Returns the machines on which the found and stored runs were run.
+  /// Returns the machines that computed the found and the stored runs.
   [[nodiscard]] std::set<Machine> machines() const;
-  /// Returns the files that could not be used, with the reason.
+  /// Returns the names of damaged files, with the reason.
   [[nodiscard]] std::set<std::string> refused() const;
 
  private:

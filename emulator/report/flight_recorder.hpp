@@ -102,7 +102,8 @@ class FlightRecorder {
     tcp::SeqNum reference;       ///< sequence number of the byte at `position`
     std::uint64_t position = 0;  ///< position of `reference`
 
-    /// Highest position that the server has sent (proxy_end: the proxy; acked: that the UE has acknowledged).
+    /// End of what the server has sent (proxy_end: what the proxy has sent; acked: what the UE has acknowledged), as a
+    /// position.
     std::uint64_t server_end = 0;
     std::uint64_t proxy_end = 0;
     std::uint64_t acked = 0;
@@ -110,7 +111,7 @@ class FlightRecorder {
     std::deque<Segment> segments;  ///< ordered by end
   };
   static constexpr std::size_t max_segments = 65536;
-  /// Position that is assigned to the first byte observed.
+  /// Position of the first byte observed; far from 0, so that earlier bytes have positions too.
   static constexpr std::uint64_t origin = std::uint64_t{1} << 40;
 
   [[nodiscard]] Flow& flow_at(const FlowId& id, tcp::SeqNum first_seen);

@@ -17,7 +17,7 @@ inline constexpr std::string_view mode_key = "mode";
 /// none.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
-/// True if "column=point" matches a run: its mode (none, smvs, …), or the point of a swept column.
+/// True if "column=point" matches a run; `column` is `mode` (points: none, smvs, …) or a swept column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
 /// Returns the key columns that distinguish the groups: each swept column that does not follow from those before it,

@@ -61,7 +61,7 @@ struct UePoint {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t lost_packets = 0;     ///< packets lost on the air for good
+  std::uint64_t lost_packets = 0;     ///< packets lost on the air after the last retransmission
   std::uint64_t forwarded_bytes = 0;  ///< bytes forwarded to other Node-Bs; each counts as arrived once
 };
 

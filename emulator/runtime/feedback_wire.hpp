@@ -17,8 +17,8 @@
 
 namespace sluice::emulator {
 
-/// One direction of the feedback, with constant delay and random loss of whole datagrams. `Head` holds what a datagram
-/// carries besides its records.
+/// One direction of the feedback, with constant delay and random loss of whole datagrams. `Head` is the type of a
+/// datagram's fields besides its records.
 template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:

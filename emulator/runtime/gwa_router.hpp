@@ -16,7 +16,7 @@ class GwaRouter final : public UpstreamRouter {
   [[nodiscard]] Bytes window(double flows, Instant now) override;
 
  private:
-  /// Queue length at the instant of one observation.
+  /// Observed queue length and the time of the observation.
   struct Look {
     Instant at{};
     Bytes queued;

@@ -127,7 +127,7 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
   }
 }
 
-/// Passes a status to the reporter. With several proxies only the one that holds the UE's claim is accepted.
+/// Passes a status to the reporter. With several proxies, only statuses from the proxy that claims the UE are accepted.
 void LiveFeedback::take_status(const StatusRx& rx, Instant now) {
   if (may_have_several_proxies() && !ownership_.take(rx.sender, rx.epoch, rx.status, now)) return;
   reporter_->on_status(rx.status, now);
@@ -169,7 +169,8 @@ void LiveFeedback::drain() {
   }
 }
 
-/// Records the report-to-status delay. Ignores numbers that were never sent or are too old to have a send time.
+/// Records the report-to-status delay. Ignores sequence numbers that were never sent, or whose send time is no longer
+/// stored.
 void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
   if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
   echoed_ = applied;
@@ -197,8 +198,8 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   return any;
 }
 
-/// Reads what the proxies support. Partial reports need a single destination. With several ones each proxy finds gaps
-/// in the sequence numbers, and then cannot know which UEs were left out.
+/// Reads which features the proxies support. Reports that leave out unchanged UEs need a single proxy: each of several
+/// proxies finds gaps in the sequence numbers, and cannot know whether a missing UE was left out or lost.
 void LiveFeedback::record_abilities() {
   const Instant now = dpdk::now();
   takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,

@@ -28,12 +28,10 @@
 namespace sluice::emulator {
 
 /// Reports and statuses in real time. A separate thread holds the UDP socket; two single-producer rings connect it with
-/// the poll thread.
-/// A missing proxy only shows in counters.
-/// Datagrams are delayed like the packets between Node-B and proxy, because the controller assumes that packets sent
-/// before a status arrive with it.
-/// If several proxies are possible, a UE's reports go to the one that claims it. Only statuses of that one are used for
-/// the UE.
+/// the poll thread. If there is no proxy, only the counters show it. Datagrams are delayed like the packets between
+/// Node-B and proxy, because the controller assumes that packets sent before a status arrive with it. If several
+/// proxies are possible, a UE's reports go only to the proxy that claims the UE. Statuses of other proxies are ignored
+/// for this UE.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
@@ -65,8 +63,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
   /// Returns the number of statuses received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// Returns the time from the due arrival of a report at the proxy until a status confirms its allowance.
-  /// This is the report's age at the proxy plus the status' way back. Recorded only if the Node-B computes the
+  /// Returns the times from the due arrival of a report at the proxy until a status confirms its allowance. Each is the
+  /// sum of the report's age at the proxy and the delay of the status. Recorded only if the Node-B computes the
   /// controller.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
   /// True if several proxies are possible; then claims select one per UE.
@@ -89,9 +87,9 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration now{};
     std::optional<std::uint64_t> to;  ///< sender id of the proxy that gets the message; absent: all proxies get it
     bool last = false;                ///< true for the last record of a message
-    std::uint64_t skipped = 0;        ///< number of datagrams before this message that are not sent
+    std::uint64_t skipped = 0;        ///< number of datagrams numbered before this message that were not sent
     Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
-    std::size_t limit = 0;  ///< size limit of the message's datagrams in bytes
+    std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
   };
   struct Message {
     control::feedback::RoutedReports reports;
@@ -127,10 +125,10 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<StatusRx> from_proxy_;
   control::feedback::UeOwnership ownership_;  ///< claims of the proxies; poll thread
   Instant told_all_{};                        ///< time of the last message to all proxies
-  bool asked_ = false;                        ///< true if a proxy has requested an answer to its message
-  std::uint64_t sequence_ = 0;                ///< number of the last datagram passed to the other thread; poll thread
-  std::array<Instant, 1024> due_{};           ///< due arrival at the proxy of each datagram, indexed by sequence number
-  std::uint64_t echoed_ = 0;                  ///< largest sequence number that a status has confirmed
+  bool asked_ = false;               ///< true if a proxy's message has requested an answer that is not sent yet
+  std::uint64_t sequence_ = 0;       ///< number of the last datagram passed to the other thread; poll thread
+  std::array<Instant, 1024> due_{};  ///< due arrival at the proxy of each datagram, indexed by sequence number
+  std::uint64_t echoed_ = 0;         ///< largest sequence number that a status has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;

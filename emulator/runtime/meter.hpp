@@ -39,8 +39,8 @@ class Meter final : public CellObserver, public EventTarget {
 
   /// Adds the reporter of a Node-B that computes the controller, so that the series contain its reference.
   void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
-  /// Sets the function that returns the bytes in a router's queue, for the series. It returns nothing without such a
-  /// queue.
+  /// Sets the function that returns the bytes in a router's queue, for the series. The function returns nothing if the
+  /// router has no queue.
   void watch_router(std::function<std::optional<Bytes>()> queued) { router_queue_ = std::move(queued); }
   /// Starts sampling. The measurement itself begins after the warm-up.
   void start(Instant now);
@@ -66,7 +66,7 @@ class Meter final : public CellObserver, public EventTarget {
   [[nodiscard]] std::size_t ues() const { return cell_.ues(); }
   /// Returns the packets dropped since the measurement began, by reason.
   [[nodiscard]] const std::array<std::uint64_t, drop_reasons>& drops_by_reason() const { return drops_by_reason_; }
-  /// Returns the segments retransmitted past the proxy since the measurement began.
+  /// Returns the number of retransmitted segments that left the proxy since the measurement began.
   [[nodiscard]] std::uint64_t retransmissions() const { return flights_.proxy_retransmissions(); }
 
  private:
@@ -107,7 +107,8 @@ class Meter final : public CellObserver, public EventTarget {
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
   std::array<std::uint64_t, drop_reasons> drops_by_reason_{};
-  std::uint64_t drop_events_ = 0;     ///< drop events: a drop together with those in the following round trip
+  /// Number of drop events; drops within one round trip after the first count as one event.
+  std::uint64_t drop_events_ = 0;
   Instant drop_event_ = never;        ///< start of the last drop event
   Duration round_trip_;               ///< propagation delay of a round trip
   double payload_share_;              ///< payload share of the bytes on the air, for TCP packets of the MTU
@@ -120,7 +121,7 @@ class Meter final : public CellObserver, public EventTarget {
   double queue_sum_ = 0;
   double queue_squares_ = 0;
   WaitingQueues waiting_;
-  WaitingQueues waiting_short_;  ///< mean number of queues whose next packet is of a short flow
+  WaitingQueues waiting_short_;  ///< mean number of queues whose first packet belongs to a short flow
 
   // Values since the last point of the series.
   LinkUse use_at_point_;

@@ -29,11 +29,10 @@ class UeMap {
 };
 
 /// Core side of a handover: sends packets for a UE on the path to its Node-B, and an end marker on the old path when
-/// the path is switched.
-/// Packets for no UE take the first path. Thread: the event loop's.
+/// the path is switched. Packets whose destination is no UE are sent on the first path. Thread: the event loop's.
 class PathSwitch final : public Element {
  public:
-  /// Takes one path per Node-B. `pool` provides the end markers. `pool` and the paths outlive it.
+  /// `paths` has one path for each Node-B. `pool` provides the end markers. `pool` and the paths outlive it.
   PathSwitch(packet::PacketPool& pool, UeMap ues, std::vector<Element*> paths)
       : pool_(pool), ues_(std::move(ues)), paths_(std::move(paths)) {}
 
@@ -55,7 +54,7 @@ class UplinkSwitch final : public Element {
   /// Largest number of packets that one UE keeps during an interruption.
   static constexpr std::size_t max_waiting = 4096;
 
-  /// Takes one line per Node-B. The lines outlive it.
+  /// `lines` has one line for each Node-B; they outlive the switch.
   UplinkSwitch(UeMap ues, std::vector<Element*> lines);
 
   void receive(packet::Packet packet, Instant now) override;

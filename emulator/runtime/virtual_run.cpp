@@ -103,8 +103,8 @@ class VirtualRun {
     }
   }
 
-  /// Throws BuffersExhausted once a packet was not sent or not kept for lack of a buffer, because the results would not
-  /// show it.
+  /// Throws BuffersExhausted if any packet could not be sent or stored for lack of a buffer, because the results would
+  /// not show it.
   void require_buffers() const {
     try {
       buffers_.require_enough();

@@ -9,8 +9,8 @@ namespace sluice::emulator {
 
 /// Fair channel-dependent scheduling as in EURANE: serves the UE whose channel is best relative to its own average.
 /// With x the reported quality in dB, every TTI updates every UE, idle ones too: P ← αP + (1−α)x; V ← αV + (1−α)(x−P)².
-/// The largest (x−P)/√V is served. A UE's first x is its first P. Among equals, for instance UEs without variation, the
-/// one served longest ago is chosen.
+/// The largest (x−P)/√V is served. A UE's first x is its first P. Of UEs with equal values, for instance UEs without
+/// variation, the one served longest ago is chosen.
 class Fcds final : public Scheduler {
  public:
   /// Creates the scheduler; `window` in TTIs gives α = 1 − 1/window. Throws std::invalid_argument unless it is above 1.

@@ -6,7 +6,7 @@
 namespace sluice::emulator {
 
 /// Maximum C/I: serves the backlogged UE with the highest CQI, then (or for channels without CQI) with the highest
-/// capacity. Among equals, the one served longest ago is chosen.
+/// capacity. Of UEs with equal values, the one that was served longest ago is chosen.
 class MaxCi final : public Scheduler {
  public:
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

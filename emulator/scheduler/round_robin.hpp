@@ -5,7 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Round robin: serves the backlogged UE that was served longest ago; among equals the one with the lowest number.
+/// Round robin: serves the backlogged UE that was served longest ago; of several never served, the one with the lowest
+/// number.
 class RoundRobin final : public Scheduler {
  public:
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
