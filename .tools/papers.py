@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The numbers of configs/papers/README.md.
+"""The numbers of the papers' pages, configs/papers/*.md.
 
     papers.py NODEB [--only NAME]... [--seeds N] [--out DIR] [--traces DIR] [--on ADDRESS] [--workers N] [--keep DIR]
     papers.py NODEB --check [--seed N] [--only NAME]... [--out DIR] [--traces DIR] [--on ADDRESS] [--workers N]
@@ -7,8 +7,8 @@
 
 Runs every experiment of the papers (or those named) with the seeds that numbers.toml asks for, at most N; takes from the
 results the numbers that it lists, each with half of its 95 % confidence interval over the seeds and with the interval in
-which a single run is; and writes them into numbers.csv and between the markers of README.md. --check runs one seed (1, or
-N) and says which of its numbers are where README.md has a single run's. --lint runs nothing: it compares the three,
+which a single run is; and writes them into numbers.csv and between the markers of the pages. --check runs one seed (1, or
+N) and says which of its numbers are where the page has a single run's. --lint runs nothing: it compares the three,
 numbers.csv with the scenarios of today, and the figures in words with it (papers_words.py)."""
 
 import argparse
@@ -36,6 +36,9 @@ FIRST_MEASURED = "measured_s"
 UNITS = {"%": 100, "Mb/s": 1e-6, "kb/s": 1e-3, "kB": 1e-3, "ms": 1, "s": 1, "": 1}
 # Columns of parts of a whole, and Jain's index: at most 1.
 PARTS = re.compile(r"utilisation|goodput|queue_empty|\w*jain|\w+_share|\w+_loss")
+# A page describes a paper in this many lines; what is longer belongs into a table that a script writes.
+MAX_BY_HAND = 60
+COVERAGE = "COVERAGE.md"  # a list, not a page
 # A number is {what, column} and some of these.
 NUMBER_KEYS = {"what", "column", "over", "unit", "where", "versus", "times", "pick", "paper"}
 # Keys at the top of a scenario that are text for people: they change no run.
@@ -237,7 +240,7 @@ def picked_points(results, number):
 
 
 def number_text(picked, number):
-    """A number as README.md has it."""
+    """A number as the pages have it."""
     unit = unit_of(number)
     texts = [f"{written(values)}{' ' + unit if unit else ''}{f' ({label})' if label else ''}" for label, values in picked]
     return " … ".join(dict.fromkeys(texts))
@@ -255,7 +258,7 @@ def printed_bounds(values, number):
 
 
 def one_run_text(picked, number):
-    """Where a single run is, as README.md has it: for each of the points."""
+    """Where a single run is, as the pages have it: for each of the points."""
     unit = unit_of(number)
     texts = []
     for _, values in picked:
@@ -307,9 +310,19 @@ def write_record(rows, papers=PAPERS):
         writer.writerows(dataclasses.asdict(row) for row in rows)
 
 
+def pages(papers=PAPERS):
+    """{file: text} of the pages."""
+    return {file: file.read_text(encoding="utf-8") for file in sorted(papers.glob("*.md"))}
+
+
 def tables(page):
     """The prefixes of the experiments whose table stands in the page."""
     return re.findall(r"^<!-- numbers (\w+) -->$", page, re.M)
+
+
+def lines_by_hand(page):
+    """The number of lines outside of the tables that scripts write."""
+    return re.sub(r"^<!-- \w.*? -->\n.*?^<!-- end -->\n", "", page, flags=re.M | re.S).count("\n")
 
 
 def with_numbers(page, rows, asked_for):
@@ -330,7 +343,7 @@ def with_numbers(page, rows, asked_for):
 
 
 def problems(papers=PAPERS):
-    """What does not agree: numbers.toml, the scenarios, numbers.csv and README.md."""
+    """What does not agree: numbers.toml, the scenarios, numbers.csv and the pages."""
     asked_for, rows = asked(papers), read_record(papers)
     scenarios = {file.stem for file in papers.glob("*.yaml")}
     found = [f"numbers.toml: {name}: there is no such scenario" for name in asked_for if name not in scenarios]
@@ -342,12 +355,13 @@ def problems(papers=PAPERS):
         elif name in scenarios and any(row.scenario != digest(name, papers) for row in of_it):
             found.append(f"numbers.csv: {name}: the scenario has changed since")
     found += [f"numbers.csv: {name}: not in numbers.toml" for name in sorted({row.experiment for row in rows} - set(asked_for))]
-    page = (papers / "README.md").read_text(encoding="utf-8")
-    missing = {name.split("-")[0] for name in asked_for} - set(tables(page))
-    found += [f"README.md: no <!-- numbers {prefix} -->" for prefix in sorted(missing)]
-    if not found and page != with_numbers(page, rows, asked_for):
-        found.append("README.md: its tables are not those of numbers.csv")
-    return found
+    texts = pages(papers)
+    missing = {name.split("-")[0] for name in asked_for} - {prefix for page in texts.values() for prefix in tables(page)}
+    found += [f"{prefix}.md: no <!-- numbers {prefix} -->" for prefix in sorted(missing)]
+    found += [f"{file.name}: its tables are not those of numbers.csv" for file, page in texts.items()
+              if not found and page != with_numbers(page, rows, asked_for)]
+    return found + [f"{file.name}: {count} lines by hand, at most {MAX_BY_HAND}" for file, page in texts.items()
+                    if file.name != COVERAGE and (count := lines_by_hand(page)) > MAX_BY_HAND]
 
 
 def lint(papers=PAPERS):
@@ -365,7 +379,7 @@ def lint(papers=PAPERS):
     except (OSError, PapersError) as problem:
         found = [str(problem)]
     for message in found:
-        print(f"{message.replace(':', ': error:', 1)} (./run experiment papers writes numbers.csv and README.md)")
+        print(f"{message.replace(':', ': error:', 1)} (./run experiment papers writes numbers.csv and the pages)")
     print(f"papers: {len(found)} errors")
     return 1 if found else 0
 
@@ -392,14 +406,14 @@ def rows_of(experiment, entry, folder, papers=PAPERS):
 
 
 def write_numbers(fresh, asked_for, papers=PAPERS):
-    """Puts fresh numbers into numbers.csv, in the place of older ones of the same experiments, and all into README.md."""
+    """Puts fresh numbers into numbers.csv, in the place of older ones of the same experiments, and all into the pages."""
     known = read_record(papers) if (papers / "numbers.csv").is_file() else []
     renewed = {row.experiment for row in fresh}
     order = list(asked_for)
     rows = [row for row in known if row.experiment in order and row.experiment not in renewed] + fresh
     write_record(sorted(rows, key=lambda row: order.index(row.experiment)), papers)
-    page = papers / "README.md"
-    page.write_text(with_numbers(page.read_text(encoding="utf-8"), read_record(papers), asked_for), encoding="utf-8")
+    for file, page in pages(papers).items():
+        file.write_text(with_numbers(page, read_record(papers), asked_for), encoding="utf-8")
 
 
 def run(options, papers=PAPERS):
@@ -421,7 +435,7 @@ def run(options, papers=PAPERS):
             raise PapersError(f"{experiment.name}: nodeb ended with {code}")
         fresh += rows_of(experiment, asked_for[experiment.name], folder, papers)
     write_numbers(fresh, asked_for, papers)
-    print(f"Written: {papers}/numbers.csv, README.md; results in {options.out}/")
+    print(f"Written: {papers}/numbers.csv and the pages beside it; results in {options.out}/")
     if not options.keep:
         for experiment in experiments:
             experiment.forget()

@@ -1,5 +1,5 @@
 """What scenarios gave by both clocks: the record results.csv beside them, and its table in a page. Those of configs/papers/real
-are in configs/papers/README.md, those of configs/scenarios/real in tests/bench/figures/senders.md."""
+are in configs/papers/clocks.md, those of configs/scenarios/real in tests/bench/figures/senders.md."""
 
 import csv
 import dataclasses
@@ -13,7 +13,7 @@ from papers import PapersError  # noqa: E402,F401  pylint: disable=unused-import
 FOLDER = papers.PAPERS / "real"
 SENDERS, SENDERS_PAGE = papers.ROOT / "configs" / "scenarios" / "real", papers.ROOT / "tests" / "bench" / "figures" / "senders.md"
 BEGIN, END = "<!-- clocks -->\n", "<!-- end -->\n"
-# What is compared: column of nodeb's results.csv, its unit and scale, and how README.md calls it.
+# What is compared: column of nodeb's results.csv, its unit and scale, and how the page calls it.
 MEASURED = (("throughput_bps", "Mb/s", 1e-6, "downloads"), ("utilisation", "%", 100, "use of the link"),
             ("radio_queue_delay_mean_ms", "ms", 1, "mean queueing delay"), ("radio_queue_delay_p95_ms", "ms", 1, "its p95"),
             ("drops", "", 1, "drops"), ("retransmissions", "", 1, "repeated"), ("flow_jain", "", 1, "Jain of flows"),
@@ -48,7 +48,7 @@ def names(folder=FOLDER):
 
 
 def cell(column, unit, scale, rows):
-    """One thing of several runs, as README.md has it."""
+    """One thing of several runs, as the page has it."""
     values = [float(row[column]) * scale for row in rows if row.get(column)]
     if not values or (column == "flow_jain" and statistics.fmean(values) == 1 and all(row["flow_jain"] == "1" for row in rows)):
         return ""
@@ -80,7 +80,7 @@ def read(folder=FOLDER):
 
 
 def table(rows):
-    """The rows as README.md has them."""
+    """The rows as the page has them."""
     told = [(column, title) for column, _, _, title in MEASURED if any(getattr(row, column) for row in rows)]
     lines = ["| scenario | mode | clock | seeds | " + " | ".join(title for _, title in told) + " |",
              "| --- " * (4 + len(told)) + "|"]
@@ -98,7 +98,7 @@ def with_table(page, rows):
 
 def page_of(folder):
     """Where the table of a folder's record is."""
-    return SENDERS_PAGE if folder == SENDERS else folder.parent / "README.md"
+    return SENDERS_PAGE if folder == SENDERS else folder.parent / "clocks.md"
 
 
 def write(name, fresh, folder=FOLDER):

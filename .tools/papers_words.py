@@ -1,4 +1,4 @@
-"""The figures in words: what README.md's rows and the notes of a scenario say that an experiment gave is in the record
+"""The figures in words: what the rows of the papers' pages and the notes of a scenario say that an experiment gave is in the record
 numbers.csv, or it is set by the scenario, or the paper's."""
 
 import json
@@ -60,17 +60,17 @@ def without_record(text, names, record, known):
     return found
 
 
-def of_page(page, record, asked_for, folder):
+def of_page(name, page, record, asked_for, folder):
     """Of the rows `figure | experiment | the paper | here | what differs`: figures of the last two that come from nowhere."""
     found = []
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        names = [name for name in re.findall(r"`([\w-]+)", line) if name in asked_for]
+        names = [of for of in re.findall(r"`([\w-]+)", line) if of in asked_for]
         if len(cells) != 5 or not names:
             continue
-        known = set().union(*(given(name, asked_for, folder) for name in names))
+        known = set().union(*(given(of, asked_for, folder) for of in names))
         known |= {number_of(figure) for figure in FIGURE.findall(cells[0] + " " + cells[2])}
-        found += [f"README.md: {', '.join(names)}: numbers.csv has no {figure}"
+        found += [f"{name}: {', '.join(names)}: numbers.csv has no {figure}"
                   for figure in without_record(f"{cells[3]} {cells[4]}", names, record, known)]
     return found
 
@@ -91,6 +91,6 @@ def of_notes(name, record, asked_for, folder):
 def problems(folder):
     """What is said in words and is in no record."""
     asked_for, record = papers.asked(folder), papers.read_record(folder)
-    page = (folder / "README.md").read_text(encoding="utf-8")
     scenarios = [name for name in asked_for if (folder / f"{name}.yaml").is_file()]
-    return of_page(page, record, asked_for, folder) + [line for name in scenarios for line in of_notes(name, record, asked_for, folder)]
+    return ([line for file, page in papers.pages(folder).items() for line in of_page(file.name, page, record, asked_for, folder)]
+            + [line for name in scenarios for line in of_notes(name, record, asked_for, folder)])

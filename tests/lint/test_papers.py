@@ -164,7 +164,7 @@ def folder_of_papers(tmp_path):
             papers.Row("other", papers.digest("other", tmp_path), "abc", 1, "drops", "0", "", '[["",[0]]]')]
     papers.write_record(rows, tmp_path)
     page = PAGE + "\n<!-- numbers other -->\n<!-- end -->\n"
-    (tmp_path / "README.md").write_text(papers.with_numbers(page, rows, papers.asked(tmp_path)), encoding="utf-8")
+    (tmp_path / "x.md").write_text(papers.with_numbers(page, rows, papers.asked(tmp_path)), encoding="utf-8")
     return tmp_path
 
 
@@ -177,7 +177,7 @@ def change(file, before, after):
 def test_what_agrees_passes_and_the_page_keeps_its_text(folder):
     assert papers.problems(folder) == []
     assert papers.lint(folder) == 0
-    page = (folder / "README.md").read_text(encoding="utf-8")
+    page = (folder / "x.md").read_text(encoding="utf-8")
     assert "| `x-one` | 2 | goodput | 60 % | 60 ± 1 % | 50 to 70 % |\n" in page
     assert "| `other` | 1 | drops | | 0 | |\n" in page
     assert page.startswith("# Page\n\n") and "<!-- end -->\n\nafter\n" in page
@@ -194,14 +194,21 @@ def test_texts_and_comments_of_a_scenario_change_nothing(folder):
     ("x-one.yaml", "10s", "11s", "numbers.csv: x-one: the scenario has changed since"),
     ("other.yaml", "1s", "2s", "numbers.csv: x-one: the scenario has changed since"),
     ("numbers.toml", '"goodput", column', '"use", column', "numbers.csv: x-one: its numbers are not those of numbers.toml"),
-    ("numbers.csv", "60 ± 1 %", "61 ± 1 %", "README.md: its tables are not those of numbers.csv"),
-    ("README.md", "60 ± 1 %", "61 ± 1 %", "README.md: its tables are not those of numbers.csv"),
-    ("README.md", "numbers x", "numbers y", "README.md: no <!-- numbers x -->")])
+    ("numbers.csv", "60 ± 1 %", "61 ± 1 %", "x.md: its tables are not those of numbers.csv"),
+    ("x.md", "60 ± 1 %", "61 ± 1 %", "x.md: its tables are not those of numbers.csv"),
+    ("x.md", "numbers x", "numbers y", "x.md: no <!-- numbers x -->")])
 def test_what_does_not_agree_is_found(folder, capsys, file, before, after, said):
     change(folder / file, before, after)
     assert said in papers.problems(folder)
     assert papers.lint(folder) == 1
     assert "papers: " in capsys.readouterr().out
+
+
+def test_a_page_with_too_many_lines_by_hand_is_found(folder):
+    change(folder / "x.md", "after\n", "after\n" * papers.MAX_BY_HAND)
+    assert [found for found in papers.problems(folder) if "lines by hand, at most 60" in found]
+    (folder / "x.md").rename(folder / papers.COVERAGE)
+    assert papers.problems(folder) == []
 
 
 def test_a_scenario_without_numbers_is_found(folder):
@@ -222,8 +229,8 @@ def test_what_is_no_list_of_numbers_is_refused(folder, text):
 def test_fewer_seeds_than_asked_for_are_a_warning(folder, capsys):
     rows = [dataclasses.replace(row, seeds=1) for row in papers.read_record(folder)]
     papers.write_record(rows, folder)
-    page = papers.with_numbers((folder / "README.md").read_text(encoding="utf-8"), rows, papers.asked(folder))
-    (folder / "README.md").write_text(page, encoding="utf-8")
+    page = papers.with_numbers((folder / "x.md").read_text(encoding="utf-8"), rows, papers.asked(folder))
+    (folder / "x.md").write_text(page, encoding="utf-8")
     assert papers.lint(folder) == 0
     assert "warning: x-one: 1 seeds, numbers.toml asks for 2" in capsys.readouterr().out
 

@@ -35,7 +35,7 @@ def folder_of_one(tmp_path):
     "at 30 km/h", "figure 12 and table 9", "at 10⁻³", "`y-fig14` has it", "10^-3"])
 def test_what_was_measured_or_set_may_be_said(folder, text):
     row = f"| figure | `x-one` | 70 % | {text} | |"
-    assert words.of_page(row, RECORD, ASKED, folder) == []
+    assert words.of_page("x.md", row, RECORD, ASKED, folder) == []
 
 
 @pytest.mark.parametrize(("text", "said"), [
@@ -43,11 +43,11 @@ def test_what_was_measured_or_set_may_be_said(folder, text):
     ("loses 12 of them", "12"), ("0.8 and 0.7", "0.8")])
 def test_what_was_not_is_found(folder, text, said):
     for row in (f"| figure | `x-one` | 70 % | {text} | |", f"| figure | `x-one` | 70 % | | {text} |"):
-        assert words.of_page(row, RECORD, ASKED, folder) == [f"README.md: x-one: numbers.csv has no {said}"]
+        assert words.of_page("x.md", row, RECORD, ASKED, folder) == [f"x.md: x-one: numbers.csv has no {said}"]
 
 
 def test_other_lines_of_the_page_are_not_looked_at(folder):
-    assert words.of_page("Of 298 numbers 16 were.\n| `x-one` | 5 | goodput | | 12 | 13 |\n| a | b | c | 12 | |", RECORD, ASKED, folder) == []
+    assert words.of_page("x.md", "Of 298 numbers 16 were.\n| `x-one` | 5 | goodput | | 12 | 13 |\n| a | b | c | 12 | |", RECORD, ASKED, folder) == []
 
 
 def test_the_notes_of_a_scenario_are_looked_at(folder):
