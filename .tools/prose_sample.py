@@ -42,14 +42,14 @@ def doc_comments(prose, folder):
 
 
 def paragraphs():
-    """(path, line, text) of each paragraph of the documents; tables, lists of links and code are left out."""
+    """(path, line, text) of each paragraph of the documents; tables, lists of links, code and what scripts write are left out."""
     names = subprocess.run(("git", "-C", str(ROOT), "ls-files", "*.md"), capture_output=True, text=True, check=True).stdout.split()
     found = []
     for name in sorted(names):
         text = re.sub(r"^```.*?^```", lambda m: re.sub(r"[^\n]", "", m[0]), (ROOT / name).read_text(encoding="utf-8"), flags=re.M | re.S)
         line = 1
         for block in re.split(r"(\n\s*\n)", text):
-            if len(block.split()) >= 20 and not re.match(r"\s*[#|]", block):
+            if len(block.split()) >= 20 and not re.match(r"\s*(?:[#|]|<!--)", block):
                 found.append((name, line + len(block) - len(block.lstrip("\n")), " ".join(block.split())))
             line += block.count("\n")
     return found
