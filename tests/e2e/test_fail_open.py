@@ -189,7 +189,7 @@ def test_interfaces_that_go_and_come_are_put_back(wire, datagrams):
     wire.box.ip("link", "set", "radio", "nomaster")
     sluice.process.wait_for("were added to the bridge sluice0 again")
     wire.box.ip("link", "del", "core")
-    sluice.process.wait_for("nothing would take over: there is no interface core")
+    sluice.process.wait_for("no fallback is ready: there is no interface core")
     assert sluice.ask("status")["fail_open"]["ready"] is False
     wire.lab.link(wire.server, "eth0", wire.box, "core")
     wire.server.address("eth0", f"{wire.server_address}/16")

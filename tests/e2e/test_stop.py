@@ -39,7 +39,7 @@ def test_a_reader_that_does_not_read_learns_of_the_end_and_so_does_its_server(wi
     reader = SlowReader(wire, server, sluice)
     sluice.stop_and_check()
     assert reset_count(sluice.process) == 1
-    assert re.search(r"1 connection\(s\) hold what one of their hosts has not acknowledged, and are reset .* delivering 1",
+    assert re.search(r"1 connection\(s\) with unacknowledged data are reset .* delivering 1",
                      sluice.process.output())
     wire.box.bridge("br0", "core", "radio")
     reader.expect_reset()

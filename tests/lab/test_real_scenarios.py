@@ -110,7 +110,7 @@ def test_the_record_has_a_row_for_each_mode_and_clock_and_the_page_its_table(tmp
     folder = tmp_path / "real"
     folder.mkdir()
     (folder / "one.yaml").write_text(SCENARIO, encoding="utf-8")
-    page = tmp_path / "README.md"
+    page = tmp_path / "clocks.md"
     page.write_text(f"before\n{clocks.BEGIN}{clocks.END}after\n", encoding="utf-8")
     assert clocks.problems(folder) == ["real/results.csv: one: nothing of it"]
     runs = [row(clock, mode, seed, 10 * seed) for mode in ("none", "smvs") for clock in clocks.CLOCKS for seed in (1, 2)]
@@ -120,7 +120,7 @@ def test_the_record_has_a_row_for_each_mode_and_clock_and_the_page_its_table(tmp
     assert "| `real/one` | `smvs` | real | 2 | 5.00 ± 0.00 Mb/s | 90.0 ± 0.0 % | 15 ± 64 |" in text
     assert text.startswith("before\n") and text.endswith("after\n")
     page.write_text(text.replace("15 ± 64", "15 ± 63"), encoding="utf-8")
-    assert clocks.problems(folder) == ["README.md: its table of both clocks is not that of real/results.csv"]
+    assert clocks.problems(folder) == ["clocks.md: its table of both clocks is not that of real/results.csv"]
     (folder / "one.yaml").write_text(SCENARIO.replace("3s", "4s"), encoding="utf-8")
     assert clocks.problems(folder) == ["real/results.csv: one: the scenario has changed since"]
 

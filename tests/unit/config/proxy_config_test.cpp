@@ -148,7 +148,7 @@ TEST(ProxyConfig, ABridgeJoinsInterfacesOfTheKernelOnly) {
   };
   EXPECT_THAT(with("net_af_packet0,iface=radio0"), IsEmpty());
   EXPECT_THAT(with("net_memif0,role=server"),
-              ElementsAre(HasSubstr("s.yaml:4:1: fail_open, expected none where a port")));
+              ElementsAre(HasSubstr("s.yaml:4:1: fail_open, expected none if a port")));
   EXPECT_THAT(with("0000:03:00.0"), ElementsAre(HasSubstr("got 0000:03:00.0")));
   EXPECT_THAT(with("net_af_packet0,iface=a;b"), ElementsAre(HasSubstr("letters, digits")));
   EXPECT_THAT(errors_of(std::string(ports) + "fail_open: none\n"), IsEmpty());
@@ -318,7 +318,7 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
   EXPECT_THAT(errors_of(p + "mode: clamp\n"),
               ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode clamp, got none"));
   EXPECT_THAT(errors_of(p + "mode: observe\n"),
-              Contains("s.yaml:4:1: mode, expected smvs.law nodeb or proxy where smvs is "
+              Contains("s.yaml:4:1: mode, expected smvs.law nodeb or proxy if smvs is "
                        "observed, got acks"));
 }
 
@@ -425,7 +425,7 @@ TEST(ProxyConfig, AWorldReadableSecretIsRefusedUnlessAllowed) {
         errors_with("", owner | others),
         HasSubstr("s.yaml:6:19: feedback.keys[0].secret, expected a file that only its owner and group may read "
                   "(chmod o-rw " +
-                  path.string() + "), or allow_readable_secrets: true, got one that"));
+                  path.string() + "), or allow_readable_secrets: true, got a file that"));
   }
   EXPECT_EQ(errors_with("  allow_readable_secrets: true\n", owner | perms::others_read), "");
   std::filesystem::remove_all(folder);

@@ -56,7 +56,7 @@ TEST(Plan, ASweepMayNameTheModes) {
 TEST(Plan, EachModeNameIsOneMode) {
   std::string text = named_modes;
   text.replace(text.find("modes: [none]"), 13, "modes: [none, i-tcp]");
-  EXPECT_THAT(errors_of(text), HasSubstr("modes, expected one mode, where a sweep gives the modes their names, got 2"));
+  EXPECT_THAT(errors_of(text), HasSubstr("modes, expected one mode, because a sweep names the modes, got 2"));
 }
 
 TEST(Plan, ASweepHasAColumnOrJoinsAnotherSweep) {
@@ -108,7 +108,7 @@ TEST(Plan, PathsToNoKeyAreRefused) {
   EXPECT_THAT(with_key("cell.ues.7.channel.rate"), HasSubstr("the list there has 1 elements"));
   EXPECT_THAT(with_key("cell.ues.first.channel.rate"), HasSubstr("a number or *"));
   EXPECT_THAT(with_key("cell.ues.0.address.x"), HasSubstr("a value is given above"));
-  EXPECT_THAT(with_key("cell"), HasSubstr("a map or a list stands there"));
+  EXPECT_THAT(with_key("cell"), HasSubstr("a map or a list is given there"));
   EXPECT_THAT(with_key("cell.speed"), HasSubstr("unknown key 'cell.speed'"));
 }
 

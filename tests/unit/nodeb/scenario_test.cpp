@@ -114,7 +114,7 @@ TEST(Scenario, JitterAndAdvertisingHopsAreAllowedOnlyWhereSupported) {
               HasSubstr("server_proxy, expected advertise only at proxy_nodeb"));
   EXPECT_THAT(errors_of(wire + "jitter: 6ms}\n"), HasSubstr("proxy_nodeb.jitter, expected at most delay"));
   EXPECT_THAT(errors_of(wire + "jitter: 1ms, queue: {type: fifo}}\n"),
-              HasSubstr("proxy_nodeb.jitter, expected 0s where there is a queue"));
+              HasSubstr("proxy_nodeb.jitter, expected 0s if there is a queue"));
 }
 
 TEST(Scenario, ImpossibleTopologiesAreRefused) {
@@ -346,7 +346,7 @@ TEST(Scenario, AnUplinkMayBeScheduled) {
   EXPECT_THAT(errors_of(smallest + "  uplink: {scheduled: {}}\nnodebs: [{name: east}]\n"),
               HasSubstr("one Node-B if its uplink is scheduled"));
   EXPECT_THAT(errors_of(smallest + "nodebs: [{name: east, uplink: {scheduled: {}}}]\n"),
-              HasSubstr("no schedule where there are several Node-Bs"));
+              HasSubstr("no schedule if there are several Node-Bs"));
   EXPECT_THAT(errors_of("modes: [none]\ncell: {uplink: {scheduled: {}}, ues: [{address: 10.0.0.1, channel: {type: "
                         "wlan}}]}\n"),
               HasSubstr("no schedule on the air of an access point"));
