@@ -35,11 +35,11 @@ class TimestampOneWayDelay {
 
   Instant origin_{};        ///< time of the segment whose timestamp is the origin of delays; zero: no segment yet
   Instant checked_{};       ///< when the clock's rate was last checked
-  Instant newest_since_{};  ///< begin of the present half window
+  Instant newest_since_{};  ///< start of the current five seconds (half of the window of the minimum delay)
   Instant min_at_{};        ///< when min_delay_ was updated
   Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none
-  Duration before_{};       ///< minimum delay of the previous half window, relative to an arbitrary origin
-  Duration newest_{};       ///< minimum delay of the present half window
+  Duration before_{};  ///< minimum delay of the five seconds before newest_since_, relative to an arbitrary origin
+  Duration newest_{};  ///< minimum delay since newest_since_
   Duration min_delay_{};    ///< minimum delay in use, which grows slowly
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< UE's TSval when the rate of its clock was last checked

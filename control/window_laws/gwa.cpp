@@ -16,8 +16,8 @@ constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
 /// Smallest average number of flows (eq. 9); a smaller average counts as zero.
 constexpr double nothing = 1e-6;
-/// Fraction of an even share of the link, below which a flow counts as less than one flow: as the share that it uses. A
-/// starting flow exceeds it within a few round trips.
+/// A flow that uses less than this fraction of an even share counts as the fraction that it uses, not as one flow. A
+/// starting flow uses more within a few round trips.
 constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {

@@ -53,8 +53,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a wide sum that is not 0 folds to 0xffff, as the sum of undamaged bytes with their checksum does. Takes half
-/// the work of fold().
+/// True if a wide sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum does. Takes half the
+/// work of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }

@@ -43,9 +43,9 @@ class ClampChannel final : public SteppedChannel {
 
   /// Returns the present rate margin m, 0 … 1.
   [[nodiscard]] double margin() const { return 1 - back_off_; }
-  /// Returns the number of completed sequences of attempts.
+  /// Returns the number of sequences of attempts that have ended. A sequence has at most `attempts` slots.
   [[nodiscard]] std::uint64_t sequences() const { return sequences_; }
-  /// Returns the number of sequences whose last attempt was lost.
+  /// Returns the number of sequences in which every attempt was lost.
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  protected:

@@ -39,8 +39,8 @@ class RadioQueue {
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
   /// Returns how many of the IP bytes sent towards the radio had left the queue at the last report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Counts a flow as one of the N active flows. `taken`: bytes of the flow that left over the link since its last
-  /// packet.
+  /// Records a packet of a flow, which makes the flow one of the N active flows of GWA. `taken` is the number of bytes
+  /// of the flow that left over the link since its last packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
