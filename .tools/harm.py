@@ -166,7 +166,7 @@ def write_results(file, measured):
 def show(verdicts, measured, options, before, after=""):
     """Writes results.csv, report.html and table.txt, and prints the table."""
     write_results(options.out / "results.csv", measured)
-    text = f"{harm_page.table(verdicts, options.rows)}\n\n{harm_page.summary(verdicts)}\n{after}"
+    text = f"{harm_page.answer(verdicts)}\n\n{harm_page.table(verdicts, options.rows)}\n\n{harm_page.summary(verdicts)}\n{after}"
     (options.out / "table.txt").write_text(text, encoding="utf-8")
     (options.out / "report.html").write_text(harm_page.page(verdicts, before), encoding="utf-8")
     print(text + f"{before}; {options.out}/results.csv, report.html, networks")

@@ -14,6 +14,8 @@ th { position: sticky; top: 0; background: #f4f4f4 }
 td.text, th.text { text-align: left; white-space: normal }
 td.bad { background: #f7c6c0 } td.near { background: #fdf0c8 } td.good { background: #dcefdc }
 small { color: #666 }
+.answer { font-size: 1.3em; font-weight: 600 }
+@media (max-width: 80em) { .scroll { overflow-x: auto } }
 """
 
 
@@ -70,6 +72,19 @@ def summary(verdicts):
     return "\n".join([*lines, f"{sum(v.holds for v in verdicts)} of {len(verdicts)} hold every bound"])
 
 
+def answer(verdicts):
+    """States first what was found: how many runs keep every bound, which bound is broken most, and the worst run."""
+    if not verdicts:
+        return "No network was run."
+    text = f"The law keeps every bound in {sum(v.holds for v in verdicts)} of {len(verdicts)} runs."
+    broken_runs = {bound: broken(verdicts, bound) for bound in harm_judge.BOUNDS}
+    most = max(broken_runs, key=broken_runs.get)
+    worst = ordered(verdicts)[0]
+    if broken_runs[most]:
+        text += f" The bound of {most} is broken most often, in {broken_runs[most]} runs."
+    return text + f" The worst ratio is {worst.score:.2f}, in {worst.network.name} with the law {worst.law}."
+
+
 def cell(text, kind=""):
     return f'<td class="{kind}">{html.escape(text)}</td>' if kind else f"<td>{html.escape(text)}</td>"
 
@@ -81,7 +96,7 @@ def ratio_cell(ratio):
 
 def table_of(headings, rows):
     head = "".join(f'<th class="text">{html.escape(each)}</th>' if each in ("case", "law", "kind") else f"<th>{html.escape(each)}</th>" for each in headings)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+    return f"<div class=\"scroll\"><table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table></div>"
 
 
 def page(verdicts, measured):
@@ -94,8 +109,9 @@ def page(verdicts, measured):
              for each in ordered(verdicts)]
     bounds = "".join(f"<li>{html.escape(text)}</li>" for text in harm_judge.BOUNDS_IN_WORDS)
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Where the ACK-based controller does harm</title><style>{STYLE}</style></head><body>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Where the ACK-based controller does harm</title><style>{STYLE}</style></head><body>
 <h1>Where the ACK-based controller does harm</h1>
+<p class="answer">{html.escape(answer(verdicts))}</p>
 <p>Each network runs with CUBIC, BBR and BBR 3 without a proxy, and with the law on split connections and on connections that stay end to
 end. A ratio says how far the law is within a bound: 1 or more keeps it. {html.escape(measured)}.</p><ul>{bounds}</ul>
 <h2>Broken bounds, by kind of network</h2>{table_of(("kind", "law", "hold all", *harm_judge.BOUNDS), kinds)}

@@ -93,6 +93,10 @@ def test_the_worst_bound_decides():
     assert [each.law for each in verdicts] == ["split", "end to end"]
     assert verdicts[0].worst == ("ping", pytest.approx(0.5)) and not verdicts[0].holds
     assert "0.50 *" in harm_page.table(verdicts) and "0 of 2 hold every bound" in harm_page.summary(verdicts)
+    said = harm_page.answer(verdicts)
+    assert said.startswith("The law keeps every bound in 0 of 2 runs. The bound of ") and "The worst ratio is 0.50, in " in said
+    page = harm_page.page(verdicts, "one network")
+    assert said in page and page.index(said) < page.index("<table>"), "the answer comes first"
     assert '<td class="bad">0.50</td>' in harm_page.page(verdicts, "one network")
 
 
