@@ -46,6 +46,16 @@ Json percentile_ms(const TimeHistogram& times, double share) {
   return static_cast<double>(times.counts().percentile(share)) / 1000;
 }
 
+/// Returns a duration in ms, or null if it is zero because nothing was measured yet.
+Json milliseconds_or_null(Duration duration) {
+  return duration > Duration::zero() ? Json(to_milliseconds(duration)) : Json();
+}
+
+/// Returns a rate in bit/s, or null if it is zero because nothing was measured yet.
+Json rate_or_null(Rate rate) {
+  return rate > Rate() ? Json(std::llround(rate.bps())) : Json();
+}
+
 /// Returns the name of a port's kernel interface; null if the device has none.
 Json interface_of(const Config& config, std::size_t side) {
   const PortSettings& port = side == 0 ? config.ports.radio : config.ports.core;
@@ -390,8 +400,8 @@ Json to_json(const FlowInfo& flow) {
     object[prefix + "in_flight_bytes"] = flow.in_flight[side].count();
     object[prefix + "cwnd_bytes"] = flow.congestion_window[side].count();
     object[prefix + "peer_window_bytes"] = flow.peer_window[side].count();
-    object[prefix + "srtt_ms"] = to_milliseconds(flow.srtt[side]);
-    object[prefix + "rto_ms"] = to_milliseconds(flow.rto[side]);
+    object[prefix + "srtt_ms"] = milliseconds_or_null(flow.srtt[side]);
+    object[prefix + "rto_ms"] = milliseconds_or_null(flow.rto[side]);
     object[prefix + "held_bytes"] = flow.held[side].count();
     object[prefix + "retransmissions"] = flow.retransmissions[side];
   }
@@ -422,7 +432,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"allowance_bytes", bearer.allowance.count()},
           {"cwnd_bytes", bearer.congestion_window.count()},
           {"in_flight_bytes", bearer.in_flight.count()},
-          {"window_bytes", bearer.window.count()},
+          {"window_bytes", bearer.window ? Json(bearer.window->count()) : Json()},
           {"held_bytes", bearer.held.count()},
           {"unsent_bytes", bearer.unsent.count()},
           {"waiting_flows", bearer.waiting},
@@ -430,11 +440,11 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
           {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},
           {"queue_delay_ms", queue.delay ? Json(to_milliseconds(*queue.delay)) : Json()},
-          {"radio_queue_bytes", bearer.queue.count()},
+          {"radio_queue_bytes", reported ? Json(bearer.queue.count()) : Json()},
           {"report_age_ms", reported ? Json(to_milliseconds(now - bearer.reported_at)) : Json()},
           {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
-          {"service_rate_bps", std::llround(bearer.service_rate.bps())},
-          {"mean_rate_bps", std::llround(bearer.mean_rate.bps())},
+          {"service_rate_bps", reported ? Json(std::llround(bearer.service_rate.bps())) : Json()},
+          {"mean_rate_bps", rate_or_null(bearer.mean_rate)},
           {"predicted_error_bytes", bearer.predicted_error},
           {"fallbacks", bearer.falls}};
 }

@@ -116,8 +116,9 @@ struct BearerInfo {
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
                     ///< connections
-  /// Bytes that may be in flight now: the controller's allowance if there is one, else the congestion windows.
-  Bytes window;
+  /// bytes that may be in flight now: those in flight, and what the allowance of a controller or else the congestion
+  /// windows let the proxy send beyond them; nothing if the proxy splits no connection and no controller runs
+  std::optional<Bytes> window;
   Bytes held;                  ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;                ///< bytes held for the UE and not yet sent
   std::uint32_t waiting = 0;   ///< number of flows that have data but no budget of the ACK-based controller

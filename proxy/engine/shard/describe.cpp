@@ -3,8 +3,11 @@
 // reads no clock; flow and bearer counts bound its work, so callers limit the number of entries.
 #include "proxy/engine/shard/describe.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "proxy/engine/relay/leg_output.hpp"
 #include "proxy/engine/relay/relay.hpp"
 #include "proxy/engine/split/handback_point.hpp"
 
@@ -29,19 +32,32 @@ SteeredBy steered_by(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? SteeredBy::acknowledgements : SteeredBy::feedback;
 }
 
+/// Sums over the split connections of a bearer that BearerInfo does not contain.
+struct SplitTotals {
+  std::uint32_t connections = 0;
+  Bytes sendable;  ///< bytes that the congestion windows let the proxy send beyond those in flight, in the unit of
+                   ///< BearerInfo::in_flight
+};
+
 /// Adds up the windows and held bytes of the bearer's split connections.
-void describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
+SplitTotals describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
+  SplitTotals totals;
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     const Flow& flow = registry.flow(id);
-    const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+    const Leg& radio = flow.leg(Side::radio);
+    const tcp::Endpoint& endpoint = radio.endpoint;
     if (flow.terminated()) {
+      ++totals.connections;
+      const Bytes sendable = std::max(endpoint.cwnd() - endpoint.in_flight(), Bytes{});
+      totals.sendable += bearer.rate_control().uses_ack_feedback() ? on_wire(radio, sendable) : sendable;
       info.congestion_window += endpoint.cwnd();
       info.in_flight += endpoint.in_flight();
       info.held += relay::held_towards(flow, Side::radio);
     }
     id = flow.bearer_next;
   }
+  return totals;
 }
 
 void describe_reports(const ReportState& report_state, BearerInfo& info) {
@@ -112,7 +128,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
     info.steered_by = steered_by(bearer);
-    describe_split(registry, bearer, info);
+    const SplitTotals split = describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
     if (bearer.rate_control().uses_ack_feedback()) {
       const AckController& controller = std::as_const(bearer).ack_controller();
@@ -121,8 +137,14 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       info.queue_by_acks = controller.law().queued(controller.flight());
     }
     const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
+    // A congestion window alone can be below the bytes in flight: in a loss recovery, and because the ACK-based
+    // controller counts headers and connections that are not split. The window is therefore counted from there.
     // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.
-    info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
+    if (by_allowance) {
+      info.window = info.in_flight + bearer.allowance(Instant{});
+    } else if (split.connections > 0) {
+      info.window = info.in_flight + split.sendable;
+    }
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
     if (const ReportState* const report_state = bearer.report_state(); report_state != nullptr)

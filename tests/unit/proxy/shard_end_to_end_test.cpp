@@ -274,6 +274,16 @@ TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
   EXPECT_EQ(bearers[0].observed.actual_bytes, 2000);
 }
 
+TEST(ShardObserve, TheWindowIsUnknownIfTheProxySplitsNoConnection) {
+  Lab lab(observing(Mode::wrs));
+  lab.hosts.open();
+  lab.data(4);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  ASSERT_EQ(bearers.size(), 1U);
+  EXPECT_FALSE(bearers[0].window);
+}
+
 TEST(ShardObserve, AcksThatAControllerWouldHoldAreForwarded) {
   Lab lab(observing(Mode::ack_regulator));
   lab.open_with_a_full_buffer();

@@ -98,7 +98,7 @@ class ShardAcksShortFlowPriority : public ShardAcks {
   std::int64_t window() {
     std::vector<proxy::BearerInfo> bearers;
     lab.shard.describe_bearers(bearers, 1);
-    return bearers.at(0).window.count();
+    return bearers.at(0).window.value().count();
   }
   /// Half of the reference of 10 ms, at the gain of 1.25 and the rate of the download.
   [[nodiscard]] static std::int64_t half() { return 10 * (segment_size + 40) * 5 / 20 * 5 / 4; }

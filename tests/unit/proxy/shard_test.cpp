@@ -101,6 +101,25 @@ TEST(Shard, UnacknowledgedDataIsRetransmittedToTheUe) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
+TEST(Shard, TheWindowOfABearerIsNotBelowTheBytesInFlight) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  const auto bearer = [&] {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0);
+  };
+  for (std::uint32_t i = 0; i < 30; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
+  EXPECT_EQ(bearer().window, bearer().congestion_window) << "nothing is lost";
+  tcp::Segment report = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
+  report.sack_count = 1;
+  report.sack_blocks[0] = {hosts.server_isn + 1001, hosts.server_isn + 2001};
+  lab.put(Side::radio, hosts.frame(true, report));
+  ASSERT_GT(bearer().in_flight, bearer().congestion_window) << "a recovery has made the congestion window smaller";
+  EXPECT_EQ(bearer().window, bearer().in_flight) << "nothing more may be sent";
+}
+
 TEST(Shard, TheAckThatCompletesTheHandshakeMayBringData) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
