@@ -49,6 +49,7 @@ def samples(families):
 
 def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, server):
     parsers = [pytest.importorskip("prometheus_client.openmetrics.parser"), pytest.importorskip("prometheus_client.parser")]
+    began = time.time()
     sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
     client(wire, server).download(MEGA)
     client(wire, server).upload(MEGA)
@@ -67,6 +68,13 @@ def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, 
         what_became = sum(value for (name, _), value in found.items() if name == "sluice_packets_total")
         assert what_became == before["proxy.received_radio"] + before["proxy.received_core"]
         assert not any(address in page for address in wire.ue_addresses), "no label per UE"
+        process = {name: value for (name, _), value in found.items() if name.startswith("process_")}
+        assert set(process) == {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes",
+                                "process_open_fds", "process_max_fds", "process_start_time_seconds"}
+        assert 0 < process["process_resident_memory_bytes"] < process["process_virtual_memory_bytes"]
+        assert 0 < process["process_open_fds"] < process["process_max_fds"]
+        assert began - 1 < process["process_start_time_seconds"] < time.time()
+        assert process["process_cpu_seconds_total"] > 0
         completed = found["sluice_flow_completion_seconds_count", frozenset({("group", "optimised")})]
         assert completed == before["proxy.flows_closed"] > 0
         assert found["sluice_flow_completion_seconds_count", frozenset({("group", "control")})] == 0

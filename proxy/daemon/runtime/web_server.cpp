@@ -41,8 +41,10 @@ http::HttpServer::Reply WebServer::answer(const http::Request& request) {
 
 std::string WebServer::metrics_page(metrics::Format format) const {
   program_.status_source.refresh();
-  return write_metrics(program_.status_source,
-                       {program_.reloader.last_reload_successful(), program_.processor_times(), dpdk::now()}, format);
+  return write_metrics(
+      program_.status_source,
+      {program_.reloader.last_reload_successful(), program_.processor_times(), dpdk::now(), process_statistics_.read()},
+      format);
 }
 
 page::Program WebServer::page_program(bool switch_modes) {

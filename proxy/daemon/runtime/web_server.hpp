@@ -11,6 +11,7 @@
 #include "proxy/daemon/runtime/reloader.hpp"
 #include "proxy/daemon/status/detail_collector.hpp"
 #include "proxy/daemon/status/exposition.hpp"
+#include "proxy/daemon/status/process_statistics.hpp"
 #include "proxy/daemon/status/status_source.hpp"
 #include "proxy/ops/http/http_server.hpp"
 #include "proxy/ops/http/live_page.hpp"
@@ -44,4 +45,5 @@ class WebServer {
   std::optional<http::HttpServer> server_;
 };
 
+  ProcessStatisticsReader process_statistics_;
 }  // namespace sluice::proxy

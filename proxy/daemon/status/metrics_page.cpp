@@ -55,6 +55,22 @@ void add_program(Exposition& page, const StatusSource& status_source, const Metr
   add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers in use", parts.pool->in_use());
 }
 
+/// Writes the process_* metrics with the names and units that Prometheus' client libraries define. A family without a
+/// value has no sample.
+void add_process(Exposition& page, const ProcessStatistics& process) {
+  const auto add = [&page](std::string_view name, std::string_view help, const auto& value) {
+    page.family(name, Kind::gauge, help);
+    if (value) page.sample({}, *value);
+  };
+  page.family("process_cpu_seconds", Kind::counter, "user and system processor time of all threads");
+  page.sample({}, process.cpu_seconds);
+  add("process_resident_memory_bytes", "resident memory, without huge pages", process.resident_bytes);
+  add("process_virtual_memory_bytes", "virtual memory", process.virtual_bytes);
+  add("process_open_fds", "open file descriptors", process.open_descriptors);
+  add("process_max_fds", "maximum number of open file descriptors", process.max_descriptors);
+  add("process_start_time_seconds", "start of the process, in seconds since 1970 (UTC)", process.start_time_seconds);
+}
+
 void add_connections(Exposition& page, const StatusSource& status_source) {
   const FlowStateCounts flow_states = status_source.flow_state_counts();
   page.family("sluice_connections", Kind::gauge,
@@ -234,6 +250,7 @@ void add_counters(Exposition& page, const StatusSource& status_source) {
 std::string write_metrics(const StatusSource& status_source, const MetricsContext& context, metrics::Format format) {
   Exposition page(format);
   add_program(page, status_source, context);
+  add_process(page, context.process);
   add_connections(page, status_source);
   add_ports(page, status_source);
   add_shards(page, status_source, context);

@@ -6,6 +6,7 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/daemon/status/exposition.hpp"
+#include "proxy/daemon/status/process_statistics.hpp"
 #include "proxy/daemon/status/status_source.hpp"
 
 namespace sluice::proxy {
@@ -15,6 +16,7 @@ struct MetricsContext {
   bool last_reload_successful = true;
   std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
   Instant now{};
+  ProcessStatistics process{};
 };
 
 /// Returns the page of metrics, written from the newest snapshots. Every counter of `sluicectl counters` is on the
