@@ -5,10 +5,13 @@
 
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "emulator/cell/drop_reason.hpp"
@@ -20,6 +23,15 @@ using Json = nlohmann::ordered_json;
 
 http::HttpServer::Endpoint endpoint_of(const config::SocketAddress& address) {
   return {boost::asio::ip::make_address(address.address.to_string()), address.port};
+}
+
+constexpr auto history_period = std::chrono::seconds(1);
+constexpr std::array<std::string_view, 6> history_columns{
+    "link_used_bps", "link_rate_bps", "queue_bytes", "queue_delay_ms", "server_to_ue_delay_ms", "outstanding_bytes"};
+
+/// Returns NaN, which stands for an unknown value in the history, if nothing was measured in the interval.
+float or_nan(const std::optional<double>& value) {
+  return value ? static_cast<float>(*value) : std::numeric_limits<float>::quiet_NaN();
 }
 
 /// Returns JSON null if nothing was measured in the interval; the page draws it as a gap.
@@ -52,8 +64,11 @@ Json drops(const LiveStatus& status) {
 RadioPage::RadioPage(const LivePageSpec& spec, LiveRun& run, std::string mode)
     : run_(run),
       mode_(std::move(mode)),
+      history_({history_columns.begin(), history_columns.end()}),
       page_(context_, {spec.token, spec.beyond_loopback, spec.names},
-            {[this](const std::function<void(const std::string&)>& take) { take(view()); }, {}}),
+            {[this](const std::function<void(const std::string&)>& take) { take(view()); },
+             {},
+             [this] { return history_.json(); }}),
       server_(context_, endpoint_of(spec.listen), "live.page.listen",
               [this](const http::Request& request) -> http::HttpServer::Reply {
                 constexpr unsigned not_found = 404;
@@ -61,12 +76,28 @@ RadioPage::RadioPage(const LivePageSpec& spec, LiveRun& run, std::string mode)
                 return reply ? std::move(*reply) : http::plain(not_found, "there is /\n");
               }) {
   spdlog::info("page: {}", http::address_of(server_.local()));
+  record_history();
+}
+
+void RadioPage::record_history() {
+  const LiveStatus status = run_.status();
+  const SeriesPoint& point = status.point;
+  const std::array<float, history_columns.size()> row{
+      static_cast<float>(point.link_used_bps), static_cast<float>(point.link_rate_bps),
+      static_cast<float>(point.queue_bytes),   or_nan(point.radio_queue_delay_ms),
+      or_nan(point.server_to_ue_delay_ms),     static_cast<float>(point.outstanding_bytes)};
+  if (status.time_s > 0) history_.add(status.time_s, row);
+  history_timer_.expires_after(history_period);
+  history_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) record_history();
+  });
 }
 
 std::string RadioPage::view() const {
   const LiveStatus status = run_.status();
   const SeriesPoint& point = status.point;
   const Json view = {{"program", "nodeb"},
+                     {"sample", Json::parse(history_.newest_json())},
                      {"version", SLUICE_VERSION},
                      {"time_s", status.time_s},
                      {"mode", mode_},

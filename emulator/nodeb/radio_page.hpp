@@ -1,11 +1,13 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <string>
 
 #include "emulator/runtime/live_run.hpp"
 #include "emulator/scenario/scenario.hpp"
+#include "proxy/ops/http/history.hpp"
 #include "proxy/ops/http/http_server.hpp"
 #include "proxy/ops/http/live_page.hpp"
 
@@ -22,10 +24,14 @@ class RadioPage {
 
  private:
   [[nodiscard]] std::string view() const;
+  /// Adds the newest interval to the history, and does so again every second.
+  void record_history();
 
   LiveRun& run_;
   std::string mode_;
+  page::History history_;
   boost::asio::io_context context_{1};
+  boost::asio::steady_timer history_timer_{context_};
   page::LivePage page_;
   http::HttpServer server_;
 };

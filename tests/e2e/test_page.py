@@ -1,7 +1,9 @@
 """The live pages of the proxy and of the Node-B, in a browser, by what a person does: look, and click."""
 
+import json
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -76,6 +78,38 @@ def fits(browser):
     return browser.do(lambda driver: driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"))
 
 
+def scrolling_tables(browser):
+    """Titles of the tables that are wider than their place, and of those that say so."""
+    wider, noted = browser.do(lambda driver: driver.execute_script(
+        "const all = [...document.querySelectorAll('#tables .table')];"
+        "const named = (list) => list.map((f) => f.getAttribute('aria-label'));"
+        "return [named(all.filter((f) => f.scrollWidth > f.clientWidth)),"
+        "        named(all.filter((f) => f.previousElementSibling.offsetParent !== null))]"))
+    return wider, noted
+
+
+def first_chart(browser):
+    """What the first chart reads at the cursor, and the texts of its axes."""
+    return browser.do(lambda driver: driver.execute_script(
+        "const chart = document.querySelector('.chart');"
+        "return {title: chart.querySelector('strong').textContent, time: chart.querySelector('.time').textContent,"
+        "        keys: [...chart.querySelectorAll('.keys span')].map((k) => k.textContent),"
+        "        ticks: [...chart.querySelectorAll('text')].map((t) => t.textContent)}"))
+
+
+def first_chart_has_line(browser):
+    return browser.do(lambda driver: driver.execute_script(
+        "return Boolean(document.querySelector('.chart path')?.getAttribute('d'))"))
+
+
+def history(live):
+    """The rows that the program keeps, as objects."""
+    run = live.wire.box.run("curl", "--silent", "--fail", "--max-time", "10", "-H", f"Authorization: Bearer {TOKEN}",
+                            f"http://{LISTEN}/history")
+    kept = json.loads(run.stdout)
+    return [dict(zip(kept["columns"], row)) for row in kept["rows"]]
+
+
 def test_nobody_looks_without_the_token(live):
     browser = live.browser
     browser.open(f"http://{LISTEN}/")
@@ -96,6 +130,7 @@ def test_a_download_shows_and_a_click_switches_the_mode(live):
     live.download()
     browser.wait("the download's rate", lambda: megabits(tile(browser, "to UEs")) > 2, PATIENCE)
     browser.wait("the UE's bearer", lambda: live.wire.ue_address in browser.text("#tables"), PATIENCE)
+    assert re.match(r"[\d.]+\sMb/s", first_chart(browser)["keys"][0].removeprefix("to UEs "))
     browser.wait("what waits at the radio", lambda: re.match(r"[\d.]+\sk?B", tile(browser, "radio queue")), PATIENCE)
     browser.click("smvs")
     browser.wait("that it is in force", lambda: "smvs is in force" in browser.text("#outcome"), PATIENCE)
@@ -123,7 +158,46 @@ def test_it_fits_a_phone_and_a_desk(live, width, dark):
         if PICTURES:
             time.sleep(10)  # something to see
         assert fits(browser)
+        wider, noted = scrolling_tables(browser)
+        assert wider == noted, "a table that scrolls says so"
+        assert width == 390 or not wider, "nothing is cut on a desk"
+        chart = first_chart(browser)
+        assert chart["title"].startswith("Rate, ") and chart["title"].endswith("b/s")
+        assert {"0", "now", "−15\u00a0s", "−60\u00a0s"} <= set(chart["ticks"])
         picture(browser, f"{name}-{width}-{'dark' if dark else 'light'}")
+
+
+def test_the_time_before_anybody_looked_is_shown_and_survives_a_reload(live):
+    live.browser.open("about:blank")
+    carried = [row for row in history(live) if row["to_ue_bps"] and row["to_ue_bps"] > 2e6]
+    assert carried, "the download ran while the tests before looked"
+    live.sluice.process.signal(signal.SIGHUP)
+    live.browser.wait("the mode of the file", lambda: live.sluice.ask("status")["mode"] == "i-tcp", PATIENCE)
+    assert carried[0] in history(live), "a reload keeps what was there"
+    browser = live.browser
+    browser.open(f"http://{LISTEN}/#token={TOKEN}")
+    browser.wait("the history", lambda: len(history(live)) > 5 and first_chart_has_line(browser), PATIENCE)
+    browser.click("10 min")
+    read_back = "\ue012" * 4  # the arrow to the left
+    browser.type_into(".chart svg", read_back)
+    chart = first_chart(browser)
+    assert re.match(r"\d+ s ago, ", chart["time"]), chart
+    assert re.match(r"to UEs [\d.]+\s[kM]?b/s", chart["keys"][0]), chart
+    assert "−10\u00a0min" in chart["ticks"]
+    assert browser.complaints() == []
+
+
+def test_what_is_not_known_is_a_gap(live):
+    """No UE is in a control group, so nothing is known of it."""
+    live.browser.open(f"http://{LISTEN}/#token={TOKEN}")
+    live.browser.wait("the charts", lambda: first_chart_has_line(live.browser), PATIENCE)
+    lines = live.browser.do(lambda driver: driver.execute_script(
+        "return [...document.querySelectorAll('.chart')].map((c) => [...c.querySelectorAll('path')].map("
+        "(p, i) => [c.querySelectorAll('.keys span')[i].textContent, p.getAttribute('d')])).flat()"))
+    control = [(key, steps) for key, steps in lines if key.startswith("control group")]
+    assert len(control) == 4
+    assert all(key.endswith(" –") and steps == "" for key, steps in control), control
+    assert all(row["control_rtt_ms"] is None for row in history(live))
 
 
 def test_the_radios_own_page_shows_its_queue_and_switches_nothing(live):

@@ -457,6 +457,7 @@ void Runtime::watch_counters() {
   status_source_->refresh();
   if (state_) state_->keep_alive(dpdk::now());
   watch_files();
+  if (web_) web_->record_history();
   for (const std::string& warning : watch_.look(status_source_->counters(), dpdk::now())) spdlog::warn("{}", warning);
   watch_shards();
   watch_reports();

@@ -18,6 +18,7 @@ WebServer::WebServer(boost::asio::io_context& context, const Config& config, Pro
     : program_(std::move(program)) {
   if (config.page) {
     const PageSettings& page = *config.page;
+    history_.emplace();
     page_.emplace(context, page::Access{page.token, page.beyond_loopback, page.names}, page_program(page.switch_modes));
   }
   const http::HttpServer::Endpoint listen(boost::asio::ip::make_address(config.metrics.listen->address.to_string()),
@@ -26,6 +27,10 @@ WebServer::WebServer(boost::asio::io_context& context, const Config& config, Pro
   const std::string address = http::address_of(server_->local());
   spdlog::info("metrics: {}metrics", address);
   if (page_) spdlog::info("page: {}", address);
+}
+
+void WebServer::record_history() {
+  if (history_) history_->add(totals_of(program_.status_source, dpdk::now()));
 }
 
 http::HttpServer::Reply WebServer::answer(const http::Request& request) {
@@ -48,7 +53,9 @@ std::string WebServer::metrics_page(metrics::Format format) const {
 }
 
 page::Program WebServer::page_program(bool switch_modes) {
-  page::Program program{[this](const std::function<void(const std::string&)>& take) { look(take); }, {}};
+  page::Program program{[this](const std::function<void(const std::string&)>& take) { look(take); },
+                        {},
+                        [this] { return history_->rows().json(); }};
   if (switch_modes) program.switch_mode = [this](const std::string& mode) { return switch_mode(mode); };
   return program;
 }
@@ -58,8 +65,8 @@ void WebServer::look(const std::function<void(const std::string&)>& take) {
     program_.status_source.refresh();
     const bool switch_modes = program_.status_source.parts().config->page->switch_modes;
     const std::vector<ModeOffer> modes = switch_modes ? program_.reloader.modes() : std::vector<ModeOffer>();
-    const admin::Json view =
-        live_view(program_.status_source, {program_.processor_times(), modes, dpdk::now()}, details);
+    admin::Json view = live_view(program_.status_source, {program_.processor_times(), modes, dpdk::now()}, details);
+    view["sample"] = admin::Json::parse(history_->rows().newest_json());
     take(view.dump(-1, ' ', false, admin::Json::error_handler_t::replace));
   });
 }

@@ -13,6 +13,7 @@
 #include "proxy/daemon/status/exposition.hpp"
 #include "proxy/daemon/status/process_statistics.hpp"
 #include "proxy/daemon/status/status_source.hpp"
+#include "proxy/daemon/status/totals_history.hpp"
 #include "proxy/ops/http/http_server.hpp"
 #include "proxy/ops/http/live_page.hpp"
 
@@ -32,6 +33,9 @@ class WebServer {
   };
   /// Listens at metrics.listen, which must be set. Throws std::runtime_error if the address is not available.
   WebServer(boost::asio::io_context& context, const Config& config, Program program);
+  /// Adds the totals of the newest snapshots to the history of the live page, if there is a page. The caller calls it
+  /// once per second.
+  void record_history();
 
  private:
   [[nodiscard]] http::HttpServer::Reply answer(const http::Request& request);
@@ -41,9 +45,10 @@ class WebServer {
   [[nodiscard]] page::Program page_program(bool switch_modes);
 
   Program program_;
+  ProcessStatisticsReader process_statistics_;
+  std::optional<TotalsHistory> history_;  ///< set if the live page is configured
   std::optional<page::LivePage> page_;
   std::optional<http::HttpServer> server_;
 };
 
-  ProcessStatisticsReader process_statistics_;
 }  // namespace sluice::proxy

@@ -1,6 +1,6 @@
-// Serves the live page of sluice and nodeb: the HTML text, the event stream and the mode switch. HttpServer calls
-// answer() on the thread of its io_context. Invariant: the program is sampled only while a client watches, and the
-// page loads nothing from other hosts.
+// Serves the live page of sluice and nodeb: the HTML text, the history, the event stream and the mode switch.
+// HttpServer calls answer() on the thread of its io_context. Invariant: the program is sampled only while a client
+// watches, and the page loads nothing from other hosts.
 #include "proxy/ops/http/live_page.hpp"
 
 #include <openssl/evp.h>
@@ -70,9 +70,11 @@ LivePage::LivePage(boost::asio::io_context& context, Access access, Program prog
 
 std::optional<http::HttpServer::Reply> LivePage::answer(const http::Request& request) {
   const bool page = request.path == "/";
-  if (!page && request.path != "/events" && request.path != "/mode") return std::nullopt;
+  const bool is_history = request.path == "/history";
+  if (!page && !is_history && request.path != "/events" && request.path != "/mode") return std::nullopt;
   if (auto refused = page ? guard_.refuse_stranger(request) : guard_.refuse(request)) return *refused;
   if (page) return request.reads() ? show() : only("GET, HEAD");
+  if (is_history) return show_history(request);
   return request.path == "/events" ? watch(request) : switch_mode(request);
 }
 
@@ -87,6 +89,15 @@ http::Response LivePage::show() const {
            {"Cross-Origin-Opener-Policy", "same-origin"},
            {"Cross-Origin-Resource-Policy", "same-origin"},
            {"Cache-Control", "no-store"}}};
+}
+
+http::Response LivePage::show_history(const http::Request& request) const {
+  if (!request.reads()) return only("GET, HEAD");
+  if (!program_.history) return http::plain(not_found, "no history is kept here\n");
+  return {ok,
+          "application/json",
+          program_.history(),
+          {{"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "no-store"}}};
 }
 
 http::HttpServer::Reply LivePage::watch(const http::Request& request) {

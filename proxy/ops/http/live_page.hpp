@@ -20,10 +20,13 @@ struct Program {
   /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. The function is
   /// empty if the page must not switch modes.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
+  /// Returns the values of the time before, as History::json() does. The function is empty if none are kept.
+  std::function<std::string()> history{};
 };
 
-/// Live page of a program. GET / is the page, GET /events a stream with two events per second while a client watches,
-/// and POST /mode switches the mode. All but GET / need the token. Thread: that of the io_context.
+/// Live page of a program. GET / is the page, and GET /history the values of the last hour. GET /events is a stream
+/// with two events per second while a client watches. POST /mode switches the mode. All but GET / need the token.
+/// Thread: that of the io_context.
 class LivePage {
  public:
   LivePage(boost::asio::io_context& context, Access access, Program program, http::EventLimits limits = {});
@@ -34,6 +37,7 @@ class LivePage {
  private:
   [[nodiscard]] http::Response show() const;
   [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
+  [[nodiscard]] http::Response show_history(const http::Request& request) const;
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
   /// Sends the program's current state to all clients, and repeats that while there are any.
   void look();

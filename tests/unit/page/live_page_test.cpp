@@ -74,12 +74,22 @@ TEST_F(Page, LoadsNothingFromOtherSites) {
 }
 
 TEST_F(Page, RevealsNothingWithoutTheToken) {
-  for (const char* const path : {"/events", "/mode"}) {
+  for (const char* const path : {"/events", "/history", "/mode"}) {
     http::Request asked = request(path == std::string("/mode") ? "POST" : "GET", path, "smvs");
     asked.authorization.clear();
     EXPECT_EQ(response(page_.answer(asked)).status, 401U);
   }
   EXPECT_THAT(switched_, ElementsAre());
+}
+
+TEST_F(Page, ServesTheHistoryIfOneIsKept) {
+  EXPECT_EQ(response(page_.answer(request("GET", "/history"))).status, 404U);
+  LivePage keeps(context_, {token}, {[](const auto&) {}, {}, [] { return std::string("{\"rows\":[]}"); }});
+  const http::Response shown = response(keeps.answer(request("GET", "/history")));
+  EXPECT_EQ(shown.status, 200U);
+  EXPECT_EQ(shown.type, "application/json");
+  EXPECT_EQ(shown.body, "{\"rows\":[]}");
+  EXPECT_EQ(response(keeps.answer(request("POST", "/history"))).status, 405U);
 }
 
 TEST_F(Page, AnswersWithAnEventStream) {

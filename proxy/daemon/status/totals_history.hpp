@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/daemon/status/status_source.hpp"
+#include "proxy/engine/base/info.hpp"
+#include "proxy/ops/http/history.hpp"
+
+namespace sluice::proxy {
+
+/// Counters and numbers of the whole program at one time. All except `connections` and `bearers` are cumulative.
+struct ProgramTotals {
+  /// Values of one group of UEs.
+  struct Group {
+    GroupTotals queues;
+    std::uint64_t rtt_samples = 0;
+    Duration rtt_sum{};  ///< sum of the smoothed round trips to the UEs
+  };
+
+  Instant at{};
+  std::uint64_t to_ue_bytes = 0;    ///< bytes of the frames that the radio port transmitted
+  std::uint64_t from_ue_bytes = 0;  ///< bytes of the frames that the core port transmitted
+  std::uint64_t connections = 0;
+  std::uint64_t bearers = 0;
+  std::uint64_t split_packets = 0;
+  std::uint64_t forwarded_packets = 0;
+  std::uint64_t dropped_packets = 0;
+  std::array<Group, 2> groups{};  ///< index 0 for the treated UEs, index 1 for the control group
+};
+/// Returns the totals by the newest snapshots of all shards.
+[[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);
+
+/// The last hour of the program's totals and of both groups of UEs, for the live page. A row holds rates and means of
+/// the time since the row before. It holds nothing of single UEs, so its size does not depend on their number. Thread:
+/// the control thread.
+class TotalsHistory {
+ public:
+  TotalsHistory();
+  /// Adds the row of the time since the last call. The first call only remembers the totals, because a rate needs two.
+  void add(const ProgramTotals& totals);
+  [[nodiscard]] const page::History& rows() const { return rows_; }
+
+ private:
+  page::History rows_;
+  std::optional<ProgramTotals> last_;
+};
+
+}  // namespace sluice::proxy
