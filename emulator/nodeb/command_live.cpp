@@ -146,7 +146,7 @@ int command_live(const LiveOptions& options) {
     return exit_skipped;
   }
   result.key.scenario = plan.name;
-  std::fputs(summary_text({result}).c_str(), stdout);
+  std::fputs(summary_text({result}, {}, {terminal_width()}).c_str(), stdout);
   print_timing(result);
   if (!options.out.empty()) {
     const std::vector<std::string> files = write_results(options.out, {result});

@@ -42,7 +42,7 @@ int command_report(const ReportOptions& options) {
     std::vector<RunResult> more = read_results(folder);
     results.insert(results.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  std::fputs(summary_text(results).c_str(), stdout);
+  std::fputs(summary_text(results, {}, {terminal_width()}).c_str(), stdout);
   if (options.out.empty()) return exit_ok;
   std::vector<std::string> files = write_results(options.out, results);
   std::string title = options.title;

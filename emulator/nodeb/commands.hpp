@@ -86,6 +86,8 @@ struct TraceOptions {
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
 /// Returns the mode with this name. If there is none it prints the valid names and returns nothing.
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
+/// Returns the number of columns of the terminal at standard output, or the usual number if it is no terminal.
+[[nodiscard]] std::size_t terminal_width();
 /// Returns a library that searches `folders` and then the scenario's own folder.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
 /// Sends the program's log to standard error while it exists. At most one object exists at a time.

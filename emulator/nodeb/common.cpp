@@ -4,6 +4,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <memory>
 
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/report/text_table.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "proxy/daemon/service/log_sink.hpp"
 
@@ -88,6 +90,12 @@ std::optional<RunMode> parse_mode(const std::string& word) {
   if (!mode)
     std::fprintf(stderr, "nodeb: --mode: expected %s, got \"%s\"\n", std::string(Word::kind).c_str(), word.c_str());
   return mode;
+}
+
+std::size_t terminal_width() {
+  constexpr std::size_t usual = SummaryOptions{}.width;
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
 }
 
 TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders) {

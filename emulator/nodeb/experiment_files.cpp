@@ -123,7 +123,8 @@ ExperimentOutcome run_with_bar(const Plan& plan, TraceLibrary& traces, unsigned 
 }
 
 std::string table_of(const Plan& plan, const std::vector<RunResult>& results) {
-  return summary_text(results, extra_columns(plan.base)) + notes_text(notes_of(plan.base));
+  return summary_text(results, extra_columns(plan.base), {terminal_width(), plan.base.output.ratio}) +
+         notes_text(notes_of(plan.base));
 }
 
 std::vector<std::string> write_experiment(const Plan& plan, const std::string& out,
@@ -134,6 +135,7 @@ std::vector<std::string> write_experiment(const Plan& plan, const std::string& o
   title.notes = notes_of(plan.base);
   title.plots = plan.base.output.plots;
   title.over_time = plan.base.output.over_time;
+  title.ratio = plan.base.output.ratio;
   write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
   files.emplace_back("report.html");
   return files;

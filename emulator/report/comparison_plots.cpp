@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "emulator/report/column_titles.hpp"
 #include "emulator/report/csv.hpp"
 #include "emulator/report/line_styles.hpp"
 #include "emulator/report/plot_keys.hpp"
@@ -48,7 +49,8 @@ Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = fal
   return quantity;
 }
 
-std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
+/// Returns the quantities that are plotted, those in `leading` columns first.
+std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra, const std::vector<std::string>& leading) {
   std::vector<Quantity> all = {
       quantity_of({"goodput", "%", 0.01}, "Goodput / attainable goodput"),
       quantity_of({"utilisation", "%", 0.01}, "Link use"),
@@ -58,13 +60,18 @@ std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
       quantity_of({"throughput_bps", "Mb/s", 1e6}, "Throughput"),
       quantity_of({"drops", "packets", 1}, "Packets dropped by the radio queue"),
   };
-  for (ExtraColumn wanted : extra) {
+  std::vector<ExtraColumn> more = extra;
+  for (const std::string& column : leading) more.push_back({column, "", 1});
+  for (const ExtraColumn& wanted : more) {
     const auto same = [&](const Quantity& known) { return known.column == wanted.column; };
     if (std::any_of(all.begin(), all.end(), same)) continue;
-    const bool rate = wanted.unit.empty() && wanted.column.ends_with("_bps");
-    if (rate) wanted = {wanted.column, "Mb/s", 1e6};
-    all.push_back(quantity_of(wanted, wanted.column));
+    const ColumnTitle title = title_of_column(wanted);
+    all.push_back(quantity_of({wanted.column, title.unit, title.scale}, title.name));
   }
+  const auto rank = [&](const Quantity& quantity) {
+    return std::find(leading.begin(), leading.end(), quantity.column) - leading.begin();
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const Quantity& a, const Quantity& b) { return rank(a) < rank(b); });
   return all;
 }
 
@@ -107,6 +114,8 @@ class Sweep {
         add_point(plot, name + ", paper", name, {x, *value});
       }
     }
+    keep_used_categories(plot);
+    leave_space_above(plot);
     for (PlotMark& mark : plot.marks) {
       std::stable_sort(mark.points.begin(), mark.points.end(),
                        [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
@@ -145,6 +154,36 @@ class Sweep {
     const auto at = std::find_if(named.begin(), named.end(), [&](const auto& known) { return known.name == line; });
     return place_beside(static_cast<std::size_t>(at - named.begin()), named.size());
   }
+  /// Extends a linear y axis a little above the highest point, so that the edge does not cut its marker.
+  static void leave_space_above(Plot& plot) {
+    constexpr double space = 1.06;
+    if (plot.y.log || plot.y.max) return;
+    double highest = 0;
+    for (const PlotMark& mark : plot.marks) {
+      for (const PlotPoint& point : mark.points) highest = std::max(highest, point.y + point.error);
+    }
+    if (highest > 0) plot.y.max = space * highest;
+  }
+  /// Removes the categories of the x axis for which the plot has no point, and moves the others together.
+  static void keep_used_categories(Plot& plot) {
+    std::vector<std::string> used;
+    for (const std::string& category : plot.x.categories) {
+      const auto here = static_cast<double>(used.size());
+      bool any = false;
+      for (const PlotMark& mark : plot.marks) {
+        any = any || std::any_of(mark.points.begin(), mark.points.end(),
+                                 [here](const PlotPoint& point) { return std::round(point.x) == here; });
+      }
+      if (any) {
+        used.push_back(category);
+        continue;
+      }
+      for (PlotMark& mark : plot.marks) {
+        for (PlotPoint& point : mark.points) point.x -= point.x > here ? 1 : 0;
+      }
+    }
+    if (!used.empty()) plot.x.categories = std::move(used);
+  }
   /// Adds a point to the mark `name`, which has the colour of `line`.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
@@ -176,15 +215,30 @@ bool has_content(const Plot& plot) {
   return false;
 }
 
-std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extra) {
-  std::vector<Plot> plots;
-  for (const Quantity& quantity : quantities(extra)) {
-    Plot plot = sweep.plot(quantity);
-    if (has_content(plot)) plots.push_back(std::move(plot));
-  }
-  std::string out = marks_legend(plots) + "<div class=\"row\">";
+std::string row_of_plots(const std::vector<Plot>& plots) {
+  std::string out = "<div class=\"row\">";
   for (const Plot& plot : plots) out += render_svg(plot);
   return out + "</div>\n";
+}
+
+/// Returns the plots of a sweep. If there are many, those of the `leading` columns are shown and the others on request.
+std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extra,
+                        const std::vector<std::string>& leading) {
+  constexpr std::size_t many = 9;
+  std::vector<Plot> first;
+  std::vector<Plot> others;
+  for (const Quantity& quantity : quantities(extra, leading)) {
+    Plot plot = sweep.plot(quantity);
+    if (!has_content(plot)) continue;
+    const bool leads = std::find(leading.begin(), leading.end(), quantity.column) != leading.end();
+    (leads ? first : others).push_back(std::move(plot));
+  }
+  std::vector<Plot> all = first;
+  all.insert(all.end(), others.begin(), others.end());
+  const std::string legend = marks_legend(all);
+  if (first.empty() || all.size() <= many) return legend + row_of_plots(all);
+  return legend + row_of_plots(first) + "<details><summary>Other quantities</summary>\n" + row_of_plots(others) +
+         "</details>\n";
 }
 
 /// Returns an empty plot with one row per group, labelled by mode.
@@ -193,7 +247,7 @@ Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, st
   plot.title = std::move(title);
   plot.x.label = std::move(unit);
   plot.left = 74;
-  plot.width = 312;
+  plot.width = 392;
   plot.height = 70 + 26 * static_cast<int>(groups.size());
   // The first group is the top row, so categories are added in reverse.
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
@@ -275,14 +329,14 @@ std::string mode_plots(const std::vector<ResultGroup>& groups, const ModeColours
 }  // namespace
 
 std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
-                             const std::vector<ExtraColumn>& extra) {
+                             const std::vector<ExtraColumn>& extra, const std::vector<std::string>& leading) {
   if (groups.empty()) return "<p>No results.</p>\n";
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);
   const std::vector<std::string> columns = telling_columns(all);
   const bool swept = std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column != mode_key; });
   if (!swept) return "<div class=\"row\">" + mode_plots(groups, colours) + "</div>\n";
-  return sweep_plots(Sweep(groups, colours, columns), extra);
+  return sweep_plots(Sweep(groups, colours, columns), extra, leading);
 }
 
 }  // namespace sluice::emulator

@@ -250,7 +250,7 @@ class Figure {
   }
 
   static void size(Plot& plot, std::size_t panels) {
-    plot.width = panels == 1 ? 640 : 410;
+    plot.width = panels == 1 ? 640 : 392;
     plot.height = panels == 1 ? 340 : 290;
     const std::size_t categories = plot.x.categories.size();
     if (categories > 8) plot.width = std::max(plot.width, static_cast<int>(categories) * 60);

@@ -1,12 +1,13 @@
-// The HTML report of an experiment: title, figures, comparison, table, notes and time series in one file. The commands
-// `run`, `report` and `verify` of `nodeb` call html_report(). Invariant: all text from scenarios is escaped, and equal
-// results give equal bytes.
+// The HTML report of an experiment: title, answer, figures, comparison, table, notes and time series in one file. The
+// commands `run`, `report` and `verify` of `nodeb` call html_report(). Invariant: all text from scenarios is escaped,
+// and equal results give equal bytes.
 
 #include "emulator/report/html_report.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "emulator/report/answer.hpp"
 #include "emulator/report/comparison_plots.hpp"
 #include "emulator/report/csv.hpp"
 #include "emulator/report/figure_plots.hpp"
@@ -50,9 +51,7 @@ std::string html_notes(const std::vector<ReportNote>& notes) {
   return out;
 }
 
-std::string html_table(const std::vector<ResultGroup>& groups, const std::vector<ExtraColumn>& extra) {
-  const std::vector<std::vector<std::string>> rows = summary_rows(groups, extra);
-  const std::size_t keys = summary_key_columns(groups);
+std::string html_table(const std::vector<std::vector<std::string>>& rows, std::size_t keys) {
   std::string out = "<div class=\"scroll\"><table>\n";
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string tag = row == 0 ? "th" : "td";
@@ -63,6 +62,37 @@ std::string html_table(const std::vector<ResultGroup>& groups, const std::vector
     out += "</tr>\n";
   }
   return out + "</table></div>\n";
+}
+
+/// Returns the table of all groups, in parts that fit a window of 1280 pixels. A long one is shown on request.
+std::string html_results(const std::vector<ResultGroup>& groups, const std::vector<ExtraColumn>& extra) {
+  constexpr std::size_t long_table = 24;
+  // A letter of the tables is about 7.4 pixels wide, and the padding of a cell is that of three letters.
+  constexpr TableWidth page{156, 3};
+  const std::size_t keys = summary_key_columns(groups);
+  std::string out;
+  for (const auto& part : split_table(summary_rows(groups, extra), keys, page)) out += html_table(part, keys);
+  if (groups.size() <= long_table) return out;
+  return "<details><summary>All " + std::to_string(groups.size()) + " points</summary>\n" + out + "</details>\n";
+}
+
+/// Returns the description of the experiment. A long one is shown on request, because it would hide the results.
+std::string html_description(const std::string& description) {
+  constexpr std::size_t long_text = 450;
+  if (description.empty()) return {};
+  const std::string paragraph = "<p>" + escape_html(description) + "</p>\n";
+  if (description.size() <= long_text) return paragraph;
+  return "<details><summary>What was run</summary>\n" + paragraph + "</details>\n";
+}
+
+/// Returns the first sentence of the answer large, and the others as a list.
+std::string html_answer(const Answer& answer) {
+  if (answer.sentences.empty()) return {};
+  std::string out = "<p class=\"answer\">" + escape_html(answer.sentences.front()) + "</p>\n";
+  if (answer.sentences.size() == 1) return out;
+  out += "<ul class=\"answers\">";
+  for (std::size_t i = 1; i < answer.sentences.size(); ++i) out += "<li>" + escape_html(answer.sentences[i]) + "</li>";
+  return out + "</ul>\n";
 }
 
 std::string cell(const std::string& text, bool key = false) {
@@ -119,17 +149,18 @@ std::string html_report(const ReportTitle& title, const std::vector<RunResult>& 
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
   out += escape_html(title.title) + "</title>\n<style>" + std::string(report_style) + "</style>\n</head>\n<body>\n";
   out += "<h1>" + escape_html(title.title) + "</h1>\n";
-  if (!title.description.empty()) out += "<p>" + escape_html(title.description) + "</p>\n";
-  out += facts(results, groups);
+  const Answer answer = answer_of(groups, title.ratio);
+  out += html_answer(answer) + facts(results, groups);
+  out += html_description(title.description);
   const std::string figures = figure_plots(groups, colours, title.plots);
-  const std::string comparison = comparison_plots(groups, colours, title.extra);
+  const std::string comparison = comparison_plots(groups, colours, title.extra, answer.columns);
   const std::string over_time = series_plots(groups, colours, title.over_time);
   out += figures;
   if (title.over_time.first) out += over_time;
   out += figures.empty() && !title.over_time.first
              ? "<h2>Comparison</h2>\n" + comparison
              : "<details><summary>All runs compared</summary>\n" + comparison + "</details>\n";
-  out += "<h2>Results</h2>\n" + html_table(groups, title.extra) + html_notes(title.notes) + definitions;
+  out += "<h2>Results</h2>\n" + html_results(groups, title.extra) + html_notes(title.notes) + definitions;
   out += queue_tables(groups);
   if (!title.over_time.first) out += over_time;
   out += "<script>" + std::string(report_script) + "</script>\n</body>\n</html>\n";

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/report/columns.hpp"
 #include "emulator/report/plot_spec.hpp"
+#include "emulator/report/ratios.hpp"
 #include "emulator/report/result.hpp"
 
 namespace sluice::emulator {
@@ -25,12 +27,12 @@ struct ReportTitle {
   std::vector<ReportNote> notes{};   ///< remarks under the table
   std::vector<PlotSpec> plots{};     ///< plots at the start of the report
   OverTimeSpec over_time{};
+  std::optional<RatioSpec> ratio{};  ///< ratio that the experiment is about
 };
 
-/// Returns the report as one self-contained HTML file: requested plots, comparison plots, table of all runs and time
-/// series with one column per mode.
-/// Its script (report_script.hpp) adds values and zoom; all content is readable without it. Equal results give equal
-/// bytes.
+/// Returns the report as one self-contained HTML file: sentences that answer what was compared, requested plots,
+/// comparison plots, table of all runs and time series with one column per mode. Its script (report_script.hpp) adds
+/// values and zoom; all content is readable without it. Equal results give equal bytes.
 [[nodiscard]] std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results);
 
 }  // namespace sluice::emulator

@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// Assigns a colour and a marker shape to each line of a plot. If every line belongs to another mode it has the colour
-/// of its mode, as in all plots of the report.
+/// Assigns a colour and a marker shape to each line of a plot. If modes differ and have few lines each, a line has the
+/// colour of its mode, as in all plots of the report. The lines of one mode then differ in shape.
 class LineStyles {
  public:
   struct Line {
@@ -22,6 +22,10 @@ class LineStyles {
   void apply(const std::string& line, PlotMark& mark) const;
 
  private:
+  /// Number of lines of one mode up to which they share the colour of the mode.
+  static constexpr std::size_t most_of_a_colour = 3;
+  [[nodiscard]] std::size_t shape_by_mode(std::size_t number) const;
+
   std::vector<Line> lines_;
   const ModeColours& colours_;
   bool by_mode_;

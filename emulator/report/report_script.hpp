@@ -5,7 +5,7 @@
 namespace sluice::emulator {
 
 /// JavaScript of reports, for plots with numeric axes. Pointing at a plot shows the nearest point's values; dragging
-/// zooms, in all time series of one grid together.
+/// zooms, in all time series of one point together.
 /// A double click or Escape resets the zoom. Arrow keys move between points, + and - zoom.
 /// It loads nothing and evaluates no text. `data-x`, `data-y` (least, largest, lin or log) and `data-box` (left, top,
 /// right, bottom) of a plot map pixels to values (svg_plot.cpp).
@@ -127,15 +127,15 @@ class View {
   }
   /// The same stretch of time in the plots beside and below.
   spread(part) {
-    const grid = this.svg.closest(".grid");
+    const grid = this.svg.closest(".together");
     for (const view of views)
       if (view === this) view.show(part);
-      else if (grid && view.svg.closest(".grid") === grid) view.show([part[0], part[1], view.part[2], view.part[3]]);
+      else if (grid && view.svg.closest(".together") === grid) view.show([part[0], part[1], view.part[2], view.part[3]]);
   }
   all() {
-    const grid = this.svg.closest(".grid");
+    const grid = this.svg.closest(".together");
     for (const view of views)
-      if (view === this || (grid && view.svg.closest(".grid") === grid)) view.show([view.left, view.right, view.top, view.bottom]);
+      if (view === this || (grid && view.svg.closest(".together") === grid)) view.show([view.left, view.right, view.top, view.bottom]);
   }
   at(event) {
     const box = this.svg.getBoundingClientRect(), scale = this.svg.viewBox.baseVal.width / box.width;
@@ -199,6 +199,15 @@ class View {
     event.preventDefault();
   }
 }
+const hints = [...document.querySelectorAll(".scroll")].map(part => {
+  const hint = Object.assign(document.createElement("p"), {className: "soft hint", textContent: "This part has more to the right \u2192"});
+  part.before(hint);
+  return () => { hint.hidden = part.scrollWidth <= part.clientWidth; };
+});
+const showHints = () => hints.forEach(show => show());
+showHints();
+addEventListener("resize", showHints);
+document.addEventListener("toggle", showHints, true);
 const views = [...document.querySelectorAll("svg.plot[data-box]")].map(svg => new View(svg));
 })();
 )js";

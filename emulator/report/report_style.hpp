@@ -17,7 +17,8 @@ inline constexpr std::string_view report_style = R"css(
 body { margin: 0 auto; max-width: 1320px; padding: 24px 28px 48px; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 36px 0 8px; } h3 { font-size: 15px; margin: 20px 0 4px; }
-p { margin: 4px 0 10px; max-width: 90ch; } .soft { color: var(--soft); }
+p { margin: 4px 0 10px; max-width: 90ch; } .answer { font-size: 19px; line-height: 1.4; font-weight: 600; margin: 14px 0 6px; }
+.answers { margin: 0 0 14px; padding-left: 20px; max-width: 100ch; } .hint { font-size: 13px; margin: 0; } .together > * { margin-bottom: 14px; } .soft { color: var(--soft); }
 .row { display: flex; flex-wrap: wrap; gap: 10px 14px; } .scroll { overflow-x: auto; }
 .grid { display: grid; gap: 6px 10px; justify-content: start; }
 table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; }
@@ -30,7 +31,7 @@ th { color: var(--soft); font-weight: 600; } td.key, th.key { text-align: left; 
 .legend span.entry::before { content: none; } .legend .entry svg { background: none; vertical-align: -1px; margin-right: 5px; }
 .legend span.dashed::before { height: 0; background: none; border-top: 2px dashed var(--c); }
 figure { margin: 14px 0 26px; } figcaption { font-weight: 600; } details { margin: 18px 0; }
-summary { cursor: pointer; font-size: 18px; font-weight: 600; }
+summary h3 { display: inline; } summary { cursor: pointer; font-size: 18px; font-weight: 600; }
 svg { background: var(--panel); border-radius: 6px; max-width: 100%; height: auto; }
 svg text { fill: var(--ink); font-size: 11px; } svg .title { font-size: 12.5px; font-weight: 600; }
 svg .tick { fill: var(--soft); font-size: 10.5px; } svg .label { fill: var(--soft); }

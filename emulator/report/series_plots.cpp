@@ -198,9 +198,9 @@ void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
   }
 }
 
-/// Returns one row of the grid of plots; every mode has the same y axis.
-std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
-                     const OverTimeSpec& shown, int width) {
+/// Returns the cells of one row of the grid of plots, or nothing if no mode has values; every mode has the same y axis.
+std::vector<std::string> grid_row(const Row& row, const std::vector<const ResultGroup*>& columns,
+                                  const ModeColours& colours, const OverTimeSpec& shown, int width) {
   std::vector<std::vector<PlotMark>> cells;
   double high = 0;
   double lowest_high = 1e300;
@@ -213,10 +213,10 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
   }
   if (high <= 0) return {};
   const bool log = row.scale == RowScale::log || (row.scale == RowScale::either && high > 5 * lowest_high);
-  std::string out;
+  std::vector<std::string> out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (cells[i].empty()) {
-      out += "<div></div>\n";
+      out.emplace_back("<div></div>\n");
       continue;
     }
     Plot plot;
@@ -235,20 +235,34 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
         for (PlotPoint& point : mark.points) point.y = std::max(point.y, row.floor);
       }
     }
-    out += render_svg(plot);
+    out.push_back(render_svg(plot));
   }
   return out;
 }
 
-/// Returns one grid of plots: the runs of one point, one column per mode.
+/// Returns one grid of plots, in parts of at most four columns: the runs of one point, one column per mode.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                  const OverTimeSpec& shown) {
-  const auto count = static_cast<int>(columns.size());
-  const int width = count <= 1 ? 900 : count == 2 ? 620 : std::max(300, 1260 / std::min(count, 4));
-  std::string out = "<div class=\"scroll\"><div class=\"grid\" style=\"grid-template-columns: repeat(" +
-                    std::to_string(count) + ", max-content)\">\n";
-  for (const Row& row : rows()) out += grid_row(row, columns, colours, shown, width);
-  return out + "</div></div>\n";
+  constexpr int page = 1208;  // pixels of a window of 1280 without its margins and its scroll bar
+  constexpr int gap = 10;
+  constexpr std::size_t most_beside = 4;
+  // Each part has nearly the same number of columns, so that the last one is not much shorter.
+  const std::size_t parts = (columns.size() + most_beside - 1) / most_beside;
+  const std::size_t beside = (columns.size() + parts - 1) / parts;
+  const auto count = static_cast<int>(beside);
+  const int width = count <= 1 ? 900 : (page - gap * (count - 1)) / count;
+  std::vector<std::string> grids(parts);
+  for (const Row& row : rows()) {
+    const std::vector<std::string> cells = grid_row(row, columns, colours, shown, width);
+    for (std::size_t i = 0; i < cells.size(); ++i) grids[i / beside] += cells[i];
+  }
+  std::string out = "<div class=\"together\">\n";
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t own = std::min(beside, columns.size() - part * beside);
+    out += "<div class=\"scroll\"><div class=\"grid\" style=\"grid-template-columns: repeat(" + std::to_string(own) +
+           ", max-content)\">\n" + grids[part] + "</div></div>\n";
+  }
+  return out + "</div>\n";
 }
 
 std::string point_name(const RunKey& key, const std::vector<std::string>& columns) {
@@ -271,6 +285,12 @@ std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, 
 bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
   return std::all_of(shown.where.begin(), shown.where.end(),
                      [&](const std::string& each) { return key_holds(group.mean.key, each); });
+}
+
+/// Returns the plots of one point under its name. All but the first point are shown on request.
+std::string section(const std::string& point, const std::string& plots, bool open) {
+  return std::string(open ? "<details open>" : "<details>") + "<summary><h3>" + escape_html(point) +
+         "</h3></summary>\n" + plots + "</details>\n";
 }
 
 constexpr const char* series_legend =
@@ -299,8 +319,8 @@ std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColou
       if (!group.mean.series.empty() && wanted(group, shown) && point_name(group.mean.key, naming) == point)
         columns.push_back(&group);
     }
-    if (!point.empty()) out += "<h3>" + escape_html(point) + "</h3>\n";
-    out += grid(columns, colours, shown);
+    const std::string plots = grid(columns, colours, shown);
+    out += point.empty() ? plots : section(point, plots, &point == &points.front());
   }
   return out;
 }

@@ -19,8 +19,9 @@ constexpr int top_margin = 26;
 constexpr int right_margin = 16;
 constexpr int tick_room = 18;
 constexpr int label_room = 18;
-constexpr int overhang = 6;           ///< pixels by which points may extend over the edges of the data area
-constexpr double letter_width = 6.2;  ///< approximate width of a letter in pixels
+constexpr int overhang = 6;                 ///< pixels by which points may extend over the edges of the data area
+constexpr double letter_width = 6.2;        ///< approximate width of a letter in pixels
+constexpr double title_letter_width = 7.4;  ///< approximate width of a letter of a title, which is bold
 
 /// Returns a coordinate with one decimal, because a tenth of a pixel is precise enough.
 std::string pixel(double value) {
@@ -156,7 +157,10 @@ class Drawing {
             std::to_string(plot_.height) + "\" width=\"" + std::to_string(plot_.width) + "\" height=\"" +
             std::to_string(plot_.height) + "\" role=\"img\" aria-label=\"" + escape_html(plot_.title) + '"' +
             zoomable() + ">";
-    text(left_, 15, "start", "title", plot_.title);
+    // A long title begins left of the data area, so that the edge does not cut it.
+    const double length = static_cast<double>(letters(plot_.title)) * title_letter_width;
+    text(std::clamp(plot_.width - 6 - length, 6.0, std::max(6.0, static_cast<double>(left_))), 15, "start", "title",
+         plot_.title);
     x_axis();
     y_axis();
     begin_data();

@@ -46,7 +46,7 @@ struct Plot {
   PlotAxis x;
   PlotAxis y;
   std::vector<PlotMark> marks;
-  int width = 420;  ///< width in pixels
+  int width = 392;  ///< width in pixels; three plots fill a window of 1280 pixels with its scroll bar
   int height = 200;
   int left = 56;  ///< margin of the y axis in pixels; larger if its category names need it
 };

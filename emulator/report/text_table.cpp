@@ -7,8 +7,14 @@
 #include <array>
 #include <charconv>
 
+#include "emulator/report/answer.hpp"
+#include "emulator/report/column_titles.hpp"
+
 namespace sluice::emulator {
 namespace {
+
+constexpr const char* unknown = "–";            ///< cell of a value that a run does not have
+constexpr const char* paper_heading = "paper";  ///< heading of a paper's values of the column before
 
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
@@ -28,7 +34,7 @@ std::string milliseconds(double value) {
 }
 
 std::string delays(const DelaySummary& delay) {
-  if (delay.count == 0) return "–";
+  if (delay.count == 0) return unknown;
   return milliseconds(delay.p50_ms) + " / " + milliseconds(delay.p95_ms) + " / " + milliseconds(delay.p99_ms);
 }
 
@@ -69,13 +75,14 @@ void add_extra(std::vector<std::string>& row, const ResultGroup& group, const st
                const std::vector<ExtraColumn>& extra) {
   for (const ExtraColumn& wanted : extra) {
     const std::optional<double> ours = column_value(group.mean, wanted.column);
-    std::string cell = ours ? figure(*ours / wanted.scale) : "–";
+    const double scale = title_of_column(wanted).scale;
+    std::string cell = ours ? figure(*ours / scale) : unknown;
     const auto ci = group.ci.find(wanted.column);
-    if (ours && group.seeds > 1 && ci != group.ci.end()) cell += " ± " + figure(ci->second / wanted.scale);
+    if (ours && group.seeds > 1 && ci != group.ci.end()) cell += " ± " + figure(ci->second / scale);
     row.push_back(cell);
     if (!any_paper(groups, wanted.column)) continue;
     const auto paper = group.mean.paper.find(wanted.column);
-    row.push_back(paper == group.mean.paper.end() ? "–" : figure(paper->second / wanted.scale));
+    row.push_back(paper == group.mean.paper.end() ? unknown : figure(paper->second / scale));
   }
 }
 
@@ -102,12 +109,59 @@ std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys
   if (fetches) {
     row.push_back(mean.fetch_p50_ms && mean.fetch_p95_ms
                       ? milliseconds(*mean.fetch_p50_ms) + " / " + milliseconds(*mean.fetch_p95_ms)
-                      : std::string("–"));
+                      : std::string(unknown));
   }
   return row;
 }
 
+/// True if all rows below the heading have the same cell in a column, and it is that of an unknown value.
+bool is_unknown(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  return rows.size() > 1 &&
+         std::all_of(rows.begin() + 1, rows.end(), [column](const auto& row) { return row[column] == unknown; });
+}
+
+/// Returns the columns `keys` and `chosen` of a table, without the rows that have no value in `chosen`.
+std::vector<std::vector<std::string>> part_of(const std::vector<std::vector<std::string>>& rows, std::size_t keys,
+                                              const std::vector<std::size_t>& chosen) {
+  std::vector<std::vector<std::string>> part;
+  for (const std::vector<std::string>& row : rows) {
+    const auto has_value = [&](std::size_t column) { return row[column] != unknown; };
+    if (!part.empty() && std::none_of(chosen.begin(), chosen.end(), has_value)) continue;
+    std::vector<std::string>& kept = part.emplace_back(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys));
+    for (const std::size_t column : chosen) kept.push_back(row[column]);
+  }
+  return part;
+}
+
 }  // namespace
+
+std::vector<std::vector<std::vector<std::string>>> split_table(const std::vector<std::vector<std::string>>& rows,
+                                                               std::size_t key_columns, const TableWidth& width) {
+  std::vector<std::vector<std::vector<std::string>>> parts;
+  if (rows.empty()) return parts;
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]) + width.between);
+  }
+  std::size_t of_keys = 0;
+  for (std::size_t i = 0; i < key_columns; ++i) of_keys += widths[i];
+  std::vector<std::size_t> chosen;
+  std::size_t used = of_keys;
+  for (std::size_t i = key_columns; i < widths.size(); ++i) {
+    if (is_unknown(rows, i)) continue;
+    const bool has_paper = i + 1 < widths.size() && rows.front()[i + 1] == paper_heading;
+    const std::size_t needed = widths[i] + (has_paper ? widths[i + 1] : 0);
+    if (!chosen.empty() && rows.front()[i] != paper_heading && used + needed > width.most) {
+      parts.push_back(part_of(rows, key_columns, chosen));
+      chosen.clear();
+      used = of_keys;
+    }
+    chosen.push_back(i);
+    used += widths[i];
+  }
+  parts.push_back(part_of(rows, key_columns, chosen));
+  return parts;
+}
 
 std::string align_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns) {
   std::vector<std::size_t> widths;
@@ -141,14 +195,14 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup
   std::vector<std::string> head = {"mode"};
   if (keys.scenario) head.emplace_back("scenario");
   head.insert(head.end(), keys.swept.begin(), keys.swept.end());
-  for (const char* name : {"goodput", "link use", "throughput", "radio queue ms", "proxy→UE ms", "server→UE ms",
+  for (const char* name : {"goodput", "link use", "throughput", "radio queue (ms)", "proxy→UE (ms)", "server→UE (ms)",
                            "drops", "rexmit", "Jain"}) {
     head.emplace_back(name);
   }
-  if (fetches) head.emplace_back("fetch ms");
+  if (fetches) head.emplace_back("fetch (ms)");
   for (const ExtraColumn& wanted : extra) {
-    head.push_back(wanted.column + (wanted.unit.empty() ? "" : " " + wanted.unit));
-    if (any_paper(groups, wanted.column)) head.emplace_back("paper");
+    head.push_back(title_of_column(wanted).heading());
+    if (any_paper(groups, wanted.column)) head.emplace_back(paper_heading);
   }
   std::vector<std::vector<std::string>> rows = {head};
   for (const ResultGroup& group : groups) {
@@ -158,11 +212,17 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup
   return rows;
 }
 
-std::string summary_text(const std::vector<RunResult>& results, const std::vector<ExtraColumn>& extra) {
+std::string summary_text(const std::vector<RunResult>& results, const std::vector<ExtraColumn>& extra,
+                         const SummaryOptions& options) {
   const std::vector<ResultGroup> groups = group_by_point(results);
   if (groups.empty()) return "no results\n";
-  return align_table(summary_rows(groups, extra), summary_key_columns(groups)) +
-         "Delays are queueing delays (without propagation) as p50 / p95 / p99" +
+  const std::size_t keys = summary_key_columns(groups);
+  std::string text;
+  for (const std::string& sentence : answer_of(groups, options.ratio).sentences) text += sentence + '\n';
+  for (const auto& part : split_table(summary_rows(groups, extra), keys, {options.width, 2})) {
+    text += '\n' + align_table(part, keys);
+  }
+  return text + "Delays are queueing delays (without propagation) as p50 / p95 / p99" +
          (any_fetches(groups) ? "; fetch times as p50 / p95" : "") +
          (groups.front().seeds > 1
               ? "; ± half of the 95 % confidence interval over " + std::to_string(groups.front().seeds) + " seeds.\n"

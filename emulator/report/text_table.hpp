@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/report/columns.hpp"
+#include "emulator/report/ratios.hpp"
 #include "emulator/report/result_group.hpp"
 
 namespace sluice::emulator {
@@ -19,8 +22,24 @@ namespace sluice::emulator {
 /// Returns the number of key columns of the table.
 [[nodiscard]] std::size_t summary_key_columns(const std::vector<ResultGroup>& groups);
 
-/// Returns the table as text for a terminal.
+/// Width that a table may have, and the width that each of its columns needs besides its longest cell. Both have the
+/// unit of a letter.
+struct TableWidth {
+  std::size_t most = 0;
+  std::size_t between = 0;
+};
+/// Splits a table, whose first row is the heading, into parts that are not wider than `width` if possible. Each part
+/// begins with the key columns. Columns without any value are left out, and rows without a value in a part too.
+[[nodiscard]] std::vector<std::vector<std::vector<std::string>>> split_table(
+    const std::vector<std::vector<std::string>>& rows, std::size_t key_columns, const TableWidth& width);
+
+/// How summary_text() presents results.
+struct SummaryOptions {
+  std::size_t width = 160;           ///< columns of the terminal
+  std::optional<RatioSpec> ratio{};  ///< ratio that the experiment is about
+};
+/// Returns the answer of the experiment and the table as text for a terminal.
 [[nodiscard]] std::string summary_text(const std::vector<RunResult>& results,
-                                       const std::vector<ExtraColumn>& extra = {});
+                                       const std::vector<ExtraColumn>& extra = {}, const SummaryOptions& options = {});
 
 }  // namespace sluice::emulator

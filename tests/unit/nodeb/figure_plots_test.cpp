@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/report/html_report.hpp"
@@ -94,6 +96,25 @@ TEST(FigurePlots, LinesOfOneModeDifferInColourAndShape) {
   styles.apply("red", second);
   EXPECT_NE(first.css_class, second.css_class);
   EXPECT_NE(first.shape, second.shape);
+}
+
+TEST(FigurePlots, LinesOfSeveralModesHaveTheColourOfTheModeAndDifferInShape) {
+  std::vector<RunResult> runs;
+  for (const char* const mode : {"cubic", "bbr", "i-tcp", "smvs with reports", "smvs by acks"})
+    runs.push_back(test::sample_result(mode, "", 0.9, 20));
+  const ModeColours colours(group_by_point(runs));
+  std::vector<LineStyles::Line> lines;
+  for (const std::string& mode : colours.modes()) {
+    for (const char* const beside : {"nothing", "a download"}) lines.push_back({mode + ", " + beside, mode});
+  }
+  const LineStyles styles(lines, colours);
+  std::set<std::pair<std::string, MarkerShape>> seen;
+  for (const LineStyles::Line& line : lines) {
+    PlotMark mark;
+    styles.apply(line.name, mark);
+    EXPECT_EQ(mark.css_class, colours.css_class(line.mode));
+    EXPECT_TRUE(seen.emplace(mark.css_class, mark.shape).second) << line.name << " looks like another line";
+  }
 }
 
 TEST(FigurePlots, PanelsHaveTheSameAxes) {

@@ -77,6 +77,26 @@ TEST(HtmlReport, EveryModeIsPlottedOverTime) {
   EXPECT_EQ(occurrences(html, "Allowance granted</text>"), 1U) << "only smvs grants allowances";
 }
 
+TEST(HtmlReport, AtMostFourPlotsOverTimeStandBesideEachOther) {
+  std::vector<RunResult> runs;
+  for (const char* const mode : {"none", "i-tcp", "smvs", "clamp", "wrb"})
+    runs.push_back(test::sample_result(mode, "", 0.9, 20));
+  const std::string html = html_report({"Five modes", ""}, runs);
+  EXPECT_EQ(occurrences(html, "repeat(3, max-content)"), 1U);
+  EXPECT_EQ(occurrences(html, "repeat(2, max-content)"), 1U) << "the other two stand below";
+  const std::regex width("<svg class=\"plot\"[^>]* width=\"(\\d+)\"");
+  for (std::sregex_iterator at(html.begin(), html.end(), width), end; at != end; ++at)
+    EXPECT_LE(3 * std::stoi((*at)[1]) + 2 * 10, 1208) << "three fill a window of 1280 pixels";
+}
+
+TEST(HtmlReport, ALongTableIsShownOnRequest) {
+  std::vector<RunResult> runs;
+  for (int i = 1; i <= 30; ++i) runs.push_back(test::sample_result("none", std::to_string(i), 0.9, 20));
+  EXPECT_NE(html_report({"Sweep", ""}, runs).find("<summary>All 30 points</summary>"), std::string::npos);
+  runs.resize(3);
+  EXPECT_EQ(html_report({"Sweep", ""}, runs).find("<summary>All 3 points</summary>"), std::string::npos);
+}
+
 TEST(HtmlReport, WindowsAndDropsArePlottedOverTimeIfRecorded) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   for (const std::uint16_t port : {std::uint16_t{5000}, std::uint16_t{5001}}) {

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "emulator/report/column_titles.hpp"
 #include "emulator/report/columns.hpp"
 #include "emulator/report/result_group.hpp"
 #include "emulator/report/text_table.hpp"
@@ -117,8 +119,48 @@ TEST(TextTable, ASummaryHasOneRowPerPoint) {
   const std::string text = summary_text(test::sample_results());
   EXPECT_NE(text.find("no proxy"), std::string::npos);
   EXPECT_THAT(text, testing::ContainsRegex("92\\.0 % +97\\.0 %")) << "what arrived, then what was carried";
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 4 + 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 1 + 1 + 4 + 1)
+      << "answer of one mode, empty line, heading, rows, and what the delays are";
   EXPECT_EQ(summary_text({}), "no results\n");
+}
+
+TEST(TextTable, AWideTableIsSplitIntoPartsThatBeginWithTheKeys) {
+  const std::vector<std::vector<std::string>> rows = {
+      {"mode", "goodput", "page", "game"}, {"none", "98 %", "1200", "–"}, {"smvs", "97 %", "–", "–"}};
+  const auto parts = split_table(rows, 1, {14, 2});
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0], (std::vector<std::vector<std::string>>{{"mode", "goodput"}, {"none", "98 %"}, {"smvs", "97 %"}}));
+  EXPECT_EQ(parts[1], (std::vector<std::vector<std::string>>{{"mode", "page"}, {"none", "1200"}}))
+      << "without a column and a row that have no value";
+  EXPECT_EQ(split_table(rows, 1, {100, 2}).size(), 1U);
+  const auto papers = split_table({{"mode", "goodput", "page", "paper"}, {"none", "98 %", "1200", "1100"}}, 1, {20, 2});
+  ASSERT_EQ(papers.size(), 2U);
+  EXPECT_EQ(papers[1][0], (std::vector<std::string>{"mode", "page", "paper"})) << "a paper's value stays beside ours";
+}
+
+TEST(TextTable, NoLineIsWiderThanTheTerminal) {
+  std::vector<RunResult> results = test::sample_results();
+  for (RunResult& run : results) {
+    for (const char* const figure : {"page_mean_ms", "video_start_ms", "video_stalled_s", "game_down_p95_ms"})
+      run.figures[figure] = 1234;
+  }
+  const std::string text = summary_text(
+      results,
+      {{"page_mean_ms", "", 1}, {"video_start_ms", "", 1}, {"video_stalled_s", "", 1}, {"game_down_p95_ms", "", 1}},
+      {80, {}});
+  std::istringstream lines(text.substr(text.find("\n\n"), text.find("Delays") - text.find("\n\n")));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U + 4) << line;  // "→" has three bytes
+  EXPECT_NE(text.find("page, mean (ms)"), std::string::npos);
+}
+
+TEST(ColumnTitles, AreTheWordsOfTheNameWithTheUnit) {
+  EXPECT_EQ(title_of_column("page_mean_ms").heading(), "page, mean (ms)");
+  EXPECT_EQ(title_of_column("video_bit_rate_bps").heading(), "video bit rate (Mb/s)");
+  EXPECT_EQ(title_of_column("video_bit_rate_bps").scale, 1e6);
+  EXPECT_EQ(title_of_column("ratio_game_down_p95_ms").heading(), "game down, p95 (ratio)");
+  EXPECT_EQ(title_of_column("utilisation").heading(), "link use (%)");
+  EXPECT_EQ(title_of_column("flow_jain").heading(), "flow jain");
+  EXPECT_EQ(title_of_column(ExtraColumn{"upload_bps", "kb/s", 1000}).heading(), "upload (kb/s)");
 }
 
 TEST(Jain, EqualSharesAreFairAndOneTakerIsNot) {
@@ -208,10 +250,11 @@ TEST(ResultsCsv, EveryWrittenColumnIsAKnownColumn) {
 TEST(ResultsCsv, TheTableShowsRequestedColumnsBesideThePaperValue) {
   std::vector<RunResult> results = test::sample_results();
   results[0].paper["throughput_bps"] = 4.9e6;
-  const std::string text = summary_text(results, {{"throughput_bps", "kb/s", 1000}, {"queue_stddev_frames", "", 1}});
-  EXPECT_THAT(text, testing::HasSubstr("throughput_bps kb/s  paper  queue_stddev_frames\n"));
-  EXPECT_THAT(text, testing::HasSubstr("4850   4900                12.50\n"));
-  EXPECT_THAT(text, testing::HasSubstr("4900      –                12.50\n"));
+  const std::string text =
+      summary_text(results, {{"throughput_bps", "kb/s", 1000}, {"queue_stddev_frames", "", 1}}, {200, {}});
+  EXPECT_THAT(text, testing::HasSubstr("throughput (kb/s)  paper  queue stddev (frames)\n"));
+  EXPECT_THAT(text, testing::HasSubstr("4850   4900                  12.50\n"));
+  EXPECT_THAT(text, testing::HasSubstr("4900      –                  12.50\n"));
 }
 
 TEST(ResultsCsv, FiguresAreMeansOverTheSeedsThatHaveThem) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/report/ratios.hpp"
+#include "emulator/report/result_group.hpp"
+
+namespace sluice::emulator {
+
+/// What the results of an experiment say first: sentences with computed numbers, and the columns that show them.
+struct Answer {
+  std::vector<std::string> sentences;  ///< the most important one first; empty without results
+  std::vector<std::string> columns;    ///< columns of the results that the sentences compare
+};
+
+/// Returns the answer of an experiment. With a `ratio` that some runs have, it compares these ratios among the modes.
+/// Otherwise it compares each mode with no proxy, or with the first mode, at equal points of the sweeps. With a single
+/// mode it compares the ends of a sweep, or states the values of the only point.
+[[nodiscard]] Answer answer_of(const std::vector<ResultGroup>& groups, const std::optional<RatioSpec>& ratio = {});
+
+}  // namespace sluice::emulator
