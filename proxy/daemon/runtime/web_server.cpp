@@ -1,3 +1,5 @@
+// HTTP server of the program: metrics, health and the live page with its history. Runtime creates it, and calls
+// record_history() once per second. Invariant: it answers from published snapshots, so no request delays a packet.
 #include "proxy/daemon/runtime/web_server.hpp"
 
 #include <spdlog/spdlog.h>
