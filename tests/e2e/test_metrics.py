@@ -35,6 +35,11 @@ def sample_of(counter):
         if leg in ("radio", "core"):
             return f"sluice_{LEGS.get(stem, stem)}_total", {"leg": leg}
         return f"sluice_{name}_total", {}
+    if part == "traffic":
+        if name.startswith("passed_bytes."):
+            return "sluice_traffic_bytes_total", {"handling": "passed", "reason": name.removeprefix("passed_bytes.")}
+        reasons = {"steered_bytes": "rate_controller", "split_bytes": "congestion_control"}
+        return "sluice_traffic_bytes_total", {"handling": name.removesuffix("_bytes"), "reason": reasons[name]}
     if part == "ports":
         side, _, name = name.partition(".")
         return f"sluice_port_{name}{'_packets' if name in PORTS else ''}_total", {"port": side}

@@ -270,6 +270,29 @@ void Runtime::start_web() {
                                                      }});
 }
 
+namespace {
+
+/// Returns the limit of a command that lists flows or bearers; nothing if it is wrong.
+std::optional<std::size_t> limit_of(const std::vector<std::string>& words) {
+  if (words.empty()) return 50;
+  return words.size() > 1 ? std::nullopt : admin::parse_count(words[0], 1, max_details);
+}
+
+admin::Answer wrong_limit() {
+  return admin::Answer::failure("the limit is a whole number, 1 to " + std::to_string(max_details));
+}
+
+}  // namespace
+
+void Runtime::list_flows(std::vector<std::string> words, const admin::Reply& reply) {
+  const bool passing = std::erase(words, "--passing") > 0;
+  const auto limit = limit_of(words);
+  if (!limit) return reply(wrong_limit());
+  if (!passing) return details_->flows(static_cast<std::uint16_t>(*limit), reply);
+  status_source_->refresh();
+  reply(admin::Answer::success(status_source_->passing(*limit)));
+}
+
 admin::CommandTable Runtime::commands() {
   using admin::Answer;
   using Words = std::vector<std::string>;
@@ -281,8 +304,8 @@ admin::CommandTable Runtime::commands() {
   };
   const auto listed = [this](auto request) {
     return [this, request](const Words& words, const admin::Reply& reply) {
-      const auto limit = words.empty() ? std::optional<std::size_t>(50) : admin::parse_count(words[0], 1, max_details);
-      if (!limit) return reply(Answer::failure("the limit is a whole number, 1 to " + std::to_string(max_details)));
+      const auto limit = limit_of(words);
+      if (!limit) return reply(wrong_limit());
       request(*details_, static_cast<std::uint16_t>(*limit), reply);
     };
   };
@@ -303,7 +326,8 @@ admin::CommandTable Runtime::commands() {
          reply(explain(explanations(*status_source_), words[0]));
        }},
       {"bearers", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
-      {"flows", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
+      {"flows", [this](const Words& words, const admin::Reply& reply) { list_flows(words, reply); }},
+      {"traffic", now([](StatusSource& o) { return o.traffic(); })},
       {"exposure", now([](StatusSource& o) { return o.exposure(); })},
       {"release", [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
       {"split-again", [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},

@@ -74,6 +74,7 @@ class Runtime {
   void start_web();
   [[nodiscard]] admin::CommandTable commands();
   void release(const std::vector<std::string>& words, const admin::Reply& reply);
+  void list_flows(std::vector<std::string> words, const admin::Reply& reply);
   void split_again(const std::vector<std::string>& words, const admin::Reply& reply);
   void drain(const std::vector<std::string>& words, const admin::Reply& reply);
   void await_signal();

@@ -83,6 +83,8 @@ Json live_view(const StatusSource& status_source, const LiveContext& context, co
                {"ports", ports(status_source)},
                {"shards", shards(status_source, context)},
                {"packets", packets(status_source.totals())},
+               {"traffic", status_source.traffic()},
+               {"passing", status_source.passing(20)},
                {"groups", status_source.groups()}};
   if (details.ok) {
     view["flows"] = details.value.at("flows");

@@ -17,6 +17,7 @@ struct Family {
 /// Names and help texts of the metric families that contain several counters.
 constexpr std::array families = {
     Family{"sluice_packets", "frames by action and reason; their sum is the number of received frames"},
+    Family{"sluice_traffic_bytes", "bytes of received frames by what was done with them; of those that pass, why"},
     Family{"sluice_received_frames", "frames that shards received from a port"},
     Family{"sluice_transmitted_frames", "frames that shards sent to a port"},
     Family{"sluice_paths_smaller", "times that segments became smaller because of an ICMP error"},
@@ -68,6 +69,14 @@ MetricName of_shards(std::string_view name) {
   return {named("sluice_", name), {}};
 }
 
+MetricName of_traffic(std::string_view rest) {
+  if (const auto reason = behind(rest, "passed_bytes."))
+    return {"sluice_traffic_bytes", {{"handling", "passed"}, {"reason", std::string(*reason)}}};
+  const std::string handling(rest.substr(0, rest.find('_')));
+  const std::string reason = handling == "steered" ? "rate_controller" : "congestion_control";
+  return {"sluice_traffic_bytes", {{"handling", handling}, {"reason", reason}}};
+}
+
 MetricName of_port(std::string_view rest) {
   const std::size_t dot = rest.find('.');
   const std::string_view what = rest.substr(dot + 1);
@@ -81,6 +90,7 @@ MetricName of_port(std::string_view rest) {
 MetricName metric_name(std::string_view counter) {
   if (const auto name = behind(counter, "proxy.")) return of_shards(*name);
   if (const auto name = behind(counter, "ports.")) return of_port(*name);
+  if (const auto name = behind(counter, "traffic.")) return of_traffic(*name);
   if (counter == "feedback.accepted") return {"sluice_feedback_messages", {{"result", "accepted"}}};
   if (const auto why = behind(counter, "feedback.refused_"))
     return {"sluice_feedback_messages", {{"result", std::string(*why)}}};

@@ -182,6 +182,7 @@ void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
 std::vector<NamedCounter> StatusSource::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
+  add_traffic_counters(totals(), out);
   out.push_back(
       {"shards.stalls", "times that a poll thread stalled for a second or more", parts_.watch->stalls(), false});
   add_port_counters(out);
@@ -236,6 +237,7 @@ Json StatusSource::status() const {
                  {"flows_released", released_count()},
                  {"bearers", bearer_count()},
                  {"draining", draining()},
+                 {"traffic", traffic_summary(totals())},
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
@@ -349,6 +351,15 @@ Json StatusSource::groups() const {
                     {"completion_p95_ms", percentile_ms(taken.flow_completion, 0.95)}});
   }
   return list;
+}
+
+Json StatusSource::passing(std::size_t limit) const {
+  std::vector<PassingInfo> all;
+  for (const ShardChannel* channel : parts_.channels) {
+    const std::vector<PassingInfo>& passing = channel->snapshots.front().passing;
+    all.insert(all.end(), passing.begin(), passing.end());
+  }
+  return passing_rows(std::move(all), limit, dpdk::now());
 }
 
 Json StatusSource::exposure() const {

@@ -14,6 +14,7 @@
 #include "proxy/daemon/status/counter_watch.hpp"
 #include "proxy/daemon/status/link_watch.hpp"
 #include "proxy/daemon/status/shard_watch.hpp"
+#include "proxy/daemon/status/traffic_view.hpp"
 #include "proxy/daemon/threads/feedback_link.hpp"
 #include "proxy/daemon/threads/shard_channel.hpp"
 #include "proxy/ops/admin/command.hpp"
@@ -58,6 +59,9 @@ class StatusSource {
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
+  [[nodiscard]] admin::Json traffic() const { return traffic_rows(totals()); }
+  /// Returns at most `limit` of the largest flows that pass without control, of all shards.
+  [[nodiscard]] admin::Json passing(std::size_t limit) const;
   /// Returns one line for the log: totals, and rates since the previous line.
   [[nodiscard]] std::string statistics_line();
 

@@ -73,6 +73,7 @@ struct ShardSnapshot {
   std::uint32_t details = 0;  ///< id of the request that the lists of flows and bearers answer; 0 if they are empty
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
+  std::vector<PassingInfo> passing;  ///< largest flows that pass without control
 };
 
 /// Connection between one shard's poll thread and the control thread: single-producer rings, a published snapshot and
@@ -82,6 +83,7 @@ struct ShardChannel {
     snapshots.for_each_slot([](ShardSnapshot& slot) {
       slot.flows.reserve(max_details);
       slot.bearers.reserve(max_details);
+      slot.passing.reserve(max_passing);
     });
   }
 

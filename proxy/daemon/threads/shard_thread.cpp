@@ -274,6 +274,8 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.details = wanted.id;
   snapshot.flows.clear();
   snapshot.bearers.clear();
+  snapshot.passing.clear();
+  shard_.describe_passing(snapshot.passing, now);
   if (wanted.flows > 0) shard_.describe_flows(snapshot.flows, wanted.flows);
   if (wanted.bearers > 0) shard_.describe_bearers(snapshot.bearers, wanted.bearers);
   channel_.snapshots.publish();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 #include "dataplane/packet/parse.hpp"
@@ -36,7 +37,7 @@ namespace sluice::proxy {
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                               \
   X(forward_draining, "forwarded: SYN while the proxy drains")                                                     \
   X(forward_handback, "forwarded: segment of a connection in handback, beyond the handback point")                 \
-  X(forward_syn_options, "forwarded: a SYN with options that cannot be split (MPTCP, TFO data, AO, MD5 …)")        \
+  X(forward_multipath, "forwarded: of a connection whose SYN asks for Multipath TCP (RFC 8684)")                   \
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                        \
   X(forward_handshake_damaged, "forwarded: handshake segment with a wrong or refused checksum; not evaluated")     \
   X(forward_handshake_unseen, "forwarded: handshake segment after others that were not seen; not split")           \
@@ -152,14 +153,50 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
   return detail::counter_table[index < own_counter_count ? index : index + 1];
 }
 
+/// Ways in which the bytes of received frames are handled: X(name, text). Bytes that pass are also counted by the
+/// forward_* counter that names the reason. Bytes of dropped frames are not counted.
+#define SLUICE_PROXY_HANDLINGS(X)                                                                     \
+  X(steered, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
+  X(split, "bytes of frames of split connections that congestion control alone limits")               \
+  X(passed, "bytes of frames that pass without control, by reason")
+
+enum class Handling : std::uint8_t {
+#define X(name, text) name,
+  SLUICE_PROXY_HANDLINGS(X)
+#undef X
+};
+/// Name and meaning of each way, indexed by Handling.
+inline constexpr std::array handling_table = {
+#define X(name, text) CounterText{#name, text},
+    SLUICE_PROXY_HANDLINGS(X)
+#undef X
+};
+
 /// Counters of one shard. Thread: the shard's; copies may be used in any thread.
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
+  /// Adds the bytes of frames of a split or regulated connection. `steered`: true if a rate controller limits its UE.
+  void add_controlled_bytes(bool steered, std::uint64_t bytes) { controlled_bytes_[steered ? 0 : 1] += bytes; }
+  /// Adds the bytes of a frame that passes without control. `reason` is the forward_* counter of the frame.
+  void add_passed_bytes(Counter reason, std::uint64_t bytes) {
+    passed_bytes_[static_cast<std::size_t>(reason)] += bytes;
+  }
+  /// Returns the bytes that were handled in this way.
+  [[nodiscard]] std::uint64_t bytes(Handling handling) const {
+    if (handling != Handling::passed) return controlled_bytes_[static_cast<std::size_t>(handling)];
+    return std::accumulate(passed_bytes_.begin(), passed_bytes_.end(), std::uint64_t{0});
+  }
+  /// Returns the bytes of frames that passed and are counted by the counter with this index.
+  [[nodiscard]] std::uint64_t passed_bytes_at(std::size_t index) const { return passed_bytes_.at(index); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
   [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }
   Counters& operator+=(const Counters& other) {
-    for (std::size_t i = 0; i < counter_count; ++i) values_[i] += other.values_[i];
+    for (std::size_t i = 0; i < counter_count; ++i) {
+      values_[i] += other.values_[i];
+      passed_bytes_[i] += other.passed_bytes_[i];
+    }
+    for (std::size_t i = 0; i < controlled_bytes_.size(); ++i) controlled_bytes_[i] += other.controlled_bytes_[i];
     return *this;
   }
 
@@ -178,6 +215,8 @@ class Counters {
     return total;
   }
   std::array<std::uint64_t, counter_count> values_{};
+  std::array<std::uint64_t, counter_count> passed_bytes_{};  ///< bytes of frames that passed, by their counter
+  std::array<std::uint64_t, 2> controlled_bytes_{};          ///< bytes of Handling::steered and Handling::split
 };
 
 }  // namespace sluice::proxy

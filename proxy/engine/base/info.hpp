@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +38,61 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;  ///< number of ACKs from the UE that are withheld; regulated connections only
 };
 
+/// Maximum number of flows in a shard's table of the largest ones that pass without control.
+inline constexpr std::size_t max_passing = 64;
+
+/// Snapshot of a flow of packets that passes without control, for status displays: a TCP connection, or the packets of
+/// another protocol between two hosts.
+struct PassingInfo {
+  IpAddress ue;
+  IpAddress server;
+  std::uint16_t ue_port = 0;  ///< 0 for protocols without ports
+  std::uint16_t server_port = 0;
+  std::uint8_t protocol = 0;    ///< number of the IP protocol
+  const char* reason = "";      ///< name of the forward_* counter of its newest sample
+  std::uint64_t bytes = 0;      ///< estimate of its bytes since `first`, too large by `uncertain` at most
+  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to a flow that had this place before
+  Instant first{};              ///< time of the first sample
+  Instant last{};               ///< time of the newest sample
+};
+
+/// Sums that compare the decisions of a controller in mode observe with what happened. A window is compared with the
+/// bytes in flight at every ACK, an allowance with the bytes sent at every report.
+struct Observed {
+  std::uint64_t decisions = 0;
+  double decided_bytes = 0;    ///< sum of the windows or allowances that the controller decided
+  double actual_bytes = 0;     ///< sum of the bytes that were in flight or sent at these decisions
+  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have withheld
+  std::uint64_t delays = 0;    ///< number of decisions of the ACK-based controller at which both delays were known
+  double decided_delay_s = 0;  ///< sum of the queueing delays that the decided windows aim at
+  double actual_delay_s = 0;   ///< sum of the queueing delays that round trips showed at these decisions
+
+  /// Adds one decision and the bytes that were in flight or sent; `waited` is true if the controller would have
+  /// withheld the ACK.
+  void add(Bytes decided, Bytes actual, bool waited) {
+    ++decisions;
+    decided_bytes += static_cast<double>(decided.count());
+    actual_bytes += static_cast<double>(actual.count());
+    if (waited) ++waits;
+  }
+  /// Adds the queueing delay that a decided window aims at, and the one that round trips show.
+  void add_delays(Duration decided, Duration actual) {
+    ++delays;
+    decided_delay_s += to_seconds(decided);
+    actual_delay_s += to_seconds(actual);
+  }
+  Observed& operator+=(const Observed& other) {
+    decisions += other.decisions;
+    decided_bytes += other.decided_bytes;
+    actual_bytes += other.actual_bytes;
+    waits += other.waits;
+    delays += other.delays;
+    decided_delay_s += other.decided_delay_s;
+    actual_delay_s += other.actual_delay_s;
+    return *this;
+  }
+};
+
 /// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each report is a sample of a
 /// queue. If the ACK-based controller limits a bearer and no report is fresh, FlowStats samples the bearer while it has
 /// data in flight.
@@ -49,6 +105,7 @@ struct GroupTotals {
   std::uint64_t dropped = 0;
   double queue_bytes = 0;    ///< sum over all samples of the queue length in bytes
   double queue_delay_s = 0;  ///< sum over all samples with a rate of queue length / mean rate
+  Observed observed;         ///< decisions in mode observe, and what happened
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -57,29 +114,12 @@ struct GroupTotals {
     dropped += other.dropped;
     queue_bytes += other.queue_bytes;
     queue_delay_s += other.queue_delay_s;
+    observed += other.observed;
     return *this;
   }
 };
 /// Totals of the radio queues: index 0 for the treated UEs, index 1 for the control group.
 using GroupStatistics = std::array<GroupTotals, 2>;
-
-/// Sums that compare the decisions of a controller in mode observe with the actual traffic. A window is compared with
-/// the bytes in flight at every ACK, an allowance with the bytes sent at every report.
-struct Observed {
-  std::uint64_t decisions = 0;
-  double decided_bytes = 0;  ///< sum of the windows or allowances that the controller decided
-  double actual_bytes = 0;   ///< sum of the bytes that were in flight or sent at these decisions
-  std::uint64_t waits = 0;   ///< number of ACKs that the controller would have withheld
-
-  /// Adds one decision and the bytes that were in flight or sent; `waited` is true if the controller would have
-  /// withheld the ACK.
-  void add(Bytes decided, Bytes actual, bool waited) {
-    ++decisions;
-    decided_bytes += static_cast<double>(decided.count());
-    actual_bytes += static_cast<double>(actual.count());
-    if (waited) ++waits;
-  }
-};
 
 /// Number of connections that are split or being handed back, by the obstacle that prevents their release.
 /// HandbackBlocker `none` counts connections whose release was not requested, or that are released with their next
@@ -119,14 +159,20 @@ struct BearerInfo {
   /// bytes that may be in flight now: those in flight, and what the allowance of a controller or else the congestion
   /// windows let the proxy send beyond them; nothing if the proxy splits no connection and no controller runs
   std::optional<Bytes> window;
-  Bytes held;                  ///< bytes held for the UE: unsent, or sent and not acknowledged
-  Bytes unsent;                ///< bytes held for the UE and not yet sent
-  std::uint32_t waiting = 0;   ///< number of flows that have data but no budget of the ACK-based controller
-  std::uint64_t injected = 0;  ///< cumulative IP bytes sent towards the radio
-  Bytes queue;                 ///< bytes in the radio queue by the last report
-  Instant reported_at{};       ///< time when the last report was received; 0 before the first
-  bool report_trusted = true;  ///< true if ACKs did not contradict the last report
-  Bytes queue_by_acks;         ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
+  Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
+  Bytes unsent;                   ///< bytes held for the UE and not yet sent
+  std::uint32_t waiting = 0;      ///< number of flows that have data but no budget of the ACK-based controller
+  std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
+  Bytes queue;                    ///< bytes in the radio queue by the last report
+  Instant reported_at{};          ///< time when the last report was received; 0 before the first
+  bool report_trusted = true;     ///< true if ACKs did not contradict the last report
+  Bytes queue_by_acks;            ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
+  bool measured_by_acks = false;  ///< the ACK-based controller measures the queue, whether or not it steers
+
+  /// window that the observed ACK-based controller computes now; not set if none is observed
+  std::optional<Bytes> observed_window{};
+  /// queueing delay that this window aims at; not set while the link's rate is unknown
+  std::optional<Duration> observed_delay{};
   Rate service_rate;           ///< service rate of the radio queue by the last report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
   double predicted_error = 0;  ///< predicted error ŝ of the queue in bytes, if SMVS runs at the proxy
@@ -145,7 +191,7 @@ struct RadioQueueView {
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
 /// Returns the radio queue according to a fresh report. Without a fresh report, returns the estimate of the ACK-based
-/// controller if it limits the bearer.
+/// steers or observes the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -21,13 +21,20 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
                             bool is_valid, bool in_need, Instant now) {
   EndToEndFlow& flow = flows_[id];
   const tcp::Segment& segment = parsed.segment;
+  const Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (!is_valid) {
     parts_.counters.add(Counter::forward_regulated_unread);
+    parts_.counters.add_passed_bytes(Counter::forward_regulated_unread, packet.size());
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
-  const bool regulated = parts_.registry.bearer(flow.bearer).settings().can_regulate();
-  parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_tracked);
+  const Counter counter = bearer.settings().can_regulate() ? Counter::forward_regulated : Counter::forward_tracked;
+  parts_.counters.add(counter);
+  if (bearer.rate_control().is_rate_controlled()) {
+    parts_.counters.add_controlled_bytes(true, packet.size());
+  } else {
+    parts_.counters.add_passed_bytes(counter, packet.size());
+  }
   if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
     return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
   const SegmentNumbers numbers = numbers_of(flow, in, segment);

@@ -4,6 +4,7 @@
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
+#include "proxy/engine/shard/passing_traffic.hpp"
 
 namespace sluice::proxy {
 
@@ -31,6 +32,9 @@ class Forwarder {
   /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
+  /// Returns the largest flows that forward() has forwarded.
+  [[nodiscard]] const PassingTraffic& passing() const { return passing_; }
+
  private:
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
@@ -40,6 +44,7 @@ class Forwarder {
   EndToEndFlows& end_to_end_;
   const RelayBufferQuota& buffer_quota_;
   bool radio_counted_ = false;
+  PassingTraffic passing_;
 };
 
 }  // namespace sluice::proxy

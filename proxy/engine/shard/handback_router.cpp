@@ -45,6 +45,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     forwarder_.forward(rx, Counter::forward_handback);
   } else {
     shard_.counters.add(Counter::optimised);
+    shard_.counters.add_controlled_bytes(false, rx.parsed.frame_length());
   }
 }
 

@@ -13,9 +13,16 @@
 namespace sluice::proxy {
 namespace {
 
+/// Returns the counter for a SYN with options that the proxy does not know. Multipath TCP has one of its own, because
+/// many connections of mobile devices use it.
+Counter counter_of_options(const RxPacket& rx) {
+  const bool multipath = (rx.parsed.unknown_options.bits & packet::UnknownOptions::multipath) != 0;
+  return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
+}
+
 /// Returns the counter for the reason why this segment prevents a split of its connection.
 Counter reason_to_give_up(const RxPacket& rx) {
-  if (rx.result != packet::ParseResult::tcp) return proxy::counter_of(rx.result);
+  if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
   if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
   if (rx.segment().flags.ack() && rx.segment().syn.accurate_ecn) return Counter::forward_accurate_ecn;
@@ -83,7 +90,7 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   if (shard_.registry.policies().current().only_bypass()) return Counter::forward_bypass_mode;
   if (!is_ue(rx.in == Side::radio ? rx.parsed.src : rx.parsed.dst)) return Counter::forward_not_ue;
   if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
-  if (rx.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(rx.result);
+  if (rx.result == packet::ParseResult::tcp_options_unknown) return counter_of_options(rx);
   if (segment.payload_len != 0) return Counter::forward_syn_data;
   if (draining_) return Counter::forward_draining;
   if (flows_.buffer_quota().refuses_flows()) return Counter::forward_memory;

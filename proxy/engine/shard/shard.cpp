@@ -229,6 +229,10 @@ std::uint32_t Shard::end_to_end_count() const {
   return parts_->end_to_end.size();
 }
 
+void Shard::describe_passing(std::vector<PassingInfo>& out, Instant now) const {
+  parts_->forwarder.passing().describe(out, now);
+}
+
 const Histogram& Shard::exposure() const {
   return parts_->exposure.bytes();
 }

@@ -120,7 +120,10 @@ std::size_t cut_through::forward(SplitContext& context, Flow& flow, FlowId id, s
     to.endpoint.cut_through(parsed[i].segment, std::move(packets[i]), now);
   }
   context.shard.counters.add(Counter::segments_cut_through, count);
-  context.shard.counters.add(Counter::optimised, count - 1);  // the caller has counted the first one
+  if (count > 1) {  // the caller has counted the first one
+    context.shard.counters.add(Counter::optimised, count - 1);
+    context.count_received(flow, id, in, parsed.subspan(1, count - 1));
+  }
   to.endpoint.end_cut_through(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                               static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {

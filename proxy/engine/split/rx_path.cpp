@@ -105,7 +105,7 @@ template <Side in>
 /// data, because cut-through may then forward the following segments.
 template <Side in>
 inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
-                                 std::span<const packet::Parsed> parsed, Flow& flow, Instant now) {
+                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   if (!contains(flow.events, data_to(opposite(in))) || own.endpoint.unread() == Bytes{}) return 0;
@@ -123,6 +123,7 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
   }
   if (count == 0) return 0;
   context.shard.counters.add(Counter::optimised, count);
+  context.count_received(flow, id, in, parsed.first(count));
   own.endpoint.receive_run(parsed[count - 1].segment, packets.first(count), now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
@@ -141,6 +142,7 @@ inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet>
     return 1;
   }
   context.shard.counters.add(Counter::optimised);
+  context.count_received(flow, id, in, parsed.first(1));
   if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
     deliver_rerouted<in>(context, first, parsed.front(), flow, id, now);
     return 1;
@@ -156,7 +158,7 @@ inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet>
   }
   deliver_segment<in>(context, first, parsed.front(), flow, id, now);
   if (packets.size() == 1) return 1;
-  return 1 + deliver_train<in>(context, packets.subspan(1), parsed.subspan(1), flow, now);
+  return 1 + deliver_train<in>(context, packets.subspan(1), parsed.subspan(1), flow, id, now);
 }
 
 template <Side in>

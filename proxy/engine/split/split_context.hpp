@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/flow_journal.hpp"
 #include "proxy/engine/rate_control/budget_sharing.hpp"
@@ -36,6 +39,14 @@ struct SplitContext {
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+
+  /// Counts the bytes of received segments of a split connection.
+  void count_received(const Flow& flow, FlowId /*id*/, Side /*in*/, std::span<const packet::Parsed> parsed) {
+    std::uint64_t bytes = 0;
+    for (const packet::Parsed& each : parsed) bytes += each.ip_length;
+    const bool steered = shard.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
+    shard.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().l2_len);
   }
 
   const ShardContext shard;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
+#include <vector>
 
 namespace sluice::admin {
 namespace {
@@ -44,6 +46,18 @@ constexpr Column flow_columns[] = {{"ue", "ue"},
                                    {"held_kB", "radio_held_bytes", kilo},
                                    {"rexmit", "radio_retransmissions"}};
 
+/// Columns that follow if a bearer is observed: what the observed law would have in flight, and at which delay.
+constexpr Column observed_columns[] = {{"would_kB", "observed_window_bytes", kilo},
+                                       {"would_ms", "observed_delay_ms", 1}};
+
+constexpr Column passing_columns[] = {{"ue", "ue"},
+                                      {"server", "server"},
+                                      {"protocol", "protocol"},
+                                      {"passes_for", "passes_for"},
+                                      {"about_MB", "bytes", mega},
+                                      {"rate_Mbps", "rate_bps", mega},
+                                      {"last_seen_s", "last_seen_s", 1}};
+
 Json value_of(const Json& item, const Column& column) {
   const auto at = item.find(column.key);
   if (at == item.end()) return nullptr;
@@ -60,6 +74,16 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+/// Returns the rows of the table of bearers, with the columns of mode observe if any bearer has a value for them.
+Json bearers(const Json& list) {
+  std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
+  const bool observed = std::any_of(list.begin(), list.end(), [](const Json& item) {
+    return item.is_object() && item.contains("observed_window_bytes") && !item["observed_window_bytes"].is_null();
+  });
+  if (observed) columns.insert(columns.end(), std::begin(observed_columns), std::end(observed_columns));
+  return narrowed(list, columns);
 }
 
 /// Returns the rows of the table of flows. A row shows the reason of a release or reset instead of the TCP state,
@@ -81,7 +105,9 @@ Json flows(const Json& list) {
 
 Json view_of(std::string_view command, const Json& answer) {
   if (!answer.is_array()) return answer;
-  if (command == "bearers") return narrowed(answer, bearer_columns);
+  if (command == "bearers") return bearers(answer);
+  const bool passing = command == "flows" && !answer.empty() && answer.front().contains("passes_for");
+  if (passing) return narrowed(answer, passing_columns);
   if (command == "flows") return flows(answer);
   return answer;
 }

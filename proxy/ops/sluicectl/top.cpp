@@ -161,6 +161,26 @@ std::optional<Order> parse_order(std::string_view word) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Returns the shares of the bytes between two samples by handling; null if nothing came or the program does not count.
+Json shares(const Json& before, const Json& now) {
+  if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
+  Json object = Json::object();
+  double all = 0;
+  for (const char* const handling : {"steered", "split", "passed"}) {
+    const std::string key = std::string(handling) + "_bytes";
+    const double bytes = number(now["traffic"], key.c_str()) - number(before["traffic"], key.c_str());
+    object[handling] = bytes;
+    all += bytes;
+  }
+  if (all <= 0) return nullptr;
+  for (auto& [handling, bytes] : object.items()) bytes = std::round(1000 * bytes.get<double>() / all) / 10;
+  return object;
+}
+
+}  // namespace
+
 Json top_of(const Look& before, const Look& now, Order order) {
   const double seconds = now.time_s - before.time_s;
   Json bearers = rows_of(before.bearers, now.bearers, "injected_bytes", seconds, bearer_row);
@@ -172,6 +192,7 @@ Json top_of(const Look& before, const Look& now, Order order) {
           {"bearers_total", number(now.status, "bearers")},
           {"flows_total", number(now.status, "flows")},
           {"interval_s", seconds},
+          {"traffic", shares(before.status, now.status)},
           {"bearers", std::move(bearers)},
           {"flows", std::move(flows)}};
 }
@@ -196,7 +217,7 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                                                 {"radio_ms", "delay_ms", 1},
                                                 {"flight_kB", "in_flight_bytes", kilo},
                                                 {"rexmit", "retransmissions", 0}}};
-  constexpr std::size_t around = 6;  // number of lines that are not rows
+  constexpr std::size_t around = 7;  // number of lines that are not rows
   const std::size_t free = rows ? std::max(*rows, around + 2) - around : SIZE_MAX;
   const std::size_t max_bearers = std::min(free / 2, top["bearers"].size());
   const std::size_t max_flows_at_once = free - max_bearers;
@@ -205,7 +226,13 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                 "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs through split connections\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
                 sum(top["flows"], "rate_bps") * mega);
-  return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, max_bearers, "no bearers\n") + "\n" +
+  std::string head = line.data();
+  if (const auto shares = top.find("traffic"); shares != top.end() && shares->is_object()) {
+    std::snprintf(line.data(), line.size(), "bytes: %.1f %% steered, %.1f %% split, %.1f %% passed untouched\n",
+                  number(*shares, "steered"), number(*shares, "split"), number(*shares, "passed"));
+    head += line.data();
+  }
+  return head + "\n" + table(top["bearers"], bearer_columns, max_bearers, "no bearers\n") + "\n" +
          table(top["flows"], flow_columns, max_flows_at_once, "no flows\n");
 }
 

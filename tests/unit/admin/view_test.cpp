@@ -45,6 +45,36 @@ TEST(View, AnUnknownQueueIsNullAndOneByAcknowledgementsIsShown) {
   EXPECT_EQ(rows[1]["delay_ms"], 50.0);
 }
 
+TEST(View, AnObservedBearerShowsWhatTheLawWouldDo) {
+  Json observed = bearer;
+  observed["observed_window_bytes"] = 20'000;
+  observed["observed_delay_ms"] = 12.5;
+  Json rows = view_of("bearers", Json::array({bearer, observed}));
+  EXPECT_TRUE(rows[0]["would_kB"].is_null());
+  EXPECT_EQ(rows[1]["would_kB"], 20.0);
+  EXPECT_EQ(rows[1]["would_ms"], 12.5);
+  rows = view_of("bearers", Json::array({bearer}));
+  EXPECT_FALSE(rows[0].contains("would_kB")) << "nothing is observed";
+}
+
+TEST(View, AFlowThatPassesShowsItsReasonAndBytes) {
+  const Json flow = {{"ue", "255.255.255.255 65535"},
+                     {"server", "255.255.255.255 443"},
+                     {"protocol", "udp (QUIC by its port)"},
+                     {"passes_for", "udp"},
+                     {"bytes", 12'000'000},
+                     {"uncertain_bytes", 0},
+                     {"rate_bps", 8e6},
+                     {"seen_for_s", 12.0},
+                     {"last_seen_s", 0.1}};
+  const Json rows = view_of("flows", Json::array({flow}));
+  EXPECT_EQ(rows[0]["passes_for"], "udp");
+  EXPECT_EQ(rows[0]["about_MB"], 12.0);
+  EXPECT_EQ(rows[0]["rate_Mbps"], 8.0);
+  const std::string table = to_table(rows);
+  EXPECT_LE(table.find('\n'), 120U) << table;
+}
+
 TEST(View, AFlowFitsATerminal) {
   const Json flow = {{"ue", "255.255.255.255 65535"}, {"server", "255.255.255.255 65535"},
                      {"phase", "handing back"},       {"reason", "released_earlier_run"},

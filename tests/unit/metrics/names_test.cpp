@@ -43,6 +43,18 @@ TEST(MetricNames, LegsPortsAndResultsAreLabels) {
   EXPECT_EQ(metric_name("steering.dropped").family, "sluice_steering_dropped");
 }
 
+TEST(MetricNames, BytesOfAllTrafficAreOneFamily) {
+  EXPECT_EQ(metric_name("traffic.steered_bytes").family, "sluice_traffic_bytes");
+  EXPECT_THAT(metric_name("traffic.steered_bytes").labels,
+              ElementsAre(Pair("handling", "steered"), Pair("reason", "rate_controller")));
+  EXPECT_THAT(metric_name("traffic.split_bytes").labels,
+              ElementsAre(Pair("handling", "split"), Pair("reason", "congestion_control")));
+  EXPECT_EQ(metric_name("traffic.passed_bytes.mid_flow").family, "sluice_traffic_bytes");
+  EXPECT_THAT(metric_name("traffic.passed_bytes.mid_flow").labels,
+              ElementsAre(Pair("handling", "passed"), Pair("reason", "mid_flow")));
+  EXPECT_FALSE(family_help("sluice_traffic_bytes").empty());
+}
+
 TEST(MetricNames, EveryCounterOfAShardHasItsOwnMetric) {
   std::set<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> places;
   for (const std::string& name : names_of_shard_counters()) {

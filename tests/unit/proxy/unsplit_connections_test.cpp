@@ -103,13 +103,13 @@ TEST_F(UnsplitReason, ASynWithDataIsTheReasonOfItsWholeConnection) {
   expect_all(Counter::forward_syn_data, 6);
 }
 
-TEST_F(UnsplitReason, AnUnsplittableSynOptionIsTheReasonOfItsWholeConnection) {
+TEST_F(UnsplitReason, MultipathTcpIsTheReasonOfItsWholeConnection) {
   packet::Packet syn = multipath_syn();
   lab.put(Side::radio, std::move(syn));
   hosts.send_syn_ack();
   hosts.ue(Flags::ack_bit, 0, 0);
   speak(hosts);
-  expect_all(proxy::counter_of(packet::ParseResult::tcp_options_unknown), 6);
+  expect_all(Counter::forward_multipath, 6);
 }
 
 TEST_F(UnsplitReason, ADrainIsTheReasonOfTheWholeConnection) {

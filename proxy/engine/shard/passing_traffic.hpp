@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dataplane/flow/flow_key.hpp"
+#include "proxy/engine/base/counters.hpp"
+#include "proxy/engine/base/info.hpp"
+#include "proxy/engine/flow_table/rx_packet.hpp"
+
+namespace sluice::proxy {
+
+/// Finds the connections and datagram flows that carry most of the bytes which pass without control. One frame per
+/// `step` of bytes is a sample and stands for that many bytes, so that most frames cost one subtraction. The step is a
+/// 64th of all bytes so far, from 2 KiB up to 64 KiB. A fixed table holds the largest flows, in sets of eight that a
+/// hash of the flow selects (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A new flow takes the place of the
+/// smallest one of its set and inherits its bytes, which are its uncertainty. A flow with more than an eighth of the
+/// sampled bytes of its set is always in the table. Thread: the shard's.
+class PassingTraffic {
+ public:
+  static constexpr std::size_t capacity = max_passing;
+  /// Time without a sample after which an entry is free.
+  static constexpr Duration keep = std::chrono::minutes(1);
+
+  /// Counts a frame that passes for `reason`.
+  void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
+    until_sample_ -= bytes;
+    if (until_sample_ < 0) [[unlikely]]
+      sample(rx, reason);
+  }
+  /// Appends the flows that had a sample within `keep` before `now`, in no order.
+  void describe(std::vector<PassingInfo>& out, Instant now) const;
+
+ private:
+  static constexpr std::int64_t min_step = 2048;
+  static constexpr std::int64_t max_step = 64 * 1024;
+  static constexpr std::size_t set_size = 8;
+
+  /// One flow of the table. An entry without bytes is free.
+  struct Entry {
+    flow::FlowKey key;
+    std::uint64_t bytes = 0;      ///< sampled bytes, those inherited included
+    std::uint64_t inherited = 0;  ///< bytes of the flow that had this entry before
+    Instant first{};              ///< time of the first sample
+    Instant last{};               ///< time of the newest sample
+    Counter reason{};             ///< why the newest sample passed
+    std::uint8_t protocol = 0;    ///< number of the IP protocol
+  };
+
+  [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
+  /// Returns the entry of the flow, or the one of its set that it replaces: a free one, else that with the fewest
+  /// bytes.
+  [[nodiscard]] Entry& entry_for(const flow::FlowKey& key, std::uint8_t protocol, Instant now);
+
+  std::int64_t until_sample_ = min_step;  ///< bytes until the next sample
+  std::int64_t step_ = min_step;          ///< bytes for which a sample stands
+  std::int64_t offset_ = 0;               ///< place of the next sample within its step
+  std::uint64_t phase_ = 0;               ///< state of the linear congruential sequence of these places
+  std::uint64_t sampled_ = 0;             ///< bytes of all samples
+  std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};
+};
+
+}  // namespace sluice::proxy
