@@ -106,11 +106,7 @@ void check_interception(Section& s, const PolicySettings& settings) {
   s.check(settings.intercept != Intercept::regulate || settings.can_regulate(), "intercept",
           "split or auto in mode " + mode + (other_law ? " if smvs.law is not acks" : ""), "regulate");
   s.check(settings.observed != Mode::observe && needs_feedback(settings.observed), "observed",
-          "a mode that uses reports", std::string(to_string(settings.observed)));
-  // Observed connections are not split, so no ACK of a UE reaches the ACK-based controller.
-  s.check(
-      settings.mode != Mode::observe || settings.observed != Mode::smvs || traits_of(settings.smvs.law).needs_reports,
-      "mode", "smvs.law nodeb or proxy if smvs is observed", "acks");
+          "a mode that reports or acknowledgements steer", std::string(to_string(settings.observed)));
 }
 
 /// Checks that both ports are kernel interfaces if fail_open is bridge, because a kernel bridge can join no others.

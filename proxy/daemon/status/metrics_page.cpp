@@ -146,6 +146,33 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
                 &GroupTotals::queue_delay_s);
 }
 
+void add_observed(Exposition& page, const StatusSource& status_source) {
+  struct Row {
+    std::string_view name;
+    std::string_view help;
+    double (*value)(const Observed& observed);
+  };
+  constexpr std::array rows{
+      Row{"sluice_observed_decisions", "decisions of the observed law, in mode observe",
+          [](const Observed& o) { return static_cast<double>(o.decisions); }},
+      Row{"sluice_observed_decided_bytes",
+          "sum over the decisions of the window or allowance that the observed law computed",
+          [](const Observed& o) { return o.decided_bytes; }},
+      Row{"sluice_observed_actual_bytes", "sum over the decisions of the bytes that were in flight or sent",
+          [](const Observed& o) { return o.actual_bytes; }},
+      Row{"sluice_observed_delays", "decisions by acknowledgements at which both queueing delays were known",
+          [](const Observed& o) { return static_cast<double>(o.delays); }},
+      Row{"sluice_observed_decided_delay_seconds", "sum of the queueing delays at which the observed windows aim",
+          [](const Observed& o) { return o.decided_delay_s; }},
+      Row{"sluice_observed_actual_delay_seconds", "sum of the queueing delays that round trips showed beside them",
+          [](const Observed& o) { return o.actual_delay_s; }},
+  };
+  for (const Row& row : rows) {
+    page.family(row.name, Kind::counter, row.help);
+    page.sample({}, row.value(status_source.group(0).observed));
+  }
+}
+
 /// Computes how many values of a histogram are below given limits; each limit must be a bucket boundary of the
 /// histogram.
 class Cumulated {
@@ -255,6 +282,7 @@ std::string write_metrics(const StatusSource& status_source, const MetricsContex
   add_ports(page, status_source);
   add_shards(page, status_source, context);
   add_groups(page, status_source);
+  add_observed(page, status_source);
   add_times(page, status_source);
   add_exposure(page, status_source);
   add_counters(page, status_source);

@@ -63,6 +63,11 @@ Json interface_of(const Config& config, std::size_t side) {
   return interface ? Json(*interface) : Json();
 }
 
+/// Returns the mean of `count` values from their sum; null if there are none.
+Json mean(double sum, std::uint64_t count) {
+  return count > 0 ? Json(sum / static_cast<double>(count)) : Json();
+}
+
 double mbps(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) * 8e-6 / seconds : 0;
 }
@@ -345,6 +350,11 @@ Json StatusSource::groups() const {
                     {"dropped_bytes", sum.dropped},
                     {"queue_mean_bytes", sum.samples > 0 ? Json(sum.queue_bytes / samples) : Json()},
                     {"queue_delay_mean_ms", sum.samples > 0 ? Json(1000 * sum.queue_delay_s / samples) : Json()},
+                    {"observed_decisions", sum.observed.decisions},
+                    {"observed_decided_mean_bytes", mean(sum.observed.decided_bytes, sum.observed.decisions)},
+                    {"observed_actual_mean_bytes", mean(sum.observed.actual_bytes, sum.observed.decisions)},
+                    {"observed_decided_delay_mean_ms", mean(1000 * sum.observed.decided_delay_s, sum.observed.delays)},
+                    {"observed_actual_delay_mean_ms", mean(1000 * sum.observed.actual_delay_s, sum.observed.delays)},
                     {"rtt_p50_ms", percentile_ms(taken.rtt, 0.50)},
                     {"rtt_p95_ms", percentile_ms(taken.rtt, 0.95)},
                     {"completion_p50_ms", percentile_ms(taken.flow_completion, 0.50)},
@@ -438,6 +448,10 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"observed_decided_mean_bytes", mean_of(bearer.observed.decided_bytes, bearer.observed.decisions)},
           {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},
           {"observed_acks_to_wait", bearer.observed.waits},
+          {"observed_decided_delay_mean_ms", mean(1000 * bearer.observed.decided_delay_s, bearer.observed.delays)},
+          {"observed_actual_delay_mean_ms", mean(1000 * bearer.observed.actual_delay_s, bearer.observed.delays)},
+          {"observed_window_bytes", bearer.observed_window ? Json(bearer.observed_window->count()) : Json()},
+          {"observed_delay_ms", bearer.observed_delay ? Json(to_milliseconds(*bearer.observed_delay)) : Json()},
           {"flows", bearer.flows},
           {"steered_by", to_string(bearer.steered_by)},
           {"allowance_bytes", bearer.allowance.count()},

@@ -70,6 +70,10 @@ class AckController {
   /// Raises the window during slow start to at least `in_flight`, the bytes that a new connection may already have in
   /// flight.
   void adopt_in_flight(Bytes in_flight);
+  /// Continues with what another controller of the UE has measured. No effect if its parameters differ.
+  void adopt(const AckController& before) {
+    if (before.law_.parameters() == law_.parameters()) law_ = before.law_;
+  }
   /// Restarts the plausibility check of reports, because another Node-B sends them from now on.
   void change_reporter() { check_.restart(); }
   /// True if recent ACKs have contradicted the reports.

@@ -53,6 +53,12 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   if (before.queue_) queue().inherit(*before.queue_, same_path);
   framing = before.framing;
   used_ = used_ || before.used_;
+  // An observed controller knows the path by the time it acts. The standing queue of ordinary TCP would hide the base
+  // delay from a new one.
+  const bool switches_observation =
+      before.generation != generation && (before.settings_->observes() || settings_->observes());
+  if (switches_observation && before.ack_controller_ && rate_control_.uses_ack_feedback())
+    ack_controller().adopt(*before.ack_controller_);
   if (before.reports().any()) inherit_reports(before, now);
 }
 
@@ -153,6 +159,17 @@ void Bearer::prefetch_law() const {
   sent_.prefetch();
 }
 
+void Bearer::observe_ack_controller() {
+  const AckController& controller = ack_controller();
+  const control::DelayBasedController& law = controller.law();
+  observe(law.window(), controller.flight(), false);
+  if (law.rate() <= Rate() || law.base_delay() <= Duration::zero()) return;
+  const Duration decided = law.rate().time_for(law.reference());
+  const Duration actual = std::max(law.srtt() - law.base_delay(), Duration::zero());
+  report_state_->observed.add_delays(decided, actual);
+  pools_->observed.add_delays(decided, actual);
+}
+
 /// Handles a report from another Node-B: its counters, clock and queue start from zero. The rate estimate stays until
 /// new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
@@ -175,7 +192,8 @@ void Bearer::select_controller() {
 /// Runs one SMVS step and grants this bearer's share of its allowance.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
-  if (settings_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
+  if (settings_->observes() && !rate_control_.is_ack_based())
+    observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
   own.sent_at_report = sent_.total();
   own.reference_factor = settings_->smvs.law == ControllerLocation::nodeb ? 1 : reference_factor(now);
   const Bytes granted =

@@ -111,7 +111,13 @@ class Bearer : public CircularListHook<Bearer> {
   void suspend_extrapolation(const SuppressingNodeB& sender);
   /// Records in mode observe the bytes that a controller has `decided`, and the `actual` bytes in flight or sent.
   /// `waited`: true if the controller would have delayed the ACK.
-  void observe(Bytes decided, Bytes actual, bool waited) { make_report_state().observed.add(decided, actual, waited); }
+  void observe(Bytes decided, Bytes actual, bool waited) {
+    make_report_state().observed.add(decided, actual, waited);
+    pools_->observed.add(decided, actual, waited);
+  }
+  /// Records, in mode observe, the window and the queueing delay of the ACK-based controller beside the bytes in flight
+  /// and the measured delay. Requires rate_control().is_ack_based().
+  [[gnu::cold, gnu::noinline]] void observe_ack_controller();
   /// Prefetches the cache lines of the bearer itself that on_report() reads.
   void prefetch() const;
   /// Prefetches the controller state that on_report() reads. Requires that the bearer itself is cached, because it

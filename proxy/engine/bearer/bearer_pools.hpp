@@ -30,6 +30,7 @@ class BearerPools {
   flow::Slab<AckController> ack_controllers;
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
+  Observed observed;  ///< decisions of all bearers in mode observe, and what happened
 
  private:
   std::optional<AckController> fresh_;

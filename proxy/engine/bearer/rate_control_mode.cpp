@@ -15,7 +15,7 @@ void RateControlMode::set_timely_reports(const PolicySettings& settings, bool in
 }
 
 void RateControlMode::compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted) {
-  if (needs_reports_ || !uses_ack_feedback_ || settings.regulates()) return;
+  if (needs_reports_ || !uses_ack_feedback_ || settings.controls_end_to_end()) return;
   // Hysteresis: reports must be a third faster to be selected, and are kept while they are a fifth faster.
   const Duration enough = reports_are_faster_ ? by_acks * 4 / 5 : by_acks * 2 / 3;
   reports_are_faster_ = by_acks > Duration::zero() && by_reports < enough && !doubted;

@@ -40,6 +40,8 @@ void AckRewriter::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack
                           Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
+  if (in == Side::radio && EndToEndAckControl::watches(flow) && bearer.rate_control().is_ack_based())
+    bearer.observe_ack_controller();
   if (in != Side::radio || !flow.controller || !bearer.rate_control().has_flow_windows()) return;
   const Bytes window = law_window(flow, bearer, in, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);

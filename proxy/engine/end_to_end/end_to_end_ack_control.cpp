@@ -12,6 +12,12 @@ namespace {
 /// window.
 constexpr Duration silence = std::chrono::seconds(2);
 
+/// True if the flow counts as competing for the bearer's window. In mode observe nothing limits a server to the window,
+/// so each flow with data in flight counts.
+bool competes(const control::EndToEndFlowEstimator& estimator, const Bearer& bearer) {
+  return bearer.settings().observes() ? estimator.in_flight() > Bytes{} : estimator.window_limited();
+}
+
 bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
   return flow.towards(Side::radio).sent < bearer.settings().smvs.short_flow;
 }
@@ -78,7 +84,9 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   controller.resume(now);
   if (watched.counted <= Bytes{}) watched.last_rx = now;
   watched.estimator.on_data(now, end);
-  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), watched.waits, watched.short_flow);
+  const bool waits = watched.waits || (bearer.settings().observes() && competes(watched.estimator, bearer));
+  count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
+        waits == watched.waits ? watched.short_flow : is_short_flow(flow, bearer));
 }
 
 /// Returns the data that a segment of the UE newly acknowledges. Without new data, the segment may report one more
@@ -100,7 +108,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
   const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
-  const bool waits = watched.estimator.window_limited();
+  const bool waits = competes(watched.estimator, bearer);
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;
@@ -111,6 +119,12 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
     ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
   }
   ack_sample.control_loop_delay = watched.estimator.control_loop_delay();
+  if (bearer.settings().observes()) {
+    // The window is not in force, and a drain would not empty the queue. If the window counted as the limit, that queue
+    // would look like a longer path.
+    ack_sample.window_limited = false;
+    if (!bearer.settings().controls_end_to_end()) ack_sample.control_loop_delay = Duration::zero();
+  }
   controller.on_ack(ack_sample);
   return waits && watched.counted <= Bytes{};
 }

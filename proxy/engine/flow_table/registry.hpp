@@ -122,6 +122,9 @@ class Registry {
     } while (each->id != bearer);
   }
 
+  /// Returns the sums of what the bearers have decided in mode observe, and of what happened.
+  [[nodiscard]] const Observed& observed() const { return pools_.observed; }
+
  private:
   /// Frees the send histories of silent UEs, a few per call.
   [[gnu::noinline]] void look_for_silent(Instant now);

@@ -133,18 +133,18 @@ struct PolicySettings {
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
   /// Returns the mode whose controller runs: in mode observe the observed one.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
-  /// True if the controller needs Node-B reports. A controller that only divides a buffer of configured size needs no
-  /// reports.
+  /// True if the controller, or the observed one, needs Node-B reports. A controller that only divides a buffer of
+  /// configured size needs none.
   [[nodiscard]] bool needs_reports() const {
-    if (mode == Mode::smvs) return traits_of(smvs.law).needs_reports;
-    const auto flow_controller = flow_controller_of(mode);
+    if (law() == Mode::smvs) return traits_of(smvs.law).needs_reports;
+    const auto flow_controller = flow_controller_of(law());
     const bool told_all =
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
   /// True if the UEs' ACKs feed the ACK-based controller, which limits sending always or while reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
-    return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
+    return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
   /// True if the controller lowers its queue target for short flows.
   [[nodiscard]] bool prioritizes_short_flows() const {
@@ -157,6 +157,10 @@ struct PolicySettings {
   /// True if connections stay end to end and a controller rewrites their ACKs.
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
+  }
+  /// True if the controller is applied to end-to-end connections. In mode observe, true if it would be when it acts.
+  [[nodiscard]] bool controls_end_to_end() const {
+    return observes() ? intercept == Intercept::regulate || !can_split(observed) : regulates();
   }
   /// True if connections are split. If this and regulates() are both false, connections pass unchanged.
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }

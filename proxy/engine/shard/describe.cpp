@@ -71,6 +71,12 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.falls = report_state.fallback.falls();
 }
 
+/// Describes what the observed ACK-based controller would do now.
+void describe_observed(const control::DelayBasedController& law, BearerInfo& info) {
+  info.observed_window = law.window();
+  if (law.rate() > Rate()) info.observed_delay = law.rate().time_for(law.reference());
+}
+
 }  // namespace
 
 RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now) {
@@ -78,7 +84,7 @@ RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now) {
   if (bearer.reported_at != Instant{} && bearer.report_trusted && now - bearer.reported_at < report_is_fresh_for) {
     view.source = "reports";
     view.queue = bearer.queue;
-  } else if (bearer.steered_by == SteeredBy::acknowledgements) {
+  } else if (bearer.measured_by_acks) {
     view.source = "acknowledgements";
     view.queue = bearer.queue_by_acks;
   } else {
@@ -132,9 +138,11 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.unsent = bearer.load.backlog;
     if (bearer.rate_control().uses_ack_feedback()) {
       const AckController& controller = std::as_const(bearer).ack_controller();
-      info.waiting = controller.waiting() + controller.end_to_end.waiting;
+      if (!bearer.settings().observes()) info.waiting = controller.waiting() + controller.end_to_end.waiting;
       info.in_flight = controller.flight();
       info.queue_by_acks = controller.law().queued(controller.flight());
+      info.measured_by_acks = bearer.rate_control().is_ack_based();
+      if (bearer.settings().observes() && info.measured_by_acks) describe_observed(controller.law(), info);
     }
     const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
     // A congestion window alone can be below the bytes in flight: in a loss recovery, and because the ACK-based

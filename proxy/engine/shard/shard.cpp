@@ -161,6 +161,7 @@ void Shard::apply(const Policies& policies, Instant now) {
 GroupStatistics Shard::groups() const {
   GroupStatistics sum = parts_->bearers.groups();
   for (std::size_t i = 0; i < sum.size(); ++i) sum.at(i) += parts_->flow_stats.queues().at(i);
+  sum.front().observed += parts_->registry.observed();  // nothing is observed for the control group
   return sum;
 }
 

@@ -58,6 +58,8 @@ class PassOracle {
   [[nodiscard]] std::uint64_t retracted() const { return retracted_; }
   [[nodiscard]] std::uint64_t widened() const { return widened_; }
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
+  /// Returns how many frames left with a window or checksum other than that with which they came.
+  [[nodiscard]] std::uint64_t changed() const { return changed_; }
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
 
  private:
@@ -71,7 +73,8 @@ class PassOracle {
     std::uint16_t window = 0;
     std::uint8_t scale = 0;
     bool has_scale = false;
-    std::vector<std::uint8_t> bytes;  ///< with window and checksum blanked
+    std::vector<std::uint8_t> bytes;           ///< with window and checksum blanked
+    std::array<std::uint8_t, 4> rewritable{};  ///< window and checksum as they are
   };
   struct Edge {
     bool known = false;
@@ -92,11 +95,13 @@ class PassOracle {
     frame.window = parsed.segment.window;
     frame.scale = parsed.segment.syn.window_scale;
     frame.has_scale = parsed.segment.syn.has_window_scale;
-    for (const std::size_t at : {14U, 15U, 16U, 17U}) frame.bytes[parsed.l4_offset + at] = 0;
+    for (std::size_t i = 0; i < frame.rewritable.size(); ++i)
+      frame.rewritable[i] = std::exchange(frame.bytes[parsed.l4_offset + 14 + i], std::uint8_t{0});
     return frame;
   }
   void check_window(const Frame& in, const Frame& out) {
     if (!in.tcp) return;
+    if (in.rewritable != out.rewritable) ++changed_;
     if (in.good != out.good) ++damaged_;
     if (!in.good) return;
     if (out.window > in.window) ++widened_;
@@ -124,6 +129,7 @@ class PassOracle {
   std::uint64_t retracted_ = 0;
   std::uint64_t widened_ = 0;
   std::uint64_t damaged_ = 0;
+  std::uint64_t changed_ = 0;
   std::uint64_t frames_ = 0;
 };
 

@@ -147,8 +147,7 @@ TEST(ProxyConfig, ABridgeJoinsInterfacesOfTheKernelOnly) {
                      "\" }\n  core: { device: \"net_af_xdp1,iface=core0\" }\nfail_open: bridge\n");
   };
   EXPECT_THAT(with("net_af_packet0,iface=radio0"), IsEmpty());
-  EXPECT_THAT(with("net_memif0,role=server"),
-              ElementsAre(HasSubstr("s.yaml:4:1: fail_open, expected none if a port")));
+  EXPECT_THAT(with("net_memif0,role=server"), ElementsAre(HasSubstr("s.yaml:4:1: fail_open, expected none if a port")));
   EXPECT_THAT(with("0000:03:00.0"), ElementsAre(HasSubstr("got 0000:03:00.0")));
   EXPECT_THAT(with("net_af_packet0,iface=a;b"), ElementsAre(HasSubstr("letters, digits")));
   EXPECT_THAT(errors_of(std::string(ports) + "fail_open: none\n"), IsEmpty());
@@ -163,8 +162,9 @@ TEST(ProxyConfig, MissingPortsAreNamed) {
 
 TEST(ProxyConfig, RulesAcrossKeysAreChecked) {
   const std::string p = ports;
-  EXPECT_THAT(errors_of("ports:\n  radio: { device: net_null0 }\n  core: { device: net_null0 }\n"),
-              ElementsAre("s.yaml:3:3: ports.core, expected another device than that of radio, got \"net_null0\" twice"));
+  EXPECT_THAT(
+      errors_of("ports:\n  radio: { device: net_null0 }\n  core: { device: net_null0 }\n"),
+      ElementsAre("s.yaml:3:3: ports.core, expected another device than that of radio, got \"net_null0\" twice"));
   EXPECT_THAT(errors_of(p + "shards:\n  count: 2\n  cpus: [1]\n"),
               ElementsAre("s.yaml:6:3: shards.cpus, expected as many as shards.count, 2, got 1"));
   EXPECT_THAT(errors_of(p + "shards:\n  poll: busy\n  priority: real-time\n"),
@@ -230,7 +230,8 @@ TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
       errors_of(p + "policies:\n  - { mode: wrs }\n"),
-      ElementsAre("s.yaml:4:1: policies, expected a feedback section together with a mode that uses reports, got none"));
+      ElementsAre(
+          "s.yaml:4:1: policies, expected a feedback section together with a mode that uses reports, got none"));
   EXPECT_THAT(errors_of(p + "policies:\n  - { ports: [80-20] }\n").size(), 1U);
   EXPECT_THAT(errors_of(p + "policies:\n  - { mode: i-tcp, intercept: regulate }\n").size(), 1U);
 }
@@ -317,9 +318,9 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
               ElementsAre("s.yaml:5:1: intercept, expected split or auto in mode i-tcp, got regulate"));
   EXPECT_THAT(errors_of(p + "mode: clamp\n"),
               ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode clamp, got none"));
-  EXPECT_THAT(errors_of(p + "mode: observe\n"),
-              Contains("s.yaml:4:1: mode, expected smvs.law nodeb or proxy if smvs is "
-                       "observed, got acks"));
+  EXPECT_THAT(errors_of(p + "mode: observe\n"), ElementsAre()) << "the default law needs no report";
+  EXPECT_THAT(errors_of(p + "mode: observe\nobserved: wrb\n"),
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode observe, got none"));
 }
 
 TEST(ProxyConfig, RulesOfControllersAreReportedAtTheirKey) {

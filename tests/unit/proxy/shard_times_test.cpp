@@ -180,14 +180,14 @@ TEST(RadioQueue, AFreshReportComesBeforeAcknowledgementsAndNothingIsKnownWithout
   bearer.queue = Bytes(5000);
   bearer.reported_at = now - 10ms;
   bearer.queue_by_acks = Bytes(1000);
-  bearer.steered_by = proxy::SteeredBy::acknowledgements;
+  bearer.measured_by_acks = true;
   EXPECT_STREQ(radio_queue_of(bearer, now).source, "reports");
   EXPECT_EQ(radio_queue_of(bearer, now).delay, std::nullopt) << "no rate is known";
   bearer.mean_rate = Rate::bits_per_second(8e6);
   EXPECT_EQ(radio_queue_of(bearer, now).delay, 5ms);
   EXPECT_STREQ(radio_queue_of(bearer, now + 1s).source, "acknowledgements");
   EXPECT_EQ(radio_queue_of(bearer, now + 1s).delay, 1ms);
-  bearer.steered_by = proxy::SteeredBy::congestion_control;
+  bearer.measured_by_acks = false;
   EXPECT_EQ(radio_queue_of(bearer, now + 1s).source, nullptr) << "the report is too old";
 }
 

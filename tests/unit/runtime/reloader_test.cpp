@@ -80,11 +80,9 @@ TEST_F(ReloaderTest, ModesThatTheConfigurationDoesNotAllowHaveTheRuleThatTheyBre
     EXPECT_TRUE(reloader.mode({"smvs"}).ok);
   }
   EXPECT_EQ(why_not(Mode::bypass), "");
-  EXPECT_THAT(why_not(Mode::observe),
-              HasSubstr("the file: mode, expected smvs.law nodeb or proxy if smvs is observed"));
-  rewrite("mode: smvs\nsmvs: { law: proxy }\n");
-  ASSERT_TRUE(reloader.reload({}).ok);
-  EXPECT_EQ(why_not(Mode::observe), "") << "it follows the configuration in force";
+  EXPECT_EQ(why_not(Mode::observe), "");
+  rewrite("mode: smvs\nobserved: i-tcp\n");
+  EXPECT_FALSE(reloader.reload({}).ok) << "no decision of i-tcp can be observed";
 }
 
 TEST_F(ReloaderTest, AReloadReportsAndAppliesTheDifferences) {
