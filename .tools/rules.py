@@ -45,7 +45,7 @@ ROOM_ORDER = (
     ("proxy/engine/shard",),
     ("proxy/ops/http", "proxy/ops/admin"),
     ("proxy/config",),
-    ("proxy/ops/capture", "proxy/ops/decision_log"),
+    ("proxy/ops/capture", "proxy/ops/decision_log", "proxy/ops/ipfix"),
     ("proxy/ops/sluicectl", "proxy/daemon/fail_open", "proxy/daemon/service", "proxy/daemon/threads"),
     ("proxy/daemon/status",),
     ("proxy/daemon/runtime",),

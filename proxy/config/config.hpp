@@ -115,6 +115,14 @@ struct PageSettings : config::PageConfig {
   bool switch_modes = false;
 };
 
+/// Settings of the export of ended connections as IPFIX messages.
+struct IpfixSettings {
+  config::SocketAddress collector;  ///< address and UDP port of the collector
+  std::uint32_t domain = 1;         ///< observation domain id, which distinguishes several exporters
+  Duration template_refresh = std::chrono::minutes(10);  ///< interval at which the templates are sent again
+  std::uint32_t enterprise = 32473;  ///< private enterprise number of the elements that IANA does not have
+};
+
 /// Settings of the orderly end of the program.
 struct StopSettings {
   /// time for split connections to be handed back; the remaining ones are reset
@@ -164,7 +172,8 @@ struct Config {
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
-  std::optional<PageSettings> page;  ///< settings of the live page; no page if not set
+  std::optional<PageSettings> page;    ///< settings of the live page; no page if not set
+  std::optional<IpfixSettings> ipfix;  ///< settings of the export of connections; no export if not set
   StopSettings stop;
   StateSettings state;
   LastFramesSettings last_frames;
@@ -206,6 +215,7 @@ void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
 void describe(config::Section& s, MetricsSettings& metrics);
 void describe(config::Section& s, PageSettings& page);
+void describe(config::Section& s, IpfixSettings& ipfix);
 void describe(config::Section& s, StopSettings& stop);
 void describe(config::Section& s, StateSettings& state);
 void describe(config::Section& s, LastFramesSettings& frames);

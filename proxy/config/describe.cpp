@@ -410,6 +410,18 @@ void describe(Section& s, PageSettings& page) {
   s.value("switch_modes", page.switch_modes, "clients with the token may also change `mode` from the page");
 }
 
+void describe(Section& s, IpfixSettings& ipfix) {
+  s.required().value("collector", ipfix.collector,
+                     "address and UDP port of the collector, which gets a record of each connection that ends");
+  s.value("domain", ipfix.domain, {0, 4'294'967'295}, "observation domain id, which distinguishes several exporters");
+  s.value("template_refresh", ipfix.template_refresh, {1s, 24h},
+          "interval at which the templates are sent again, because datagrams may be lost");
+  s.value("enterprise", ipfix.enterprise, {1, 4'294'967'295},
+          "private enterprise number of the elements that IANA does not have; the default is the number for "
+          "documentation (RFC 5612)");
+  s.check(ipfix.collector.port != 0, "collector", "a port", "0");
+}
+
 void describe(Section& s, StopSettings& stop) {
   s.value("drain", stop.drain, {0s, 10min},
           "time in which split connections return to their hosts, at most doubled while the number of those that hold "
@@ -483,6 +495,7 @@ void describe(Section& s, Config& config) {
   s.section("admin", config.admin, "admin socket");
   s.section("metrics", config.metrics, "metrics for monitoring systems");
   s.section("page", config.page, "live page at `/` of metrics.listen; not set: no page");
+  s.section("ipfix", config.ipfix, "export of ended connections as IPFIX over UDP (RFC 7011); none when not set");
   describe_ends(s, config);
   s.section("confine", config.confine, "restrictions of the running process");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},

@@ -79,3 +79,14 @@ def test_words_of_counters_and_resets_exist():
         for word in re.findall(r"`(?:proxy\.)?((?:forward|drop|reset)_[a-z_]+[a-z])`", page.read_text(encoding="utf-8")):
             name = re.sub(r"^(forward_|reset_)", "", word)
             assert re.search(rf"\b({word}|{name})\b", sources), f"{page.name}: {word}"
+
+
+def test_the_page_of_ipfix_has_every_field():
+    source = (ROOT / "proxy/ops/ipfix/fields.hpp").read_text(encoding="utf-8")
+    rows = re.findall(r'^  X\((\w+), (\d+), (\w+), (\w+), "([^"]*)"\)', source, re.MULTILINE)
+    rows = re.findall(r'Field\{"(\w+)", (\d+), Space::(\w+), (\d+), "([^"]*)"\}', source) + rows
+    expected = [f"| `{name}` | {element} | {space} | {length.replace('variable_length', 'variable')} | {text} |"
+                for name, element, space, length, text in rows]
+    assert len(expected) > 20
+    page = (docs.PAGES / "operate" / "ipfix.md").read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if line.startswith("| `")] == expected

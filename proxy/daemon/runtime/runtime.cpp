@@ -65,6 +65,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   start_feedback();
   std::vector<ShardChannel*> channels;
   for (const auto& channel : channels_) channels.push_back(channel.get());
+  if (config_.ipfix) ipfix_.emplace(context_, *config_.ipfix, channels);
   status_source_.emplace(StatusSource::Parts{&config_,
                                              std::move(channels),
                                              {ports_[0].get(), ports_[1].get()},
@@ -408,6 +409,7 @@ bool Runtime::run() {
                config_.shards.count);
   context_.run();
   for (const auto& shard : shards_) shard->stop();
+  if (ipfix_) ipfix_->export_now();
   if (fail_open_monitor_) fail_open_monitor_->give_back();
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
@@ -516,6 +518,7 @@ void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
   out.push_back({"log.lines_lost", "log lines lost: not read in time, or not writable", log_.lost(), false});
   out.push_back({"files.lost", "mapped files that another program truncated, or whose file system failed",
                  std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}, false});
+  if (ipfix_) ipfix_->add_counters(out);
 }
 
 void Runtime::watch_shards() {

@@ -15,6 +15,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/daemon/runtime/fail_open_monitor.hpp"
+#include "proxy/daemon/runtime/ipfix_export.hpp"
 #include "proxy/daemon/runtime/logging.hpp"
 #include "proxy/daemon/runtime/reloader.hpp"
 #include "proxy/daemon/runtime/run_record.hpp"
@@ -126,6 +127,7 @@ class Runtime {
   std::array<LinkWatch, 2> links_;              ///< indexed by Side
   std::array<std::string, 2> link_problems_{};  ///< reasons why a recreated interface cannot be bound, indexed by Side
   std::unique_ptr<FeedbackLink> feedback_;
+  std::optional<IpfixExport> ipfix_;  ///< set if ended connections are exported
   std::optional<StatusSource> status_source_;
   std::optional<DetailCollector> details_;
   /// All policies since the start, because a connection may still refer to earlier ones.

@@ -5,6 +5,7 @@
 #include <boost/lockfree/policies.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "control/feedback/report.hpp"
@@ -16,6 +17,7 @@
 #include "proxy/engine/base/info.hpp"
 #include "proxy/engine/base/report_arrival.hpp"
 #include "proxy/engine/base/times.hpp"
+#include "proxy/engine/flow_table/connection_records.hpp"
 #include "proxy/engine/flow_table/flow_stats.hpp"
 #include "proxy/engine/policy/policy.hpp"
 #include "proxy/ops/capture/tap_slot.hpp"
@@ -76,6 +78,23 @@ struct ShardSnapshot {
   std::vector<PassingInfo> passing;  ///< largest flows that pass without control
 };
 
+/// Queue of records of ended connections from the shard to the control thread, for their export.
+class ConnectionRing final : public ConnectionSink {
+ public:
+  /// Adds a record, or counts it as lost if the queue is full. Thread: the shard's.
+  void on_end(const ConnectionRecord& record) override {
+    if (!ring_.push(record)) lost_.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Takes the oldest record. Returns false if there is none. Thread: the control thread.
+  [[nodiscard]] bool pop(ConnectionRecord& record) { return ring_.pop(record); }
+  /// Returns the number of records that did not fit the queue.
+  [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  boost::lockfree::spsc_queue<ConnectionRecord, boost::lockfree::capacity<4096>> ring_;
+  std::atomic<std::uint64_t> lost_{0};
+};
+
 /// Connection between one shard's poll thread and the control thread: single-producer rings, a published snapshot and
 /// flags. Neither thread waits for the other.
 struct ShardChannel {
@@ -96,6 +115,8 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   /// Queue of operator commands from the control thread to the shard.
   boost::lockfree::spsc_queue<ShardCommand, boost::lockfree::capacity<16>> commands;
+  /// Queue of records of ended connections; null unless they are exported. Created before the shard's thread.
+  std::unique_ptr<ConnectionRing> records;
   /// Newest snapshot of the shard for the control thread.
   TripleBuffer<ShardSnapshot> snapshots;
   /// Lists that the control thread requests in the next snapshot.

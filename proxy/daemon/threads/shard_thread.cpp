@@ -59,6 +59,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       reports_(max_reports_at_once),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
+  if (channel_.records) shard_.record_connections(*channel_.records);
   ports_.watch_with(policy_);
 }
 

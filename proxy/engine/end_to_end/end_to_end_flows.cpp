@@ -53,6 +53,7 @@ EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, In
   EndToEndFlow& flow = flows_[id];
   flow.key = key;
   flow.last_activity = now;
+  parts_.records.open(ConnectionRecords::Table::end_to_end, id, now);
   enter_bearer(flow, bearer);
   return id;
 }
@@ -69,6 +70,7 @@ EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Inst
   const EndToEndId id = flows_.emplace();
   if (id == flow::Slab<EndToEndFlow>::none) return none;
   EndToEndFlow& flow = flows_[id];
+  parts_.records.open(ConnectionRecords::Table::end_to_end, id, now);
   flow.key = known.key;
   flow.syns = known.syns;
   flow.initiator = known.initiator;
@@ -108,8 +110,28 @@ void EndToEndFlows::enter_bearer(EndToEndFlow& flow, BearerId bearer) {
   ++parts_.registry.bearer(bearer).end_to_end_count;
 }
 
-void EndToEndFlows::close(EndToEndId id, Instant now) {
+void EndToEndFlows::record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const {
+  ConnectionRecord record;
+  record.key = flow.key;
+  record.initiator = flow.initiator;
+  record.handling = "end to end";
+  record.reason = reason != nullptr ? reason : flow.phase == EndToEndPhase::closing ? "closed" : "idle";
+  record.last = flow.last_activity;
+  record.rtt = {flow.core_trip > Duration::zero() ? flow.round_trip - flow.core_trip : Duration::zero(),
+                flow.core_trip};
+  const Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  if (EndToEndAckControl::watches(flow)) {
+    const control::DelayBasedController& law = bearer.ack_controller().law();
+    record.rtt[static_cast<std::size_t>(Side::radio)] = law.srtt();
+    record.queueing_delay = std::max(law.srtt() - law.base_delay(), Duration::zero());
+  }
+  parts_.records.end(ConnectionRecords::Table::end_to_end, id, record);
+}
+
+void EndToEndFlows::close(EndToEndId id, Instant now, const char* reason) {
   EndToEndFlow& flow = flows_[id];
+  if (parts_.records.on() && !flow.half_open() && !flow.successor) [[unlikely]]
+    record_end(flow, id, reason);
   held_.release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (flow.controller) flow.controller->leave(bearer);
@@ -165,7 +187,7 @@ TrackedConnection EndToEndFlows::give_up(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release(flow, id, control::AckRelease::all(), now);
   const TrackedConnection connection = candidates_.where(flow);
-  close(id, now);
+  close(id, now, "split");
   return connection;
 }
 

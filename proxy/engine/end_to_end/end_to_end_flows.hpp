@@ -105,8 +105,9 @@ class EndToEndFlows {
   void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
   /// Returns the policy that the connection belongs to.
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
-  /// Removes the connection and forwards its delayed ACKs.
-  void close(EndToEndId id, Instant now);
+  /// Removes the connection and forwards its delayed ACKs. `reason` is the reason in the connection's record; null if
+  /// the phase shows it.
+  void close(EndToEndId id, Instant now, const char* reason = nullptr);
 
   /// Forwards those delayed ACKs of the bearer's connections that their controllers release, because a report has
   /// arrived or reports are missing.
@@ -137,6 +138,8 @@ class EndToEndFlows {
   /// Completes the handshake if the segment is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
+  /// Passes the connection's record on, because the connection ends.
+  [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
   /// Starts the phase in which ACKs are rewritten, for a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
   /// Assigns the connection to a bearer and counts it there.

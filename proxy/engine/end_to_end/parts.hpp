@@ -3,6 +3,7 @@
 #include "proxy/engine/base/counters.hpp"
 #include "proxy/engine/base/transmit_queue.hpp"
 #include "proxy/engine/flow/buffer_pool_budget.hpp"
+#include "proxy/engine/flow_table/connection_records.hpp"
 #include "proxy/engine/flow_table/registry.hpp"
 
 namespace sluice::proxy {
@@ -13,6 +14,7 @@ struct EndToEndParts {
   TransmitQueue& queue;
   Counters& counters;
   BufferPoolBudget& budget;
+  ConnectionRecords& records;
 };
 
 }  // namespace sluice::proxy

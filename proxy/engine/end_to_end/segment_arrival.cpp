@@ -22,6 +22,7 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
   EndToEndFlow& flow = flows_[id];
   const tcp::Segment& segment = parsed.segment;
   const Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  parts_.records.count(ConnectionRecords::Table::end_to_end, id, in, parsed.ip_length);
   if (!is_valid) {
     parts_.counters.add(Counter::forward_regulated_unread);
     parts_.counters.add_passed_bytes(Counter::forward_regulated_unread, packet.size());
@@ -66,7 +67,7 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
                                      : is_plausible(flow, in, segment, numbers_of(flow, in, segment));
   if (ends) held_.release(flow, id, control::AckRelease::all(), now);
   pass(flow, in, std::move(packet), parsed.ip_length, now);
-  if (ends) close(id, now);
+  if (ends) close(id, now, "reset");
 }
 
 /// Completes the handshake if the segment is the initiator's ACK, because only a host that received the SYN-ACK can
@@ -85,7 +86,7 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, con
   const Bytes payload(parsed.segment.payload_len);
   const Bytes end = numbers.seq + payload;
   if (in == Side::core && EndToEndAckControl::watches(flow)) watch_data(flow, id, parsed, end, now);
-  if (end <= way.sent) return;
+  if (end <= way.sent) return parts_.records.count_repeated(id, opposite(in));
   static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
   if (!flow.controller) return;

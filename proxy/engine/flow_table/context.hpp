@@ -9,6 +9,7 @@
 #include "proxy/engine/base/times.hpp"
 #include "proxy/engine/base/transmit_queue.hpp"
 #include "proxy/engine/flow/buffer_pool_budget.hpp"
+#include "proxy/engine/flow_table/connection_records.hpp"
 #include "proxy/engine/flow_table/registry.hpp"
 
 namespace sluice::proxy {
@@ -39,6 +40,7 @@ struct ShardContext {
   BufferPoolBudget& budget;
   Times& times;
   FragmentIds& fragment_ids;
+  ConnectionRecords& records;
 };
 
 }  // namespace sluice::proxy

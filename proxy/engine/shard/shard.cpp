@@ -30,8 +30,9 @@ struct Shard::Parts {
         queue(transmitter, counters, config.ports),
         budget(config.limits, pool),
         registry(config, policies, secret, origin),
-        context{config, pool, registry, queue, counters, budget, times, fragment_ids},
-        end_to_end(config, {registry, queue, counters, budget}, origin),
+        records(config.limits.max_flows),
+        context{config, pool, registry, queue, counters, budget, times, fragment_ids, records},
+        end_to_end(config, {registry, queue, counters, budget, records}, origin),
         flows(context, end_to_end, journal, secret),
         flow_walk(context, flows),
         relief(context, flows, flow_walk),
@@ -78,6 +79,7 @@ struct Shard::Parts {
   TransmitQueue queue;
   BufferPoolBudget budget;
   Registry registry;
+  ConnectionRecords records;
   const ShardContext context;
   EndToEndFlows end_to_end;
   SplitFlows flows;
@@ -228,6 +230,10 @@ const Times& Shard::times_taken() const {
 
 std::uint32_t Shard::end_to_end_count() const {
   return parts_->end_to_end.size();
+}
+
+void Shard::record_connections(ConnectionSink& sink) {
+  parts_->records.begin(sink);
 }
 
 void Shard::describe_passing(std::vector<PassingInfo>& out, Instant now) const {

@@ -19,6 +19,7 @@
 #include "proxy/engine/base/side.hpp"
 #include "proxy/engine/base/times.hpp"
 #include "proxy/engine/base/transmitter.hpp"
+#include "proxy/engine/flow_table/connection_records.hpp"
 #include "proxy/engine/flow_table/flow_journal.hpp"
 #include "proxy/engine/flow_table/flow_stats.hpp"
 
@@ -51,6 +52,9 @@ class Shard {
   /// Takes over connections of an earlier run that lost no data. They are forwarded unchanged and can be split again
   /// later, like released connections. Call before any other function.
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
+
+  /// Passes a record of each connection that ends to `sink`, which outlives the shard. Call before any other function.
+  void record_connections(ConnectionSink& sink);
 
   /// Processes all frames received on `in`. On return `burst` holds only empty handles, and the transmitter has every
   /// resulting packet.

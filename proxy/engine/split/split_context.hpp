@@ -41,12 +41,13 @@ struct SplitContext {
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
 
-  /// Counts the bytes of received segments of a split connection.
-  void count_received(const Flow& flow, FlowId /*id*/, Side /*in*/, std::span<const packet::Parsed> parsed) {
+  /// Counts the bytes of received segments of a split connection, and the segments in the connection's record.
+  void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
     const bool steered = shard.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
     shard.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().l2_len);
+    shard.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
 
   const ShardContext shard;

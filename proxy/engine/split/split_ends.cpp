@@ -7,6 +7,17 @@
 #include "proxy/engine/split/transmit.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// Returns why the record of a split connection ends.
+const char* reason_of_end(const Flow& flow) {
+  if (flow.release_reason != ReleaseReason::none && !relay::both_legs_closed(flow))
+    return to_string(flow.release_reason).data();
+  if (const ResetReason reset = relay::reset_reason(flow); reset != ResetReason::none) return to_string(reset).data();
+  return "closed";
+}
+
+}  // namespace
 
 /// Handles the timer of a flow in TIME-WAIT and closes the flow if that time is over. Returns false if something must
 /// be sent, so that the flow must be served.
@@ -90,8 +101,27 @@ void SplitFlows::displace(FlowId id, Instant now) {
   close(id, now);
 }
 
+void SplitFlows::record_end(const Flow& flow, FlowId id) const {
+  ConnectionRecord record;
+  record.key = context_.shard.registry.key_of(id);
+  record.initiator = flow.initiator;
+  record.handling = "split";
+  record.reason = reason_of_end(flow);
+  record.last = flow.last_activity;
+  for (std::size_t side = 0; side < flow.legs.size(); ++side) {
+    const tcp::Endpoint& endpoint = flow.legs.at(side).endpoint;
+    record.retransmissions.at(side) = endpoint.counters().retransmitted;
+    record.rtt.at(side) = endpoint.srtt();
+  }
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  if (radio.min_rtt() < radio.srtt()) record.queueing_delay = radio.srtt() - radio.min_rtt();
+  context_.shard.records.end(ConnectionRecords::Table::split, id, record);
+}
+
 void SplitFlows::close(FlowId id, Instant now) {
   Flow& flow = context_.shard.registry.flow(id);
+  if (context_.shard.records.on() && flow.terminated()) [[unlikely]]
+    record_end(flow, id);
   Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   const bool short_flow = flow.share.short_flow;
   bearer.load.change(flow.share, {});

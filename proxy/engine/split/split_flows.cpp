@@ -55,6 +55,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
   if (context_.journal.keeps()) context_.journal.begin(id, flow, context_.shard.registry.key_of(id));
   begun_[id] = tcp::tick::ms(now);
+  context_.shard.records.open(ConnectionRecords::Table::split, id, now);
   context_.ack_limit.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
   context_.shard.registry.record_change(flow.bearer);

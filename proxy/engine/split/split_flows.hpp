@@ -122,6 +122,8 @@ class SplitFlows {
   void end_finished(Flow& flow, FlowId id, Instant now);
   /// Closes a flow in TIME-WAIT because its place is needed; has no effect for no_id.
   void displace(FlowId id, Instant now);
+  /// Passes the connection's record on, because the connection ends or is handed back.
+  [[gnu::cold, gnu::noinline]] void record_end(const Flow& flow, FlowId id) const;
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
 
