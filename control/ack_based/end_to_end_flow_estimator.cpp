@@ -91,7 +91,7 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_ack(Instant now, Bytes ac
   if (newly <= Bytes{}) return acked_now;
   acked_now.round_trip = take_rtt(low_bits(now), low_bits(acked_ + newly));
   acked_ += newly;
-  if (acked_ <= retransmitted_) acked_now.round_trip = Duration::zero();
+  if (acked_ <= retransmitted_ || ack > sent_) acked_now.round_trip = Duration::zero();
   const Bytes known = std::min(newly, out_of_order_);
   out_of_order_ -= known;
   acked_now.delivered = newly - known;

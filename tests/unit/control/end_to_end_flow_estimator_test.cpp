@@ -177,6 +177,15 @@ TEST_F(EndToEndEstimatorTest, DataSentBeforeTrackingGivesNoRtt) {
   EXPECT_EQ(running.on_ack(Instant(3s) + radio, Bytes(15'000)).round_trip, radio);
 }
 
+// Only a peer that acknowledges ahead, or data on another path, has such an acknowledgement.
+TEST_F(EndToEndEstimatorTest, AnAckOfDataThatDidNotPassGivesNoRtt) {
+  EndToEndFlowEstimator running(Instant(1s), {Bytes(0), Bytes(0)}, Duration::zero());
+  running.on_data(Instant(1s), segment);
+  const EndToEndFlowEstimator::Acked acked_now = running.on_ack(Instant(1s) + 1ms, segment * 2);
+  EXPECT_EQ(acked_now.delivered, segment);
+  EXPECT_EQ(acked_now.round_trip, Duration::zero());
+}
+
 // 2^32 bytes and 2^32 microseconds (72 minutes) later everything is as before.
 TEST_F(EndToEndEstimatorTest, WrappedSequenceNumbersChangeNothing) {
   const Bytes first((std::int64_t{1} << 32) - 1500);
