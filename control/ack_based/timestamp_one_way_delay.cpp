@@ -35,10 +35,27 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
 
+/// Growth of the minimum delay from one half window to the next that counts as a rise.
+constexpr Duration min_rise = std::chrono::milliseconds(20);
+/// Number of rises in a row that a queue for the uplink does not show.
+constexpr std::uint8_t most_rises = 4;
+/// Number of impossible delays after which a clock is not used any more.
+constexpr std::uint8_t most_rejections = 3;
+
 }  // namespace
 
-void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration waited) {
+void TimestampOneWayDelay::reject() {
+  const std::uint8_t before = rejections_;
   *this = TimestampOneWayDelay{};
+  rejections_ = static_cast<std::uint8_t>(std::min(before + 1, int{most_rejections}));
+}
+
+void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration waited) {
+  const std::uint8_t rejections = rejections_;
+  const std::uint8_t rises = rises_;
+  *this = TimestampOneWayDelay{};
+  rejections_ = rejections;
+  rises_ = rises;
   before_ = newest_ = min_delay_ = -waited;
   is_assumed_ = waited > Duration::zero();
   origin_ = checked_ = min_at_ = newest_since_ = now;
@@ -46,6 +63,7 @@ void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration wait
 }
 
 Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Duration first, Duration most) {
+  if (rejections_ >= most_rejections) return Duration(-1);
   if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - min_delay_;
@@ -57,7 +75,7 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   if (is_assumed_) correct(delay, most);
   record_min(now, delay);
   check_rate(now, ticks);
-  if (!in_milliseconds_) return Duration(-1);
+  if (!in_milliseconds_ || rises_ >= most_rises) return Duration(-1);
   return delay - min_delay_;
 }
 
@@ -83,6 +101,7 @@ void TimestampOneWayDelay::correct(Duration delay, Duration most) {
 void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   if (now - newest_since_ >= half_window) {
     is_assumed_ = false;
+    rises_ = newest_ - before_ > min_rise ? static_cast<std::uint8_t>(std::min(rises_ + 1, int{most_rises})) : 0;
     before_ = newest_;
     newest_ = delay;
     newest_since_ = now;

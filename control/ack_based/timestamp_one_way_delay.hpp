@@ -14,11 +14,16 @@ namespace sluice::control {
 class TimestampOneWayDelay {
  public:
   /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. Negative if the clock's rate is
-  /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. `ticks`: the
+  /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. Also negative
+  /// after 20 s in which the minimum of each five seconds was higher than the one before: the clock loses time, because
+  /// a queue is full sooner.
   /// segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from the peer's
   /// other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It corrects an
   /// assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
+  /// Starts again, because the newest delay was longer than the round trip that contains it. A clock that was set back
+  /// shows that once. After three times the clock is taken for one that loses time, and no delay is known by it again.
+  void reject();
 
  private:
   /// True if an outage may have delayed the segment.
@@ -38,13 +43,15 @@ class TimestampOneWayDelay {
   Instant newest_since_{};  ///< start of the current five seconds (half of the window of the minimum delay)
   Instant min_at_{};        ///< when min_delay_ was updated
   Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none
-  Duration before_{};  ///< minimum delay of the five seconds before newest_since_, relative to an arbitrary origin
-  Duration newest_{};  ///< minimum delay since newest_since_
+  Duration before_{};       ///< minimum delay of the five seconds before newest_since_, relative to an arbitrary origin
+  Duration newest_{};       ///< minimum delay since newest_since_
   Duration min_delay_{};    ///< minimum delay in use, which grows slowly
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< UE's TSval when the rate of its clock was last checked
-  bool in_milliseconds_ = false;     ///< true if a tick is 1 ms according to the last rate check
-  bool is_assumed_ = false;  ///< true while the minimum delay is assumed, because no segment had a smaller one yet
+  std::uint8_t rejections_ = 0;      ///< number of calls of reject()
+  std::uint8_t rises_ = 0;  ///< number of half windows in a row whose minimum delay was higher than the one before
+  bool in_milliseconds_ = false;  ///< true if a tick is 1 ms according to the last rate check
+  bool is_assumed_ = false;       ///< true while the minimum delay is assumed, because no segment had a smaller one yet
 };
 static_assert(sizeof(TimestampOneWayDelay) <= 80, "one for each connection of a bearer that uses ACK feedback");
 

@@ -30,7 +30,7 @@ bool is_short_flow(const Flow& flow, const Bearer& bearer) {
 /// Restarts the estimate of the peer's clock, and returns the ACK delay according to the new estimate.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
-  clock = control::TimestampOneWayDelay{};
+  clock.reject();
   return clock.excess_delay(now, ticks, Duration::zero(), most);
 }
 

@@ -173,6 +173,44 @@ TEST(TimestampOneWayDelay, AClockSetBackALittleIsRelearnedWithinSeconds) {
   EXPECT_EQ(answer, 0ms);
 }
 
+/// Returns the delay by a clock that loses `lost` each second from 10 s on, until `end`.
+Duration by_slow_clock(TimestampOneWayDelay& clock, Duration lost, Duration stops, Duration end) {
+  Duration answer{};
+  for (Duration sent{}; sent < end; sent += 10ms) {
+    const Duration slow = std::clamp(sent - Duration(10s), Duration{}, stops - 10s) / 1s * lost;
+    answer = clock.excess_delay(Instant(1h) + sent + way, static_cast<std::uint32_t>(7 + (sent - slow) / 1ms));
+  }
+  return answer;
+}
+
+TEST(TimestampOneWayDelay, AClockThatLosesTimeIsFoundAfterTwentySeconds) {
+  TimestampOneWayDelay early;
+  EXPECT_GT(by_slow_clock(early, 15ms, 1h, 25s), 200ms) << "a queue for the uplink may grow like that";
+  TimestampOneWayDelay clock;
+  EXPECT_LT(by_slow_clock(clock, 15ms, 1h, 36s), 0ms);
+  TimestampOneWayDelay later;
+  EXPECT_LT(by_slow_clock(later, 15ms, 1h, 100s), 0ms);
+}
+
+TEST(TimestampOneWayDelay, ADelayThatStopsGrowingIsAQueue) {
+  TimestampOneWayDelay clock;
+  EXPECT_GT(by_slow_clock(clock, 15ms, 24s, 60s), 150ms);
+  TimestampOneWayDelay longer;
+  EXPECT_GT(by_slow_clock(longer, 15ms, 50s, 65s), 0ms) << "known again";
+}
+
+TEST(TimestampOneWayDelay, AClockIsNotUsedAfterThreeImpossibleDelays) {
+  TimestampOneWayDelay clock;
+  for (int i = 0; i < 2; ++i) {
+    clock.reject();
+    EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
+  }
+  clock.reject();
+  EXPECT_LT(after(clock, 60s, 1ms, 7), 0ms);
+  clock.reject();
+  EXPECT_LT(after(clock, 60s, 1ms, 7), 0ms);
+}
+
 TEST(TimestampOneWayDelay, AClockThatJumpsIsRelearned) {
   TimestampOneWayDelay clock;
   EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
