@@ -15,6 +15,10 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_s
     challenge(now);
     return false;
   }
+  if (distrusts_acks() && segment.ack > snd_.una && !send_.ends_packet(segment.ack)) [[unlikely]] {
+    count(misplaced_acks_);
+    return false;
+  }
   const SeqNum before = snd_.una;
   AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = bits_.cwnd_limited};
   const bool repeats = is_duplicate_ack(segment);

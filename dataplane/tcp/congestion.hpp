@@ -56,6 +56,7 @@ struct AckEvent {
   std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender
+  bool misplaced = false;     ///< true if the acknowledgement number lies inside a segment
 
   static constexpr Duration no_rtt{-1};
 };

@@ -54,6 +54,8 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
 /// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet was
 /// not sent and stays due.
 inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
+  if (boundary_due()) [[unlikely]]
+    move_boundary(output);
   if (send_.unsent().note().payload_len > mtu_.port) [[unlikely]] {
     if (!cut_for_port(send_.unsent(), output)) return false;
   }

@@ -315,6 +315,12 @@ class Endpoint {
   [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
   /// True if out-of-order segments are held.
   [[nodiscard]] bool reassembling() const { return has_recovery_state() && !recovery_state().reassembly.empty(); }
+  /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates.
+  [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
+  /// True if that number shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further ones
+  /// are ignored.
+  [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
+  static constexpr std::uint16_t max_misplaced_acks = 16;
   /// True if the endpoint holds a RecoveryState, the state that only recovery, reordering and urgent data need.
   [[nodiscard]] bool has_recovery_state() const { return send_.recovery_state() != nullptr; }
   /// True if both sides agreed on the option in the handshake.
@@ -542,7 +548,9 @@ class Endpoint {
   }
   void update_fast_path_open();
   /// True if no negotiated option and no configuration excludes the fast paths.
-  [[nodiscard]] bool may_go_fast() const { return !bits_.small_path && !paced() && !uses_accurate_ecn(); }
+  [[nodiscard]] bool may_go_fast() const {
+    return !bits_.small_path && !paced() && !uses_accurate_ecn() && !distrusts_acks();
+  }
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
   void acknowledged_up_to(SeqNum ack);
@@ -572,6 +580,19 @@ class Endpoint {
   bool emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left);
   void restart_after_idle(Instant now);
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
+
+  // --- defined in segment_boundary.cpp ---
+  /// Returns the upper bits of a sequence number, in units of 4096 bytes.
+  [[nodiscard]] static std::uint16_t boundary_tick(SeqNum seq) { return static_cast<std::uint16_t>(seq.raw() >> 12U); }
+  [[nodiscard]] bool boundary_due() const {
+    return static_cast<std::int16_t>(boundary_tick(snd_.nxt) - boundary_at_) >= 0;
+  }
+  void plan_boundary();
+  void postpone_boundary(std::uint32_t bytes);
+  [[gnu::cold, gnu::noinline]] void move_boundary(Output& output);
+  [[nodiscard]] bool cut_before_boundary(std::uint32_t count, Output& output);
+  [[nodiscard]] bool take_from_next(std::uint32_t count);
+  [[gnu::cold, gnu::noinline]] void record_misplaced_ack(std::uint32_t acked);
 
   // --- defined in paced.cpp ---
   [[nodiscard]] bool paced() const { return config_ != nullptr && config_->paced != nullptr; }
@@ -632,9 +653,11 @@ class Endpoint {
   ReorderingWindow reordering_;
   LossRecovery loss_recovery_;
   PathMtuState mtu_;
-  std::uint16_t ts_recent_at_ = 0;  ///< time at which ts_recent was received, tick::s137
+  std::uint16_t ts_recent_at_ = 0;    ///< time at which ts_recent was received, tick::s137
+  std::uint16_t misplaced_acks_ = 0;  ///< value of misplaced_acks()
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t small_out_ = 0;  ///< number of segments of less than SendQueue::small bytes in flight
+  std::uint8_t small_out_ = 0;     ///< number of segments of less than SendQueue::small bytes in flight
+  std::uint16_t boundary_at_ = 0;  ///< boundary_tick() from which on the next boundary of two segments is moved
   EndpointCounters counters_;
   std::uint32_t room_ = 65535;
   std::uint32_t ts_value_ = 0;

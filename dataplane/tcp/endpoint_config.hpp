@@ -80,6 +80,10 @@ struct EndpointConfig {
   /// Pool for the state of connections in recovery or with reordering; null: the heap.
   RecoveryStatePool* recovery_states = nullptr;
 
+  /// Secret that decides where the boundary between two segments is moved, so that a peer cannot guess it
+  /// (segment_boundary.cpp). 0: boundaries stay, and acknowledgements are not checked by them.
+  std::uint64_t boundary_secret = 0;
+
   /// True if a connection with this configuration needs a PacedEndpoint.
   [[nodiscard]] bool wants_pacing() const {
     return pacing || uses_model(congestion) || congestion == CongestionAlgorithm::prague;

@@ -114,6 +114,8 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
     arm(Timer::none, never);
     small_out_ = 0;
   }
+  if (event.misplaced) [[unlikely]]
+    record_misplaced_ack(event.acked);
   if (event.small > 0) [[unlikely]]
     small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
 }
@@ -183,8 +185,11 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment in flight is always permitted.
+/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment is always permitted in flight. A
+/// peer whose ACKs are distrusted never has more than an initial window in flight.
 inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
+  if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
+    return false;
   if (bits_.window_source == WindowSource::allowance) return true;
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }

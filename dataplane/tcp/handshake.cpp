@@ -29,6 +29,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (config.accurate_ecn != nullptr) config.accurate_ecn->begin();
   snd_.una = snd_.nxt = loss_recovery_.point = iss;
   snd_.end = iss + 1;
+  plan_boundary();
 }
 
 /// Clears the state of the last connection, except the settings of the owner.
@@ -43,6 +44,7 @@ void Endpoint::forget_connection() {
   mtu_ = {};
   timer_deadline_ = never;
   small_out_ = 0;
+  misplaced_acks_ = 0;
   ts_recent_at_ = 0;
   rtt_ = {};
   reordering_ = {};

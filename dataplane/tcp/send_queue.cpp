@@ -136,6 +136,7 @@ void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
 
 // Removes the acknowledged bytes from the first packet after a partial acknowledgement of it.
 void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
+  event.misplaced = true;
   packet::Loan front(packets_.front());
   packet::PacketNote& note = front->note();
   const auto count = static_cast<std::uint16_t>(ack - first(note));
@@ -146,6 +147,14 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   if (note.payload_len >= small && std::uint32_t{note.payload_len} - count < small)
     --event.small;  // it leaves the queue as a small one
   packet::skip_front(*front, count);
+}
+
+bool SendQueue::ends_packet(SeqNum ack) const {
+  int steps = max_steps;
+  for (packet::Cursor at = packets_.front(); at && !(at == unsent_) && end(at.note()) <= ack; at = at.next()) {
+    if (end(at.note()) == ack || --steps == 0) return true;
+  }
+  return !outstanding() || end(last_sent_.note()) < ack;
 }
 
 void SendQueue::clear() {

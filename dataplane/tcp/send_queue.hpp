@@ -98,7 +98,10 @@ class SendQueue {
   /// Returns false if there is no buffer.
   bool cut(packet::Cursor position, std::uint32_t length);
 
-  /// Removes everything before `ack`. Sets rtt and small of `event`; the caller sets acked.
+  /// True if one of the packets that were sent ends at `ack`, or all of them end before it. Also true after max_steps
+  /// packets before it, because the work for one acknowledgement is bounded.
+  [[nodiscard]] bool ends_packet(SeqNum ack) const;
+  /// Removes everything before `ack`. Sets rtt, small and misplaced of `event`; the caller sets acked.
   void acknowledge(SeqNum ack, AckEvent& event);
 
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes

@@ -23,6 +23,7 @@ constexpr std::array families = {
     Family{"sluice_paths_smaller", "times that segments became smaller because of an ICMP error"},
     Family{"sluice_retransmitted_segments", "segments retransmitted"},
     Family{"sluice_fast_recoveries", "loss recoveries without a timeout"},
+    Family{"sluice_acks_misplaced", "ACKs that end inside a segment, as if sent before it arrived"},
     Family{"sluice_timeouts", "retransmission timeouts"},
     Family{"sluice_feedback_messages", "feedback datagrams by result"},
     Family{"sluice_port_received_packets", "frames received"},

@@ -43,6 +43,12 @@ flow::HashKey new_secret() {
   return secret;
 }
 
+/// Returns the configuration with a secret for the check of acknowledgements.
+ShardConfig with_secret(ShardConfig shard) {
+  shard.tcp.boundary_secret = new_secret().first;
+  return shard;
+}
+
 }  // namespace
 
 ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
@@ -53,7 +59,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       channel_(channel),
       failed_(std::move(failed)),
       output_(ports),
-      shard_(shard, pool, output_, new_secret(), dpdk::now(), journal),
+      shard_(with_secret(shard), pool, output_, new_secret(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
       carried_(shard.ports),
       reports_(max_reports_at_once),

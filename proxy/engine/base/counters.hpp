@@ -87,6 +87,8 @@ namespace sluice::proxy {
   X(fast_recoveries_core, "loss recoveries towards the core without a timeout")                                    \
   X(timeouts_radio, "retransmission timeouts towards the radio")                                                   \
   X(timeouts_core, "retransmission timeouts towards the core")                                                     \
+  X(acks_misplaced_radio, "ACKs of UEs that end inside a segment, as if sent before it arrived")                   \
+  X(acks_misplaced_core, "ACKs of servers that end inside a segment, as if sent before it arrived")                \
   X(buffers_exhausted, "transmissions postponed because no packet buffer was left")                                \
   X(segments_too_long, "transmissions postponed because the segment is longer than the port's MTU")                \
   X(payload_refused, "segments neither kept nor acknowledged because packet buffers were short")                   \

@@ -5,7 +5,9 @@
 namespace sluice::proxy {
 
 ActivePolicies::ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states)
-    : recovery_states_(recovery_states), legs_(std::size_t{UINT16_MAX} + 1) {
+    : recovery_states_(recovery_states),
+      boundary_secret_(first.legs.boundary_secret),
+      legs_(std::size_t{UINT16_MAX} + 1) {
   enforce(first);
 }
 
@@ -19,6 +21,7 @@ void ActivePolicies::enforce(const Policies& policies) {
   prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
   legs_[generation_] = policies.legs;
   legs_[generation_].recovery_states = &recovery_states_;
+  legs_[generation_].boundary_secret = boundary_secret_;
 }
 
 }  // namespace sluice::proxy

@@ -36,6 +36,7 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
+  std::uint64_t boundary_secret_;  ///< secret of the first policies; a configuration file contains none
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
 

@@ -39,6 +39,7 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   const auto recoveries = own.endpoint.counters().fast_recoveries;
+  const auto misplaced = own.endpoint.misplaced_acks();
   const tcp::SeqNum acked = own.endpoint.snd_una();
   StreamEvents events = StreamEvents::none;
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
@@ -67,6 +68,9 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   if (ack_sample.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, ack_sample, now);
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
+  }
+  if (own.endpoint.misplaced_acks() != misplaced) [[unlikely]] {
+    context.shard.counters.add(in == Side::radio ? Counter::acks_misplaced_radio : Counter::acks_misplaced_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (accepted) [[likely]]

@@ -1,0 +1,108 @@
+// Check of acknowledgements by the boundaries of segments. A peer that acknowledges data before it arrives (optimistic
+// ACKs) has to guess where segments end (S. Savage et al., "TCP Congestion Control with a Misbehaving Receiver", 1999,
+// section 4). The sender moves a boundary now and then, by an amount that the peer cannot know. No segment is delayed,
+// reordered or sent twice for it. An honest receiver acknowledges whole segments, so its acknowledgements end at
+// boundaries. Each one that ends inside a segment is counted. From max_misplaced_acks on every boundary is moved, and
+// acknowledgements that end inside a segment are ignored. Called by emit_data.cpp and by whatever processes an ACK.
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/packet/join.hpp"
+#include "dataplane/packet/split.hpp"
+#include "dataplane/tcp/fast_path.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+/// Bytes from one moved boundary to the next one: at least this, and up to twice as many more.
+constexpr std::uint32_t spacing = 1U << 17U;
+/// Bytes after which a boundary that could not be moved is tried again.
+constexpr std::uint32_t retry_after = 1U << 14U;
+/// Bytes to the next plan without a secret. Half of the distances that boundary_tick() can tell apart is 128 MiB.
+constexpr std::uint32_t far = 1U << 26U;
+/// Segments in flight below which a peer gains nothing by early acknowledgements.
+constexpr std::uint32_t min_segments_in_flight = 2;
+/// Smallest piece of a segment. Smaller pieces would count as small segments.
+constexpr std::uint32_t min_piece = SendQueue::small;
+
+/// Returns a number below `limit` that depends on the secret and on a sequence number (splitmix64, G. L. Steele et al.,
+/// 2014).
+std::uint32_t secret_number(std::uint64_t secret, SeqNum seq, std::uint32_t limit) {
+  std::uint64_t mixed = secret + (std::uint64_t{seq.raw()} + 1) * 0x9e3779b97f4a7c15U;
+  mixed = (mixed ^ mixed >> 30U) * 0xbf58476d1ce4e5b9U;
+  mixed = (mixed ^ mixed >> 27U) * 0x94d049bb133111ebU;
+  return static_cast<std::uint32_t>((mixed ^ mixed >> 31U) % limit);
+}
+
+}  // namespace
+
+/// Decides where the next boundary is moved.
+void Endpoint::plan_boundary() {
+  const std::uint64_t secret = config_->boundary_secret;
+  postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
+}
+
+/// Moves no boundary before `bytes` more are sent. Every boundary is moved if the peer has sent too many misplaced ACKs.
+void Endpoint::postpone_boundary(std::uint32_t bytes) {
+  boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
+}
+
+/// Moves the boundary behind the first unsent segment. A full segment has no space for bytes of the next one, so a
+/// piece of it is sent first, and the boundary behind the rest is moved with the next call.
+void Endpoint::move_boundary(Output& output) {
+  const packet::Cursor next = send_.unsent();
+  const bool few = send_.in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
+  if (config_->boundary_secret == 0 || few || bits_.small_path || !next.next()) {
+    return config_->boundary_secret == 0 ? plan_boundary() : postpone_boundary(retry_after);
+  }
+  const std::uint32_t length = next.note().payload_len;
+  const std::uint32_t chosen = secret_number(config_->boundary_secret, snd_.nxt, min_piece);
+  if (length + min_piece > mtu_.mss) {
+    if (!cut_before_boundary(min_piece + chosen, output)) postpone_boundary(retry_after);
+    return;
+  }
+  const std::uint32_t space = mtu_.mss - length;
+  if (take_from_next(space / 2 + chosen % (space / 2))) {
+    plan_boundary();
+  } else {
+    postpone_boundary(retry_after);
+  }
+}
+
+/// Cuts the first `count` bytes off the first unsent segment, into a segment of their own. Returns false if the rest
+/// would be small or there is no buffer.
+bool Endpoint::cut_before_boundary(std::uint32_t count, Output& output) {
+  if (send_.unsent().note().payload_len < count + min_piece || !output.grant_cut(false)) return false;
+  packet::Loan whole(send_.unsent());
+  packet::Packet front = packet::split_front(*whole, static_cast<std::uint16_t>(count));
+  if (!front) return false;
+  send_.push_front_of_unsent(std::move(front));
+  return true;
+}
+
+/// Appends the first bytes of the second unsent segment to the first one: `count`, or as many as its buffer has space
+/// for. Returns false if the segments do not permit it.
+bool Endpoint::take_from_next(std::uint32_t count) {
+  packet::Loan first(send_.unsent());
+  packet::Loan second(send_.unsent().next());
+  count = std::min<std::uint32_t>(count, first->tailroom());
+  const std::uint32_t length = first->note().payload_len + count;
+  if (count == 0 || first->shared() || second->note().payload_len < count + min_piece) return false;
+  if (snd_.nxt + length > window_edge() || !fits_cwnd(length)) return false;
+  const packet::Packet moved = packet::split_front(*second, static_cast<std::uint16_t>(count));
+  if (!moved) return false;
+  return packet::join(*first, moved, length);
+}
+
+/// Counts an acknowledgement of `acked` bytes that ends inside a segment. A receiver may cut off what lies beyond its
+/// window, so an acknowledgement at its edge does not count.
+void Endpoint::record_misplaced_ack(std::uint32_t acked) {
+  if (config_->boundary_secret == 0 || acked >= snd_.wnd) return;
+  count(misplaced_acks_);
+  if (!distrusts_acks()) return;
+  bits_.on_fast_path = false;
+  plan_boundary();
+}
+
+}  // namespace sluice::tcp
