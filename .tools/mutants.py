@@ -4,14 +4,16 @@ statement in each, and runs the unit and simulation tests that depend on it.
 
 The tests are built, and copied with the sources into a folder below build/, where the mutants are compiled. It is removed at
 the end, also after Ctrl-C. Only what depends on the changed file is compiled, and only the test programs that depend on
-that are run; the first that fails has noticed the mutant. End to end tests are not run. A program may take ten times as long as without the mutant. The same
-seed, folder and commit give the same mutants. Exit code 0 if none survived."""
+that are run; the first that fails has noticed the mutant. End to end tests are not run. A program may take ten times as much
+processor time as without the mutant, so a busy machine changes no result. The same seed, folder and commit give the same mutants. Exit code 0 if none survived."""
 
 import argparse
 import json
+import math
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -28,8 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("dataplane", "control", "proxy", "emulator")
 EQUIVALENT = ".tools/mutants.equivalent"
 TESTS = "unit_and_simulation_tests"
-SLOWER = 10  # a program may take so many times its usual time,
-LEAST_SECONDS = 10  # and so long at least
+SLOWER = 10  # a program may take so many times its usual processor time,
+LEAST_SECONDS = 10  # and so much at least
+WAITING = 4  # it may take so many times that limit in all, because others use the processor, too
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "*": "/", "/": "*", "+=": "-=", "-=": "+=", "|": "&", "&": "|", "|=": "&=", "&=": "|="}
@@ -39,7 +42,8 @@ WORDS = {"true": "false", "false": "true", "min": "max", "max": "min", "++": "--
 WORD = re.compile(r"\b(?:true|false)\b|(?<=std::)(?:min|max)(?=\()|\+\+|--")
 NUMBER = re.compile(r"(?<![\w.'])\d+(?=(?:[uU]?[lL]{0,2})(?![\w.']))")
 NEGATION = re.compile(r"(?<![\w)\]])!(?=[\w(])")
-RETURN = re.compile(r"\breturn (?!\{\};)[^;{}]+;")
+# The others are what a default value is.
+RETURN = re.compile(r"\breturn (?!(?:false|0|0\.0|nullptr|std::nullopt|Duration::zero\(\));)[^;{}]+;")
 # A call or an assignment that is all of its line: the first word is followed by no second one, as in a declaration.
 STATEMENT = re.compile(r"^\s*(?!return\b|using\b|break\b|continue\b|case\b|goto\b|throw\b|delete\b|friend\b)"
                        r"(?:\+\+|--)?[\w:.>\[\]()*-]+(?:\([^;{}]*\)| [-+|&*/]?= [^;{}]+)?;$")
@@ -171,7 +175,7 @@ class Copy:
         self._worked = True
         self.programs = {}  # of the tests, by their paths in the build: what starts them
         self._inputs = {}  # of each of them, the objects that it is linked of
-        self._usual = {}  # seconds that a program takes without a mutant, None where it fails, of those that had to be run
+        self._usual = {}  # seconds of processor time that a program takes without a mutant, None where it fails, of those that had to be run
         self._readers = {}  # of each source, by its path from the top: the objects that depend on it
         self._environment = dict(os.environ, NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1",
                                  GIT_CEILING_DIRECTORIES=str(root.parent))
@@ -277,7 +281,7 @@ class Copy:
         return sorted(found, key=lambda program: (len(self._inputs[program]), program))
 
     def usual(self, program):
-        """Seconds that the program takes without a mutant; None if it fails even so."""
+        """Processor time of the program without a mutant, in seconds; None if it fails even so."""
         if program not in self._usual:
             passed, seconds = self.run([self._seen / "usual" / os.path.basename(program), *self.programs[program][1:]], None)
             self._usual[program] = seconds if passed else None
@@ -295,21 +299,32 @@ class Copy:
         return lambda: path.write_bytes(text)
 
     def run(self, command, limit):
-        """True if it passed, False if not, None if it took too long; and the seconds."""
-        begin = time.monotonic()
+        """True if it passed, False if not, None if it took more processor time than the limit; and the seconds of that."""
+        def limit_time():
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
+
+        before = processor_seconds()
         folder = None if self._stands_in else self._build
         process = subprocess.Popen(self._command(command, self._build, self._stands_in), cwd=folder, env=self._environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   start_new_session=True)
+                                   start_new_session=True, preexec_fn=limit_time)
         try:
-            passed = process.wait(limit) == 0
+            code = process.wait(None if limit is None else WAITING * limit)
+            passed = None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code == 0
         except subprocess.TimeoutExpired:
             passed = None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        return passed, time.monotonic() - begin
+        return passed, processor_seconds() - before
+
+
+def processor_seconds():
+    """Of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def outcome(copy, mutant):

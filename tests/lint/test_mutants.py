@@ -63,6 +63,7 @@ def test_operators_constants_and_statements_change():
     assert code("  return a + 10;") == ["  return a - 10;", "  return a + 11;", "  return a + 9;", "  return {};"]
     assert code("  x = std::min(y, z);", "{") == ["  x = std::max(y, z);", "  ;"]
     assert code("  bool on = true;") == ["  bool on = false;"]
+    assert code("  return false;") == ["  return true;"], "{} is false, too"
     assert code("  ++count;", "{")[0] == "  --count;"
     assert code("  parts_.counters.add(Counter::a);", "  begin();") == ["  ;"]
 
@@ -70,7 +71,7 @@ def test_operators_constants_and_statements_change():
 def test_what_is_no_code_stays():
     for line in ("  // a < b", '  "a < b"', "#include <vector>", "  std::vector<int> all;", "  int* at;", "  Foo&& other);",
                  "using a = b;", "template <int N = 4>", "  static_assert(a == 4);", "  X(name, 4) \\", "  Foo foo(bar);",
-                 "  return {};", "  0x10", "  a1", "  1.5"):
+                 "  return {};", "  return nullptr;", "  return std::nullopt;", "  0x10", "  a1", "  1.5"):
         assert code(line) == [], line
 
 
