@@ -97,5 +97,27 @@ TEST_P(Transfer, DeliversEveryByteBothWays) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Transfer, testing::Range(0, 20));
 
+class TransferWithMovedBoundaries : public testing::TestWithParam<int> {};
+
+/// An honest receiver acknowledges no part of a segment, whatever the path does.
+TEST_P(TransferWithMovedBoundaries, DeliversEveryByteAndDistrustsNobody) {
+  for (std::uint64_t i = 0; i < seeds_per_test; ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(GetParam()) * seeds_per_test + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Scenario scenario = random_scenario(seed);
+    scenario.config.boundary_secret = seed + 1;
+    if (scenario.b.room > 50'000 && scenario.a.largest_write > 500) scenario.a.to_send += 1'000'000;
+    Connection connection(scenario);
+    connection.run();
+    if (HasFailure()) return;
+    EXPECT_EQ(connection.received_by_b(), scenario.a.to_send);
+    EXPECT_EQ(connection.received_by_a(), scenario.b.to_send);
+    EXPECT_EQ(connection.a().misplaced_acks(), 0);
+    EXPECT_EQ(connection.b().misplaced_acks(), 0);
+    if (HasFailure()) return;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, TransferWithMovedBoundaries, testing::Range(0, 4));
+
 }  // namespace
 }  // namespace sluice::test
