@@ -66,7 +66,14 @@ config::Loaded<Config> parse_config(std::string_view text, const std::string& fi
 
 std::string config_reference() {
   return "# Configuration of `sluice`\n\nWritten by `sluice --help-config`. A file is YAML; unknown keys are refused. "
-         "Durations, sizes and rates carry their unit.\n\n" +
+         "Durations, sizes and rates carry their unit.\n\n"
+         "`include: [FILE, ...]` at the top level inserts the keys of other files, relative to the file that names "
+         "them. A key "
+         "of the file wins over one that it includes, a later file over an earlier one, and maps are merged. In "
+         "values, "
+         "`${NAME}` is replaced by the environment variable, which must be set, and `$${` stands for `${`. A path in "
+         "an included "
+         "file starts at the folder of the main file.\n\n" +
          config::reference<Config>();
 }
 

@@ -65,7 +65,7 @@ void check_secrecy(Section& s, const FeedbackConfig& feedback) {
   for (std::size_t i = 0; i < feedback.keys.size(); ++i) {
     const KeyConfig& key = feedback.keys[i];
     const std::string at = "keys[" + std::to_string(i) + "]";
-    if (key.secret) check(s.file(), at + ".secret");
+    if (key.secret) check(s.file_with(at + ".secret"), at + ".secret");
     if (key.secret_file) check(s.resolve(*key.secret_file), at + ".secret_file");
   }
 }

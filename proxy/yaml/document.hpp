@@ -21,6 +21,9 @@ struct Node {
   std::vector<Node> items;     ///< elements of a list
   std::vector<Entry> entries;  ///< entries of a map in the order of the file, with unique keys
 
+  /// files that the document includes, at the root only; Place::file counts them from 1
+  std::vector<std::string> included_files{};
+
   /// Returns the map entry with this key, or null if there is none.
   [[nodiscard]] const Entry* find(std::string_view key) const;
   /// Returns the value as an error message shows it: `"text"`, `a list`, `a map` or `nothing`.
@@ -47,6 +50,14 @@ struct DocumentLimits {
 /// be read, or an empty map.
 [[nodiscard]] Node parse_document(std::string_view text, const std::string& file, std::vector<Error>& errors,
                                   const DocumentLimits& limits = {});
+
+/// Reads a file as a tree, with the files that its key `include` names and with environment variables in place of
+/// ${NAME}. A key of the file wins over one that it includes, a later included file over an earlier one; maps are
+/// merged. After an error the tree has no entries.
+[[nodiscard]] Node load_document(const std::string& file, std::vector<Error>& errors,
+                                 const DocumentLimits& limits = {});
+/// Returns the file in which a position of the tree is; `file` is the one that load_document() read.
+[[nodiscard]] const std::string& file_of(const Node& root, const Place& place, const std::string& file);
 
 /// Returns the contents of a file. A file that is unreadable or longer than `limit` is an error. At most limit + 1
 /// bytes are read, so that a device or a pipe cannot exhaust memory.

@@ -12,6 +12,7 @@ namespace sluice::config {
 struct Place {
   std::size_t line = 0;
   std::size_t column = 0;
+  std::size_t file = 0;  ///< 0 for the file itself, else the number of the included file
   constexpr auto operator<=>(const Place&) const = default;
 };
 

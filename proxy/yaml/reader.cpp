@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <tuple>
 
 #include "proxy/yaml/renamed.hpp"
 #include "proxy/yaml/yaml.hpp"
@@ -17,6 +18,7 @@ std::string joined(const std::string& path, std::string_view key) {
 
 /// State that the readers of all maps of one file share.
 struct Reading {
+  const Node& root;
   const std::string& file;
   std::vector<Error>& errors;
   std::vector<Error>& warnings;
@@ -25,7 +27,7 @@ struct Reading {
   /// Returns the number of errors so far that check() has not reported: missing, unknown and malformed keys.
   [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
   void fail(Place place, std::string what, std::string expected, std::string got) {
-    errors.push_back({file, place, std::move(what), std::move(expected), std::move(got)});
+    errors.push_back({file_of(root, place, file), place, std::move(what), std::move(expected), std::move(got)});
   }
 };
 
@@ -62,6 +64,9 @@ class Reader final : public Section {
 
   [[nodiscard]] bool reading() const override { return shared_.misread() == misread_before_; }
   [[nodiscard]] std::string file() const override { return shared_.file; }
+  [[nodiscard]] std::string file_with(std::string_view key) const override {
+    return file_of(shared_.root, place_of(node_, key), shared_.file);
+  }
   [[nodiscard]] std::string key_of(const void* variable) const override {
     const auto at = std::find(variables_.begin(), variables_.end(), variable);
     return at != variables_.end() ? declared_.at(static_cast<std::size_t>(at - variables_.begin())) : std::string();
@@ -116,8 +121,9 @@ class Reader final : public Section {
 
  private:
   [[nodiscard]] Error complaint(std::string_view key, std::string_view expected, std::string_view got) const {
-    return {shared_.file, place_of(node_, key), key.empty() ? path_ : joined(path_, key), std::string(expected),
-            std::string(got)};
+    const Place place = place_of(node_, key);
+    return {file_of(shared_.root, place, shared_.file), place, key.empty() ? path_ : joined(path_, key),
+            std::string(expected), std::string(got)};
   }
 
   /// Returns the position in the file of "key", "key[2]" or "key[2].below". If the file has no such element, returns
@@ -233,7 +239,7 @@ void read(std::string_view text, const std::string& file, const DocumentLimits& 
 
 void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
           std::vector<Error>& errors, std::vector<Error>& warnings) {
-  Reading shared{file, errors, warnings};
+  Reading shared{root, file, errors, warnings};
   if (root.kind != Node::Kind::map) {
     shared.fail(root.place, "the file", "a map of keys and values", root.to_string());
     return;
@@ -241,7 +247,9 @@ void read(const Node& root, const std::string& file, const std::function<void(Se
   Reader reader(shared, root, "");
   body(reader);
   reader.finish();
-  const auto earlier = [](const Error& a, const Error& b) { return a.place < b.place; };
+  const auto earlier = [](const Error& a, const Error& b) {
+    return std::tie(a.place.file, a.place) < std::tie(b.place.file, b.place);
+  };
   std::stable_sort(errors.begin(), errors.end(), earlier);
   std::stable_sort(warnings.begin(), warnings.end(), earlier);
 }

@@ -166,6 +166,8 @@ class Section {
   [[nodiscard]] std::string resolve(const std::string& path) const;
   /// Returns the name of the file that is being read, or an empty text.
   [[nodiscard]] virtual std::string file() const { return {}; }
+  /// Returns the name of the file that has a key of this section: the file that is being read, or one that it includes.
+  [[nodiscard]] virtual std::string file_with(std::string_view /*key*/) const { return file(); }
   /// True while a file is read and all values of this section so far were well-formed. Only then may rules across
   /// keys be checked and files be read that a key names.
   [[nodiscard]] virtual bool reading() const = 0;

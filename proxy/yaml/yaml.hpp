@@ -51,13 +51,13 @@ template <typename T>
   return loaded;
 }
 
-/// Reads a T from a file, with the checks of parse().
+/// Reads a T from a file, those that it includes and the environment (load_document()), with the checks of parse().
 template <typename T>
 [[nodiscard]] Loaded<T> load(const std::string& file, T value = {}, const DocumentLimits& limits = {}) {
   Loaded<T> loaded;
-  const std::string text = read_text(file, limits.bytes, loaded.errors);
+  const Node root = load_document(file, loaded.errors, limits);
   if (!loaded.errors.empty()) return loaded;
-  return parse(text, file, std::move(value), limits);
+  return parse(root, file, std::move(value));
 }
 
 /// Returns every key with its value as YAML. If secrets are shown, parse() reads an equal T back.

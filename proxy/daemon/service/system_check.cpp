@@ -35,14 +35,14 @@ class Findings {
  public:
   explicit Findings(const std::string& file) : file_(file) {
     std::vector<config::Error> errors;
-    const config::DocumentLimits limits;
-    root_ = config::parse_document(config::read_text(file, limits.bytes, errors), file, errors, limits);
+    root_ = config::load_document(file, errors);
   }
 
   /// Adds an error of the value at `key`, a dotted path with the elements of lists in brackets. The position is that of
   /// the deepest part of the path that exists in the file.
   void add(const std::string& key, std::string expected, std::string got) {
-    errors_.push_back({file_, place_of(key), key, std::move(expected), std::move(got)});
+    const config::Place place = place_of(key);
+    errors_.push_back({config::file_of(root_, place, file_), place, key, std::move(expected), std::move(got)});
   }
   [[nodiscard]] std::vector<config::Error> take() { return std::move(errors_); }
 
@@ -197,6 +197,9 @@ std::vector<NeededFile> needed_files(const Config& config, const std::string& fi
     return (std::filesystem::path(file).parent_path() / path).string();  // an absolute path replaces the folder
   };
   std::vector<NeededFile> files = {{"", file}};
+  std::vector<config::Error> ignored;
+  for (const std::string& included : config::load_document(file, ignored).included_files)
+    files.push_back({"", included});
   const std::size_t keys = config.feedback ? config.feedback->keys.size() : 0;
   for (std::size_t i = 0; i < keys; ++i) {
     if (const auto& path = config.feedback->keys[i].secret_file)

@@ -458,6 +458,36 @@ TEST(ProxyConfig, PrintedSecretsAreHidden) {
   EXPECT_THAT(print_config(*config), testing::Not(HasSubstr("0011223344")));
 }
 
+/// The error of a value is where the value is, and a secret in an included file must not be readable for everybody.
+TEST(ProxyConfig, KeysOfIncludedFilesAreCheckedWhereTheyStand) {
+  std::string name = (std::filesystem::temp_directory_path() / "sluice-included-XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(name.data());
+  const auto write = [&folder](const std::string& file, const std::string& text, std::filesystem::perms mode) {
+    std::ofstream(folder / file) << text;
+    std::filesystem::permissions(folder / file, mode);
+  };
+  using std::filesystem::perms;
+  constexpr perms for_all = perms::owner_read | perms::others_read;
+  const std::string main = (folder / "main.yaml").string();
+  write("main.yaml", "include: [ports.yaml, keys.yaml]\nlogging: { level: debug }\n", for_all);
+  write("ports.yaml", std::string(ports) + "logging: { level: error, format: json }\n", for_all);
+  write("keys.yaml", "feedback:\n  listen: 127.0.0.1:0\n  keys: [" + std::string(key) + "]\n", perms::owner_read);
+  const auto good = load_config(main);
+  ASSERT_TRUE(good) << to_string(good.errors);
+  EXPECT_EQ(good->logging.level, LogLevel::debug);
+  EXPECT_EQ(good->logging.format, LogFormat::json);
+
+  write("keys.yaml", "", perms::owner_read | perms::owner_write);
+  write("keys.yaml", "feedback:\n  listen: 127.0.0.1:0\n  keys: [" + std::string(key) + "]\n", for_all);
+  EXPECT_THAT(to_string(load_config(main).errors), HasSubstr(folder.string() + "/keys.yaml:3:"));
+  write("keys.yaml", "", perms::owner_read | perms::owner_write);
+  write("keys.yaml", "a: 1\nlogging:\n  format: loud\n", for_all);
+  EXPECT_THAT(to_string(load_config(main).errors),
+              HasSubstr(folder.string() + "/keys.yaml:3:11: logging.format, expected one of text, json, got \"loud\""));
+  EXPECT_THAT(to_string(load_config(main).errors), HasSubstr(folder.string() + "/keys.yaml:1:1: unknown key 'a'"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(ProxyConfig, TheReferenceInTheRepositoryIsUpToDate) {
   EXPECT_EQ(read_file(source_dir / "proxy/config/REFERENCE.md"), config_reference())
       << "write it anew: sluice --help-config > proxy/config/REFERENCE.md";
