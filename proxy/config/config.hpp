@@ -88,12 +88,17 @@ struct PoolSettings {
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, critical, off };
+/// Returns the configuration word of a log level.
+[[nodiscard]] std::string_view to_string(LogLevel level);
+/// Returns the log level of a configuration word; nothing for other words.
+[[nodiscard]] std::optional<LogLevel> parse_log_level(std::string_view word);
 enum class LogFormat : std::uint8_t { text, json };
 
 struct LoggingSettings {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-  std::optional<std::string> file;  ///< path of the log file; standard error if not set
+  std::optional<std::string> file;    ///< path of the log file; standard error if not set
+  std::optional<std::string> syslog;  ///< path of a syslog daemon's socket that gets each line too; none if not set
   Duration statistics_period = std::chrono::seconds(10);
   Duration warning_period = std::chrono::seconds(10);
 };

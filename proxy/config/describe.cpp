@@ -166,6 +166,18 @@ void check_memory(Section& s, const Config& config) {
 
 }  // namespace
 
+std::string_view to_string(LogLevel level) {
+  const auto* const at = std::find_if(std::begin(log_levels), std::end(log_levels),
+                                      [level](const Choice<LogLevel>& each) { return each.value == level; });
+  return at != std::end(log_levels) ? at->word : "info";
+}
+
+std::optional<LogLevel> parse_log_level(std::string_view word) {
+  const auto* const at = std::find_if(std::begin(log_levels), std::end(log_levels),
+                                      [word](const Choice<LogLevel>& each) { return each.word == word; });
+  return at != std::end(log_levels) ? std::optional(at->value) : std::nullopt;
+}
+
 std::uint16_t buffer_room_for(const Config& config) {
   return std::max(packet::PacketPool::default_room,
                   dpdk::buffer_room(std::max(config.ports.radio.mtu, config.ports.core.mtu)));
@@ -382,9 +394,14 @@ void describe(Section& s, ShardsSettings& shards) {
 }
 
 void describe(Section& s, LoggingSettings& logging) {
-  s.choice("level", logging.level, log_levels, "least severe level that is written");
+  s.live([&] {
+    s.choice("level", logging.level, log_levels,
+             "lowest level of the lines that are logged; sluicectl log-level changes it until the next reload");
+  });
   s.choice("format", logging.format, log_formats, "format of log lines");
   s.value("file", logging.file, "path of the log file; not set: standard error. SIGHUP reopens it");
+  s.value("syslog", logging.syslog,
+          "datagram socket of a syslog daemon, such as `/dev/log`, that gets each line too; none when not set");
   s.value("statistics_period", logging.statistics_period, {0s, 24h}, "interval of the statistics line; 0s = never");
   s.value("warning_period", logging.warning_period, {1s, 24h}, "shortest interval between repetitions of one warning");
 }

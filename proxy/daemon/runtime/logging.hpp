@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "proxy/config/config.hpp"
 #include "proxy/daemon/service/log_writer.hpp"
@@ -21,15 +23,24 @@ class Logging {
 
   /// Reopens the log file after it was renamed. Returns an error message, or an empty text.
   std::string reopen();
+  /// Logs lines of this level and above from now on.
+  void set_level(LogLevel level);
+  [[nodiscard]] LogLevel level() const { return level_; }
   /// Returns the number of log lines dropped since the start.
-  [[nodiscard]] std::uint64_t lost() const { return writer_->lost(); }
+  [[nodiscard]] std::uint64_t lost() const;
   /// Writes a warning to the log. Not for the packet path.
   static void warn(const std::string& message);
   static void fail(const std::string& message);
 
  private:
   std::unique_ptr<LogWriter> writer_;
+  std::unique_ptr<LogWriter> syslog_;  ///< null without logging.syslog
+  LogLevel level_;
 };
+
+/// Returns a line for a syslog daemon on this machine (RFC 3164 without the host): <30>Jan 31 12:00:00 sluice[1]: text.
+/// Control characters become spaces, and a long message is cut.
+[[nodiscard]] std::string syslog_line(std::time_t seconds_since_1970, LogLevel level, std::string_view message);
 
 /// Returns one line of JSON without its end: {"time":"2026-01-31T12:00:00.123456Z","level":"info","message":"…"}. The
 /// line is valid JSON for any message.

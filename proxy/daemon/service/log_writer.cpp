@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +50,13 @@ class LogWriter::Target {
     return std::make_shared<Target>(descriptor);
   }
 
+  /// Returns a target for the datagram socket of a syslog daemon. It is connected at the first line.
+  static std::shared_ptr<Target> syslog(const std::string& socket) {
+    auto target = std::make_shared<Target>(-1);
+    target->syslog_ = socket;
+    return target;
+  }
+
   /// Writes all of `line`. Returns false if writing fails, or if is_replaced() becomes true while the descriptor is
   /// full.
   template <typename IsReplaced>
@@ -64,6 +73,7 @@ class LogWriter::Target {
   template <typename IsReplaced>
   bool write_all(std::string_view rest, const IsReplaced& is_replaced) {
     const std::size_t whole = rest.size();
+    bool may_connect = !syslog_.empty();
     while (!rest.empty()) {
       const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
       if (count > 0) {
@@ -73,6 +83,8 @@ class LogWriter::Target {
       } else if (count < 0 && errno == EAGAIN && !is_replaced()) {
         pollfd room{descriptor_, POLLOUT, 0};
         poll(&room, 1, look_period_ms);
+      } else if (std::exchange(may_connect, false) && connect_to_syslog()) {
+        continue;
       } else {
         has_part_ = rest.size() < whole;
         return false;
@@ -81,7 +93,19 @@ class LogWriter::Target {
     return true;
   }
 
+  /// Connects a new socket to the syslog daemon. It does not block, because the daemon may be stopped.
+  bool connect_to_syslog() {
+    sockaddr_un address{};
+    if (syslog_.size() >= sizeof address.sun_path) return false;
+    address.sun_family = AF_UNIX;
+    syslog_.copy(address.sun_path, syslog_.size());
+    if (descriptor_ >= 0) close(descriptor_);
+    descriptor_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return descriptor_ >= 0 && connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+
   int descriptor_;
+  std::string syslog_;     ///< path of the syslog daemon's socket; empty for other targets
   bool has_part_ = false;  ///< true if the last line was written incompletely
 };
 
@@ -171,6 +195,11 @@ LogWriter::LogWriter(int descriptor, LossLine loss_line)
 
 LogWriter::LogWriter(const std::string& path, LossLine loss_line)
     : path_(path), shared_(std::make_shared<Shared>(Target::open_file(path), std::move(loss_line))) {
+  start();
+}
+
+LogWriter::LogWriter(ToSyslog /*tag*/, const std::string& socket, LossLine loss_line)
+    : shared_(std::make_shared<Shared>(Target::syslog(socket), std::move(loss_line))) {
   start();
 }
 

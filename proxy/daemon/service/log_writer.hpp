@@ -26,6 +26,11 @@ class LogWriter {
   LogWriter(int descriptor, LossLine loss_line);
   /// Opens the file `path` for appending and starts writing to it. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
+  /// Tag of the constructor for a syslog daemon.
+  struct ToSyslog {};
+  /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log: one datagram per line. A daemon that
+  /// is absent or restarts is looked for again at each line; lines meanwhile are lost.
+  LogWriter(ToSyslog, const std::string& socket, LossLine loss_line);
   /// Waits until all lines are written, at most one second. The remaining lines are then lost, and the thread stays in
   /// its system call until the process ends.
   ~LogWriter();

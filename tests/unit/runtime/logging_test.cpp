@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -53,6 +57,90 @@ TEST(JsonLogLine, IsValidWhateverTheMessageHolds) {
   EXPECT_EQ(line["level"], "info");
   EXPECT_THAT(line["message"].get<std::string>(), HasSubstr("quote \" backslash \\ newline \n bell \a bad utf-8 "));
   EXPECT_EQ(json_log_line(0, "info", nasty).find('\n'), std::string::npos);
+}
+
+TEST(SyslogLine, HasPriorityTimeAndProgram) {
+  setenv("TZ", "UTC", 1);
+  tzset();
+  const std::string end = " sluice[" + std::to_string(getpid()) + "]: ";
+  EXPECT_EQ(syslog_line(1'700'000'000, LogLevel::info, "hello"), "<30>Nov 14 22:13:20" + end + "hello");
+  EXPECT_EQ(syslog_line(0, LogLevel::critical, "a\nb\x1b"), "<26>Jan  1 00:00:00" + end + "a b ");
+  EXPECT_LT(syslog_line(0, LogLevel::warning, std::string(100'000, 'x')).size(), 8300U);
+}
+
+/// The socket of a syslog daemon.
+class Daemon {
+ public:
+  explicit Daemon(const std::filesystem::path& path) : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    std::filesystem::remove(path);
+    if (bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("no socket");
+  }
+  ~Daemon() { close(descriptor_); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Returns the next line, for which it waits.
+  [[nodiscard]] std::string next() const {
+    std::array<char, 16'384> line{};
+    const ssize_t length = recv(descriptor_, line.data(), line.size(), 0);
+    return length < 0 ? "" : std::string(line.data(), static_cast<std::size_t>(length));
+  }
+
+ private:
+  int descriptor_;
+};
+
+TEST_F(LogFile, ASyslogDaemonGetsEachLineTooEvenOneThatRestarts) {
+  LoggingSettings both = settings(LogFormat::json);
+  both.syslog = (folder_ / "syslog").string();
+  auto daemon = std::make_unique<Daemon>(folder_ / "syslog");
+  {
+    const Logging log(both);
+    spdlog::warn("first");
+    EXPECT_THAT(daemon->next(), testing::ContainsRegex("^<28>[A-Z].*sluice.[0-9]+.: first$"));
+    daemon = std::make_unique<Daemon>(folder_ / "syslog");
+    spdlog::info("second");
+    EXPECT_THAT(daemon->next(), testing::ContainsRegex("^<30>.*: second$"));
+    EXPECT_EQ(log.lost(), 0U);
+  }
+  EXPECT_EQ(lines(folder_ / "log").size(), 2U) << "the file gets them as before";
+}
+
+TEST_F(LogFile, ASyslogDaemonThatIsAbsentOrStoppedBlocksNobody) {
+  LoggingSettings both = settings(LogFormat::text);
+  both.syslog = (folder_ / "nobody").string();
+  {
+    const Logging log(both);
+    spdlog::info("nobody is there");
+  }
+  EXPECT_EQ(lines(folder_ / "log").size(), 1U);
+  const Daemon stopped(folder_ / "stopped");  // receives nothing
+  both.syslog = (folder_ / "stopped").string();
+  constexpr std::size_t count = 2000;  // more than any queue of datagrams
+  {
+    const Logging log(both);
+    for (std::size_t i = 0; i < count; ++i) spdlog::info("line {}", i);
+  }
+  EXPECT_EQ(lines(folder_ / "log").size(), count + 1);
+}
+
+TEST_F(LogFile, TheLevelChangesWhileTheLogIsOpen) {
+  {
+    Logging log(settings(LogFormat::text));
+    spdlog::debug("before");
+    log.set_level(LogLevel::debug);
+    spdlog::debug("while");
+    log.set_level(LogLevel::warning);
+    spdlog::info("after");
+    EXPECT_EQ(log.level(), LogLevel::warning);
+  }
+  const auto written = lines(folder_ / "log");
+  ASSERT_EQ(written.size(), 1U);
+  EXPECT_THAT(written[0], HasSubstr("debug    while"));
 }
 
 TEST_F(LogFile, TextLinesHaveLevelAndMessage) {
