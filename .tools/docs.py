@@ -56,6 +56,7 @@ BESIDE_THE_CODE = {
     "proxy/README.md": "internals/proxy.md",
     "proxy/SIZING.md": "operate/size.md",
     "proxy/config/REFERENCE.md": "reference/keys.md",
+    "proxy/daemon/status/WORDS.md": "reference/words.md",
     "tests/bench/FIGURES.md": "results/index.md",
     "tests/bench/README.md": "results/benchmarks.md",
     "tests/conformance/README.md": "internals/conformance.md",

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "proxy/config/config.hpp"
 #include "proxy/config/core_dumps.hpp"
@@ -13,6 +14,7 @@
 #include "proxy/daemon/runtime/resources.hpp"
 #include "proxy/daemon/runtime/runtime.hpp"
 #include "proxy/daemon/service/system_check.hpp"
+#include "proxy/daemon/status/explain.hpp"
 #include "proxy/daemon/status/version.hpp"
 #include "proxy/ops/sluicectl/completion.hpp"
 #include "proxy/ops/sluicectl/pages.hpp"
@@ -39,7 +41,9 @@ struct Options {
   bool help_config = false;
   bool manual = false;
   bool manual_config = false;
-  bool completion = false;
+  bool help_words = false;
+  bool manual_words = false;
+  std::string completion;  ///< shell whose completion is printed; empty for none
   bool core_dumps = false;
 };
 
@@ -56,9 +60,12 @@ void declare(CLI::App& app, Options& options) {
                  "user of the service, whose access to files root checks; with --check the default is sluice");
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
+  app.add_flag("--help-words", options.help_words,
+               "print what every column, counter, phase, reason and metric means, and exit");
   app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
   app.add_flag("--manual-config", options.manual_config, "print the manual page of the file, sluice.yaml, and exit");
-  app.add_flag("--completion", options.completion, "print the completion for bash, and exit");
+  app.add_flag("--manual-words", options.manual_words, "print the manual page of --help-words, and exit");
+  sluice::manual::declare_completion(app, options.completion);
   app.add_flag("--show-secrets", options.show_secrets, "with --print-config, print secrets too")->needs(print);
   app.add_flag("--core-dumps", options.core_dumps,
                "allow core files after a crash, and debuggers; a core file contains keys and payload");
@@ -79,7 +86,7 @@ std::string manual_page(const CLI::App& app) {
         "the windows of connections that stay end to end, so that the queue of the radio network stays short. One file "
         "configures it: sluice.yaml(5).",
         "As a service it is `sluice.service`, which reads `/etc/sluice/sluice.yaml`."},
-       {"sluice.yaml(5)", "sluicectl(1)", "nodeb(1)"}},
+       {"sluice.yaml(5)", "sluicectl(1)", "sluice-words(7)", "nodeb(1)"}},
       app);
 }
 
@@ -88,9 +95,28 @@ std::string manual_page_of_file() {
       {"sluice.yaml", 5, "configuration of sluice", std::string(sluice::proxy::version)},
       {{"A file of sluice(8) is YAML. Unknown keys are refused. Durations, sizes and rates carry their unit. `sluice "
         "--check FILE` prints every error with its line and column.",
+        "`include: [FILE, ...]` at the top level inserts the keys of other files; a key of the file wins over one that "
+        "it "
+        "includes. In values, `${NAME}` is replaced by an environment variable, which must be set.",
         "A file with secrets in it must not be readable for everybody."},
-       {"sluice(8)", "sluicectl(1)"}},
+       {"sluice(8)", "sluicectl(1)", "sluice-words(7)"}},
       sluice::config::key_tables<sluice::proxy::Config>());
+}
+
+std::string manual_page_of_words() {
+  sluice::manual::Roff page({"sluice-words", 7, "columns, counters, phases, reasons and metrics of sluice",
+                             std::string(sluice::proxy::version)});
+  const std::vector<sluice::proxy::Explanation> all = sluice::proxy::explanations();
+  for (const sluice::proxy::WordSection& section : sluice::proxy::word_sections()) {
+    page.section(section.title);
+    page.paragraph(section.text);
+    for (const sluice::proxy::Explanation& each : all) {
+      if (each.kind == section.kind) page.item("`" + each.word + "`", each.meaning + ".");
+    }
+  }
+  page.section("SEE ALSO");
+  page.paragraph("`sluice(8)`, `sluicectl(1)`, `sluice.yaml(5)`");
+  return page.text();
 }
 
 int run(const sluice::proxy::Config& config, const std::string& file,
@@ -163,7 +189,9 @@ int main(int argc, char** argv) {
   if (options.help_config) return print(sluice::proxy::config_reference());
   if (options.manual) return print(manual_page(app));
   if (options.manual_config) return print(manual_page_of_file());
-  if (options.completion) return print(sluice::manual::bash_completion(app));
+  if (options.help_words) return print(sluice::proxy::word_reference());
+  if (options.manual_words) return print(manual_page_of_words());
+  if (!options.completion.empty()) return print(sluice::manual::completion(options.completion, app));
   if (options.file.empty()) {
     std::fputs("sluice: a configuration file is needed; see --help and --help-config\n", stderr);
     return exit_configuration;

@@ -29,7 +29,7 @@ struct Options {
   bool help_scenario = false;
   bool help_results = false;
   bool manual = false;
-  bool completion = false;
+  std::string completion;  ///< shell whose completion is printed; empty for none
   bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;
@@ -102,7 +102,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--help-scenario", options.help_scenario, "print the reference of all keys of scenarios, and exit");
   app.add_flag("--help-results", options.help_results, "print the meaning of every column of the results, and exit");
   app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
-  app.add_flag("--completion", options.completion, "print the completion for bash, and exit");
+  sluice::manual::declare_completion(app, options.completion);
   app.add_flag("--core-dumps", options.core_dumps,
                "allow core files after a crash, and debuggers; a core file contains keys and payload");
   app.require_subcommand(0, 1);
@@ -134,8 +134,8 @@ int dispatch(const CLI::App& app, const Options& options) {
     std::fputs(manual_page(app).c_str(), stdout);
     return exit_ok;
   }
-  if (options.completion) {
-    std::fputs(sluice::manual::bash_completion(app).c_str(), stdout);
+  if (!options.completion.empty()) {
+    std::fputs(sluice::manual::completion(options.completion, app).c_str(), stdout);
     return exit_ok;
   }
   if (!options.check.empty()) return command_check(options.check, options.traces);

@@ -14,6 +14,7 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/daemon/service/confinement.hpp"
+#include "proxy/daemon/status/counter_texts.hpp"
 #include "proxy/daemon/status/explain.hpp"
 #include "proxy/daemon/status/version.hpp"
 #include "proxy/daemon/threads/capturing.hpp"
@@ -310,7 +311,7 @@ admin::CommandTable Runtime::commands() {
       request(*details_, static_cast<std::uint16_t>(*limit), reply);
     };
   };
-  return admin::CommandTable(admin::proxy_commands({
+  std::vector<admin::Command> all = admin::proxy_commands({
       {"status", now([this](StatusSource& o) {
          admin::Json status = o.status();
          status["captures"] = captures_->running();
@@ -323,8 +324,7 @@ admin::CommandTable Runtime::commands() {
        }},
       {"explain", [this](const Words& words, const admin::Reply& reply) {
          if (words.empty()) return reply(Answer::failure("name a word, such as a counter or a reason"));
-         status_source_->refresh();
-         reply(explain(explanations(*status_source_), words[0]));
+         reply(explain(explanations(), words[0]));
        }},
       {"bearers", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", [this](const Words& words, const admin::Reply& reply) { list_flows(words, reply); }},
@@ -343,6 +343,7 @@ admin::CommandTable Runtime::commands() {
       {"reload", [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
       {"confirm", [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"revert", [this](const Words&, const admin::Reply& reply) { reply(reloader_.revert()); }},
+      {"log-level", [this](const Words& words, const admin::Reply& reply) { reply(log_level(words)); }},
       {"groups", now([](StatusSource& o) { return o.groups(); })},
       {"version", now([](StatusSource&) { return admin::Json(std::string(version)); })},
       {"stop", [this](const Words&, const admin::Reply& reply) {
@@ -352,7 +353,14 @@ admin::CommandTable Runtime::commands() {
            if (!error) stop(Ending::command, "requested through the admin socket");
          });
        }},
-  }));
+  });
+  for (admin::Command& command : all) {
+    command.run = [name = command.name, run = std::move(command.run)](const Words& words, admin::Reply reply) {
+      spdlog::debug("admin: {}{}{}", name, words.empty() ? "" : " ", fmt::join(words, " "));
+      run(words, std::move(reply));
+    };
+  }
+  return admin::CommandTable(std::move(all));
 }
 
 namespace {
@@ -393,6 +401,19 @@ void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& r
   spdlog::info("{}", word == "on" ? "draining: no further connection is split, and split ones are handed back"
                                   : "drain ended: new connections are split");
   commands_->drain(word == "on", reply);
+}
+
+admin::Answer Runtime::log_level(const std::vector<std::string>& words) {
+  if (!words.empty()) {
+    const std::optional<LogLevel> level = parse_log_level(words[0]);
+    if (!level) {
+      return admin::Answer::failure("unknown log level '" + words[0].substr(0, 40) +
+                                    "', expected trace, debug, info, warning, error, critical or off");
+    }
+    spdlog::info("log level: {}, until the configuration is read again", words[0]);
+    log_.set_level(*level);
+  }
+  return admin::Answer::success({{"level", to_string(log_.level())}, {"configured", to_string(config_.logging.level)}});
 }
 
 bool Runtime::run() {
@@ -444,12 +465,14 @@ void Runtime::stop(Ending ending, const std::string& why) {
 admin::Answer Runtime::reload(const std::vector<std::string>& words) {
   admin::Answer answer;
   service_.reload(dpdk::now(), [&] { answer = reloader_.reload(words); });
+  if (answer.ok) log_.set_level(config_.logging.level);  // sluicectl log-level may have changed it
   return answer;
 }
 
 void Runtime::reload_by_signal() {
   admin::Answer answer;
   service_.reload(dpdk::now(), [&] { answer = reloader_.reload_by_signal(); });
+  if (answer.ok) log_.set_level(config_.logging.level);  // sluicectl log-level may have changed it
   if (answer.ok)
     return spdlog::info("SIGHUP: {}",
                         answer.value.is_string() ? answer.value.get<std::string>() : "configuration read again");
@@ -472,6 +495,8 @@ std::string Runtime::summary() {
 }
 
 void Runtime::activate(const Policies& policies) {
+  if (std::exchange(configured_level_, config_.logging.level) != config_.logging.level)
+    log_.set_level(config_.logging.level);
   policies_.push_back(std::make_unique<const Policies>(policies));
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     channels_[i]->policies.store(policies_.back().get(), std::memory_order_release);
@@ -515,9 +540,8 @@ void Runtime::watch_files() {
 }
 
 void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
-  out.push_back({"log.lines_lost", "log lines lost: not read in time, or not writable", log_.lost(), false});
-  out.push_back({"files.lost", "mapped files that another program truncated, or whose file system failed",
-                 std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}, false});
+  out.push_back(counter_of("log.lines_lost", log_.lost()));
+  out.push_back(counter_of("files.lost", std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}));
   if (ipfix_) ipfix_->add_counters(out);
 }
 

@@ -78,6 +78,7 @@ class Runtime {
   void list_flows(std::vector<std::string> words, const admin::Reply& reply);
   void split_again(const std::vector<std::string>& words, const admin::Reply& reply);
   void drain(const std::vector<std::string>& words, const admin::Reply& reply);
+  [[nodiscard]] admin::Answer log_level(const std::vector<std::string>& words);
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
@@ -103,6 +104,7 @@ class Runtime {
 
   Config config_;
   Logging& log_;
+  LogLevel configured_level_ = config_.logging.level;  ///< logging.level of the configuration that was applied last
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
   std::unique_ptr<RunRecord> run_record_;  ///< null without state.file

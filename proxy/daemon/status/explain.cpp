@@ -1,15 +1,19 @@
-// Answers `sluicectl explain WORD`. The texts come from the tables of counters, metrics, reasons, modes, keys and
-// commands. A word that is added to one of them is therefore explained without a change here.
+// Answers `sluicectl explain WORD` and writes the reference of words. The texts come from the tables of answers,
+// phases, counters, metrics, reasons, modes, keys and commands. A word that is added to one of them is therefore
+// explained without a change here.
 #include "proxy/daemon/status/explain.hpp"
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
-#include "dataplane/dpdk/clock.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/daemon/status/metrics_page.hpp"
+#include "proxy/daemon/status/counter_texts.hpp"
+#include "proxy/daemon/status/names.hpp"
+#include "proxy/engine/base/phases.hpp"
+#include "proxy/engine/base/release_reason.hpp"
 #include "proxy/engine/policy/policy_settings.hpp"
+#include "proxy/ops/admin/answers.hpp"
+#include "proxy/ops/admin/columns.hpp"
 #include "proxy/ops/admin/proxy_commands.hpp"
 
 namespace sluice::proxy {
@@ -18,20 +22,69 @@ namespace {
 using admin::Answer;
 using admin::Json;
 
-void add_counters(const StatusSource& status_source, std::vector<Explanation>& out) {
-  for (const NamedCounter& counter : status_source.counters())
+/// Returns the unit of a column by the end of its title, or an empty text.
+std::string_view unit_of(std::string_view title) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units{
+      {{"_Mbps", "in Mb/s"}, {"_kB", "in kB"}, {"_ms", "in ms"}}};
+  for (const auto& [end, unit] : units) {
+    if (title.ends_with(end)) return unit;
+  }
+  return {};
+}
+
+/// Returns a path of an answer as people write it: "bearers.ue" for "[].ue" of the command bearers.
+std::string word_of(std::string_view command, std::string_view path) {
+  std::string word(command);
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    std::string_view key = path.substr(0, end);
+    if (key.ends_with('?')) key.remove_suffix(1);
+    if (key != "[]") word.append(".").append(key);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return word;
+}
+
+/// Appends the values of all answers, and the titles of those columns that differ from their keys.
+void add_columns(std::vector<Explanation>& out) {
+  for (const admin::AnswerField& field : admin::answer_fields()) {
+    if (field.path.empty()) continue;
+    out.push_back({word_of(field.command, field.path), "column", std::string(field.meaning)});
+    for (const admin::ColumnTable& table : admin::column_tables) {
+      if (table.command != field.command) continue;
+      for (const admin::Column& column : table.columns) {
+        if (field.path != std::string(table.rows) + "." + std::string(column.key) || column.title == column.key)
+          continue;
+        std::string meaning(field.meaning);
+        if (const std::string_view unit = unit_of(column.title); !unit.empty()) meaning.append(", ").append(unit);
+        out.push_back({word_of(field.command, std::string(table.rows) + "." + std::string(column.title)), "column",
+                       std::move(meaning)});
+      }
+    }
+  }
+}
+
+void add_phases(std::vector<Explanation>& out) {
+  for (const PhaseText& phase : phase_table) out.push_back({std::string(phase.name), "phase", std::string(phase.text)});
+}
+
+void add_counters(std::vector<Explanation>& out) {
+  for (const CounterDescription& counter : counter_descriptions())
     out.push_back({counter.name, "counter", std::string(counter.text)});
 }
 
-/// Appends an explanation of each metric family, from the lines "# HELP NAME TEXT" of the metrics page.
-void add_metrics(const StatusSource& status_source, std::vector<Explanation>& out) {
-  constexpr std::string_view prefix = "# HELP ";
-  std::istringstream page(write_metrics(status_source, {true, {}, dpdk::now()}, metrics::Format::text));
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with(prefix)) continue;
-    const std::size_t end = line.find(' ', prefix.size());
-    if (end == std::string::npos) continue;
-    out.push_back({line.substr(prefix.size(), end - prefix.size()), "metric", line.substr(end + 1)});
+/// Returns the name of a metric family as a scrape in Prometheus' text format has it.
+std::string shown_name(std::string_view family, metrics::Kind kind) {
+  return std::string(family) + (kind == metrics::Kind::counter ? "_total" : kind == metrics::Kind::info ? "_info" : "");
+}
+
+void add_metrics(std::vector<Explanation>& out) {
+  for (const metrics::Family& family : metrics::described_families())
+    out.push_back({shown_name(family.name, family.kind), "metric", std::string(family.help)});
+  for (const CounterDescription& counter : counter_descriptions()) {
+    const std::string family = metrics::metric_name(counter.name).family;
+    if (metrics::family_of(family) == nullptr)
+      out.push_back({shown_name(family, metrics::Kind::counter), "metric", std::string(counter.text)});
   }
 }
 
@@ -72,15 +125,17 @@ bool is_short_for(const std::string& word, const Explanation& of) {
 
 }  // namespace
 
-std::vector<Explanation> explanations(const StatusSource& status_source) {
+std::vector<Explanation> explanations() {
   std::vector<Explanation> all;
-  add_counters(status_source, all);
-  add_metrics(status_source, all);
+  add_columns(all);
+  add_phases(all);
   add_reasons(all);
+  add_counters(all);
+  add_metrics(all);
   for (const ModeText& mode : mode_table) all.push_back({std::string(mode.key), "mode", std::string(mode.text)});
-  add_keys(all);
   for (const admin::Verb& verb : admin::proxy_verbs)
     all.push_back({std::string(verb.name), "command", std::string(verb.help)});
+  add_keys(all);
   return all;
 }
 
@@ -97,10 +152,54 @@ Answer explain(const std::vector<Explanation>& all, const std::string& word) {
   std::vector<std::string> known;
   for (const Explanation& each : all) {
     const std::size_t dot = each.word.rfind('.');
-    known.push_back(each.kind == "counter" && dot != std::string::npos ? each.word.substr(dot + 1) : each.word);
+    known.push_back((each.kind == "counter" || each.kind == "column") && dot != std::string::npos
+                        ? each.word.substr(dot + 1)
+                        : each.word);
   }
-  return admin::unknown_word("word", word,
-                             admin::suggestion(word, known, "counters, modes, reasons, metrics and keys are known"));
+  return admin::unknown_word("word", word, admin::suggestion(word, known, "sluice --help-words lists all words"));
+}
+
+std::span<const WordSection> word_sections() {
+  static constexpr std::array sections{
+      WordSection{"column", "Values of answers",
+                  "Each value is written with its command. Titles of columns in tables stand behind the value that "
+                  "they show. `*` is "
+                  "any name, such as that of a port. `sluicectl --schema` has the types of the values in `--json`."},
+      WordSection{"phase", "Phases of a connection", "`sluicectl flows` shows the phase of each connection."},
+      WordSection{"reason", "Reasons",
+                  "`released_…` is why a split connection was handed back, `reset_…` why the proxy reset it. The rest "
+                  "are why a "
+                  "handback is delayed (`kept_by`)."},
+      WordSection{
+          "counter", "Counters",
+          "`sluicectl counters` shows them. A decision about a frame in a capture has the name of its counter, without "
+          "`proxy.`."},
+      WordSection{"metric", "Metrics", "The path `/metrics` of `metrics.listen` has them."},
+      WordSection{"mode", "Modes", "`sluicectl modes` says which of them the configuration allows."},
+      WordSection{"command", "Commands of sluicectl", "sluicectl(1) has their arguments."}};
+  return sections;
+}
+
+std::string word_reference() {
+  const std::vector<Explanation> all = explanations();
+  std::string text =
+      "# Columns, counters, phases, reasons and metrics\n\nThis page is generated from the program's tables: `sluice "
+      "--help-words`. A running program explains one word with `sluicectl explain WORD`.\n";
+  const auto cell = [](std::string words) {
+    for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos; at += 2) words.insert(at, "\\");
+    return words;
+  };
+  for (const WordSection& section : word_sections()) {
+    text.append("\n## ")
+        .append(section.title)
+        .append("\n\n")
+        .append(section.text)
+        .append("\n\n| word | meaning |\n| --- | --- |\n");
+    for (const Explanation& each : all) {
+      if (each.kind == section.kind) text += "| `" + each.word + "` | " + cell(each.meaning) + " |\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace sluice::proxy

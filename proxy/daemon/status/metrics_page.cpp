@@ -8,6 +8,7 @@
 
 #include <array>
 #include <map>
+#include <stdexcept>
 
 #include "proxy/daemon/status/names.hpp"
 #include "proxy/daemon/status/version.hpp"
@@ -22,9 +23,16 @@ using metrics::Label;
 constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // indexed by Side
 constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // indexed as GroupStatistics
 
+/// Begins a metric family that the table of families describes.
+void begin(Exposition& page, std::string_view name) {
+  const metrics::Family* const family = metrics::family_of(name);
+  if (family == nullptr) throw std::logic_error("no text for the metric " + std::string(name));
+  page.family(name, family->kind, family->help);
+}
+
 /// Writes a metric family with a single value.
-void add_gauge(Exposition& page, std::string_view name, std::string_view help, std::uint64_t value) {
-  page.family(name, Kind::gauge, help);
+void add_gauge(Exposition& page, std::string_view name, std::uint64_t value) {
+  begin(page, name);
   page.sample({}, value);
 }
 
@@ -41,18 +49,16 @@ std::string config_hash(const Config& config) {
 
 void add_program(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
   const StatusSource::Parts& parts = status_source.parts();
-  page.family("sluice_build", Kind::info, "the program");
+  begin(page, "sluice_build");
   page.sample({{"version", version}}, std::uint64_t{1});
-  page.family("sluice_config", Kind::info, "active configuration, identified by a hash that leaves secrets out");
+  begin(page, "sluice_config");
   page.sample({{"hash", config_hash(*parts.config)}, {"mode", to_string(parts.config->shard.mode)}}, std::uint64_t{1});
-  add_gauge(page, "sluice_config_last_reload_successful", "1 if the last reload was activated or there was none",
-            context.last_reload_successful ? 1 : 0);
-  page.family("sluice_uptime_seconds", Kind::gauge, "seconds since the start");
+  add_gauge(page, "sluice_config_last_reload_successful", context.last_reload_successful ? 1 : 0);
+  begin(page, "sluice_uptime_seconds");
   page.sample({}, to_seconds(context.now - parts.started));
-  add_gauge(page, "sluice_draining", "1 while a drain hands connections back and splits none",
-            status_source.draining() ? 1 : 0);
-  add_gauge(page, "sluice_packet_buffers", "number of packet buffers", parts.pool->capacity());
-  add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers in use", parts.pool->in_use());
+  add_gauge(page, "sluice_draining", status_source.draining() ? 1 : 0);
+  add_gauge(page, "sluice_packet_buffers", parts.pool->capacity());
+  add_gauge(page, "sluice_packet_buffers_in_use", parts.pool->in_use());
 }
 
 /// Writes the process_* metrics with the names and units that Prometheus' client libraries define. A family without a
@@ -73,77 +79,58 @@ void add_process(Exposition& page, const ProcessStatistics& process) {
 
 void add_connections(Exposition& page, const StatusSource& status_source) {
   const FlowStateCounts flow_states = status_source.flow_state_counts();
-  page.family("sluice_connections", Kind::gauge,
-              "tracked connections by state. handshake: SYN-ACK seen; split; handing_back: in handback; end_to_end: "
-              "not split; released: handed back");
+  begin(page, "sluice_connections");
   page.sample({{"state", "handshake"}}, std::uint64_t{flow_states.handshakes});
   page.sample({{"state", "split"}}, std::uint64_t{flow_states.split});
   page.sample({{"state", "handing_back"}}, std::uint64_t{flow_states.handing_back});
   page.sample({{"state", "end_to_end"}}, status_source.end_to_end_count());
   page.sample({{"state", "released"}}, status_source.released_count());
-  page.family(
-      "sluice_bearers", Kind::gauge,
-      "bearers (connections of a UE under one policy); governed: yes if a rate controller limits the bearer now");
+  begin(page, "sluice_bearers");
   page.sample({{"governed", "yes"}}, std::uint64_t{flow_states.governed});
   page.sample({{"governed", "no"}}, std::uint64_t{flow_states.ungoverned});
 }
 
 void add_ports(Exposition& page, const StatusSource& status_source) {
-  page.family("sluice_port_link_up", Kind::gauge, "1 if the port's link is up");
+  begin(page, "sluice_port_link_up");
   for (std::size_t side = 0; side < port_names.size(); ++side) {
     const bool up = status_source.parts().links.at(side)->link() == dpdk::Link::up;
     page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
   }
   const FailOpenBridge* const bridge = status_source.parts().bridge;
   if (bridge == nullptr) return;
-  add_gauge(page, "sluice_fail_open_ready", "1 if the bridge would forward frames after an end of the program",
-            bridge->problem().empty() ? 1 : 0);
+  add_gauge(page, "sluice_fail_open_ready", bridge->problem().empty() ? 1 : 0);
 }
 
 void add_shards(Exposition& page, const StatusSource& status_source, const MetricsContext& context) {
-  page.family("sluice_shard_cpu_seconds", Kind::counter,
-              "processor time of the poll thread; its rate is the shard's utilisation if shards.poll is adaptive");
+  begin(page, "sluice_shard_cpu_seconds");
   for (std::size_t i = 0; i < context.processor_times.size(); ++i) {
     if (context.processor_times[i])
       page.sample({{"shard", std::to_string(i)}}, to_seconds(*context.processor_times[i]));
   }
-  page.family("sluice_shard_snapshot_age_seconds", Kind::gauge,
-              "seconds since the poll thread last published its state, normally ten times a second");
+  begin(page, "sluice_shard_snapshot_age_seconds");
   for (std::size_t i = 0; i < status_source.channels().size(); ++i) {
     page.sample({{"shard", std::to_string(i)}},
                 to_seconds(context.now - status_source.channels()[i]->snapshots.front().at));
   }
-  add_gauge(page, "sluice_shards_stalled", "poll threads that have published nothing for a second",
-            status_source.standing_count());
+  add_gauge(page, "sluice_shards_standing_still", status_source.standing_count());
 }
 
-/// Writes a metric family with two counters: one of the treated UEs, one of the control group.
+/// Writes a metric family with two counters: one of the optimised UEs, one of the control group.
 template <typename Value>
-void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name, std::string_view help,
+void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name,
                    Value GroupTotals::*value) {
-  page.family(name, Kind::counter, help);
+  begin(page, name);
   for (std::size_t i = 0; i < group_names.size(); ++i) {
     page.sample({{"group", group_names.at(i)}}, status_source.group(i).*value);
   }
 }
 
 void add_groups(Exposition& page, const StatusSource& status_source) {
-  add_of_groups(page, status_source, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
-                &GroupTotals::reports);
-  add_of_groups(page, status_source, "sluice_group_queue_samples",
-                "samples of the UEs' radio queues: one per report; under ACK-based control, bearers with data in "
-                "flight are sampled ten times a second (at most 256 per shard, in turn)",
-                &GroupTotals::samples);
-  add_of_groups(page, status_source, "sluice_group_transmitted_bytes",
-                "bytes that left the radio queues according to reports; under ACK-based control, bytes sent minus "
-                "bytes in flight",
-                &GroupTotals::transmitted);
-  add_of_groups(page, status_source, "sluice_group_dropped_bytes",
-                "bytes that the radio queues dropped according to reports", &GroupTotals::dropped);
-  add_of_groups(page, status_source, "sluice_group_queue_delay_seconds",
-                "sum of queue / mean rate over the samples with a rate; divided by sluice_group_queue_samples_total, "
-                "it is the mean queueing delay",
-                &GroupTotals::queue_delay_s);
+  add_of_groups(page, status_source, "sluice_group_reports", &GroupTotals::reports);
+  add_of_groups(page, status_source, "sluice_group_queue_samples", &GroupTotals::samples);
+  add_of_groups(page, status_source, "sluice_group_transmitted_bytes", &GroupTotals::transmitted);
+  add_of_groups(page, status_source, "sluice_group_dropped_bytes", &GroupTotals::dropped);
+  add_of_groups(page, status_source, "sluice_group_queue_delay_seconds", &GroupTotals::queue_delay_s);
 }
 
 void add_observed(Exposition& page, const StatusSource& status_source) {
@@ -198,8 +185,7 @@ void add_exposure(Exposition& page, const StatusSource& status_source) {
     const std::uint64_t end = std::uint64_t{1} << bits;
     buckets.push_back({static_cast<double>(end - 1), cumulated.below(end)});
   }
-  page.family("sluice_ack_exposed_bytes", Kind::histogram,
-              "bytes acknowledged to one host and not yet by the other, in samples of split connections");
+  begin(page, "sluice_ack_exposed_bytes");
   page.buckets({}, buckets, exposed.count(), std::nullopt);
 }
 
@@ -220,27 +206,17 @@ std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
 void add_times(Exposition& page, const StatusSource& status_source) {
   struct Row {
     std::string_view name;
-    std::string_view help;
     TimeHistogram GroupTimes::*times;
   };
   constexpr std::array rows{
-      Row{"sluice_feedback_age_seconds", "age of a UE's last report when the next one arrived",
-          &GroupTimes::feedback_age},
-      Row{"sluice_relay_sojourn_seconds",
-          "time that data from the server waits in the proxy for the radio leg; split connections with data in flight "
-          "to the UE are sampled ten times a second (at most 256 per shard, in turn)",
-          &GroupTimes::relay_sojourn},
-      Row{"sluice_rtt_seconds",
-          "smoothed RTT between proxy and UE; split connections with data in flight to the UE are sampled ten times a "
-          "second (at most 256 per shard, in turn)",
-          &GroupTimes::rtt},
-      Row{"sluice_flow_completion_seconds",
-          "time from the split of a connection to its last FIN or ACK, unless a reset or timeout ended it",
-          &GroupTimes::flow_completion},
+      Row{"sluice_feedback_age_seconds", &GroupTimes::feedback_age},
+      Row{"sluice_relay_sojourn_seconds", &GroupTimes::relay_sojourn},
+      Row{"sluice_rtt_seconds", &GroupTimes::rtt},
+      Row{"sluice_flow_completion_seconds", &GroupTimes::flow_completion},
   };
   const std::array groups{status_source.times(0), status_source.times(1)};
   for (const Row& row : rows) {
-    page.family(row.name, Kind::histogram, row.help);
+    begin(page, row.name);
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const TimeHistogram& times = groups.at(i).*row.times;
       const Label group{"group", group_names.at(i)};
@@ -258,8 +234,8 @@ void add_counters(Exposition& page, const StatusSource& status_source) {
   for (const NamedCounter& counter : status_source.counters()) {
     metrics::MetricName name = metrics::metric_name(counter.name);
     Family& family = families[name.family];
-    const std::string_view shared = metrics::family_help(name.family);
-    family.help = shared.empty() ? counter.text : shared;
+    const metrics::Family* const shared = metrics::family_of(name.family);
+    family.help = shared == nullptr ? counter.text : shared->help;
     family.samples.emplace_back(std::move(name), counter.value);
   }
   for (const auto& [name, family] : families) {

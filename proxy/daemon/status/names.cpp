@@ -9,31 +9,68 @@
 namespace sluice::metrics {
 namespace {
 
-struct Family {
-  std::string_view name;
-  std::string_view help;
-};
-
-/// Names and help texts of the metric families that contain several counters.
+/// Families that are not a single counter of `sluicectl counters`: several counters with labels, gauges and histograms.
 constexpr std::array families = {
-    Family{"sluice_packets", "frames by action and reason; their sum is the number of received frames"},
-    Family{"sluice_traffic_bytes", "bytes of received frames by what was done with them; of those that pass, why"},
-    Family{"sluice_received_frames", "frames that shards received from a port"},
-    Family{"sluice_transmitted_frames", "frames that shards sent to a port"},
-    Family{"sluice_paths_smaller", "times that segments became smaller because of an ICMP error"},
-    Family{"sluice_retransmitted_segments", "segments retransmitted"},
-    Family{"sluice_fast_recoveries", "loss recoveries without a timeout"},
-    Family{"sluice_acks_misplaced", "ACKs that end inside a segment, as if sent before it arrived"},
-    Family{"sluice_timeouts", "retransmission timeouts"},
-    Family{"sluice_feedback_messages", "feedback datagrams by result"},
-    Family{"sluice_port_received_packets", "frames received"},
-    Family{"sluice_port_received_bytes", "bytes received"},
-    Family{"sluice_port_oversized_packets", "received frames longer than the port's MTU"},
-    Family{"sluice_port_transmitted_packets", "frames transmitted"},
-    Family{"sluice_port_transmitted_bytes", "bytes transmitted"},
-    Family{"sluice_port_transmit_dropped_packets", "frames that the device did not accept"},
-    Family{"sluice_port_link_changes", "times that the link went down or came up"},
-    Family{"sluice_port_copy_failed_packets", "frames dropped: no packet buffer left for the copy the driver needs"},
+    Family{"sluice_packets", Kind::counter, "frames by what was done with them and why; the sum is what came in"},
+    Family{"sluice_received_frames", Kind::counter, "frames that shards took from a port"},
+    Family{"sluice_transmitted_frames", Kind::counter, "frames that shards handed to a port"},
+    Family{"sluice_paths_smaller", Kind::counter, "times that segments became smaller because a router said so"},
+    Family{"sluice_retransmitted_segments", Kind::counter, "segments retransmitted"},
+    Family{"sluice_fast_recoveries", Kind::counter, "loss recoveries that did not need the timer"},
+    Family{"sluice_timeouts", Kind::counter, "retransmission timeouts"},
+    Family{"sluice_feedback_messages", Kind::counter, "feedback datagrams by what became of them"},
+    Family{"sluice_port_received_packets", Kind::counter, "frames received"},
+    Family{"sluice_port_received_bytes", Kind::counter, "bytes received"},
+    Family{"sluice_port_oversized_packets", Kind::counter, "frames longer than the port's MTU that came in"},
+    Family{"sluice_port_transmitted_packets", Kind::counter, "frames transmitted"},
+    Family{"sluice_port_transmitted_bytes", Kind::counter, "bytes transmitted"},
+    Family{"sluice_port_transmit_dropped_packets", Kind::counter, "frames that the device did not take"},
+    Family{"sluice_port_link_changes", Kind::counter, "times that the link went down or came up"},
+    Family{"sluice_port_copy_failed_packets", Kind::counter,
+           "frames dropped: no packet buffer left for the copy the driver needs"},
+    Family{"sluice_build", Kind::info, "the program"},
+    Family{"sluice_config", Kind::info, "the configuration in force, by a hash that leaves secrets out"},
+    Family{"sluice_uptime_seconds", Kind::gauge, "since the start"},
+    Family{"sluice_connections", Kind::gauge,
+           "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
+           "whole and is tracked; released: handed back and tracked"},
+    Family{"sluice_bearers", Kind::gauge,
+           "bearers, the connections of a UE under one policy; governed: a law steers them now"},
+    Family{"sluice_port_link_up", Kind::gauge, "whether the port's link is up"},
+    Family{"sluice_shard_cpu_seconds", Kind::counter,
+           "processor time of the poll thread; its rate is the shard's utilisation where shards.poll is adaptive"},
+    Family{"sluice_shard_snapshot_age_seconds", Kind::gauge,
+           "since the poll thread last published; it does ten times a second unless it is late"},
+    Family{"sluice_ack_exposed_bytes", Kind::histogram,
+           "bytes acknowledged to one host and not yet by the other, of samples of split connections"},
+    Family{"sluice_config_last_reload_successful", Kind::gauge,
+           "whether the last reload was put in force, or there was none"},
+    Family{"sluice_draining", Kind::gauge, "whether connections are handed back and none is split"},
+    Family{"sluice_packet_buffers", Kind::gauge, "packet buffers that there are"},
+    Family{"sluice_packet_buffers_in_use", Kind::gauge, "packet buffers that are in use"},
+    Family{"sluice_fail_open_ready", Kind::gauge, "whether the bridge would carry the frames if the program ended now"},
+    Family{"sluice_shards_standing_still", Kind::gauge, "poll threads that have published nothing for a second"},
+    Family{"sluice_group_reports", Kind::counter, "reports of the UEs' radio queues, each queue once"},
+    Family{"sluice_group_queue_samples", Kind::counter,
+           "samples of the UEs' radio queues: reports; and by acknowledgements bearers that have something in "
+           "flight, looked "
+           "at ten times a second, of more than 256 of a shard 256 in turn"},
+    Family{"sluice_group_transmitted_bytes", Kind::counter,
+           "bytes that left the radio queues, by reports; by acknowledgements, what was sent and is not in flight"},
+    Family{"sluice_group_dropped_bytes", Kind::counter, "bytes that the radio queues dropped, by reports"},
+    Family{"sluice_group_queue_delay_seconds", Kind::counter,
+           "sum over the samples of queue / mean rate, of those with a rate: over "
+           "sluice_group_queue_samples_total it is the mean "
+           "queueing delay"},
+    Family{"sluice_feedback_age_seconds", Kind::histogram,
+           "how old the last report of a UE had become when the next came"},
+    Family{"sluice_relay_sojourn_seconds", Kind::histogram,
+           "how long what came from the server waits here for the radio leg: of split connections that have something "
+           "under way to the UE; each is looked at ten times a second, of more than 256 of a shard 256 in turn"},
+    Family{"sluice_rtt_seconds", Kind::histogram,
+           "smoothed round trip between here and the UE: of the same connections, looked at as often"},
+    Family{"sluice_flow_completion_seconds", Kind::histogram,
+           "from the split of a connection to the last word of its hosts, where no reset or timeout ended it"},
 };
 
 /// Units of those counters whose name contains none.
@@ -100,10 +137,14 @@ MetricName metric_name(std::string_view counter) {
   return {std::move(family), {}};
 }
 
-std::string_view family_help(std::string_view family) {
+const Family* family_of(std::string_view name) {
   const auto* const at =
-      std::find_if(families.begin(), families.end(), [family](const Family& each) { return each.name == family; });
-  return at != families.end() ? at->help : std::string_view();
+      std::find_if(families.begin(), families.end(), [name](const Family& each) { return each.name == name; });
+  return at != families.end() ? at : nullptr;
+}
+
+std::span<const Family> described_families() {
+  return families;
 }
 
 }  // namespace sluice::metrics

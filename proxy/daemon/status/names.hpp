@@ -1,9 +1,12 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "proxy/daemon/status/exposition.hpp"
 
 namespace sluice::metrics {
 
@@ -18,7 +21,16 @@ struct MetricName {
 /// one family with a label.
 [[nodiscard]] MetricName metric_name(std::string_view counter);
 
-/// Returns the help text of a metric family that contains several counters, or an empty text for a single counter.
-[[nodiscard]] std::string_view family_help(std::string_view family);
+/// Metric family with its type and help text.
+struct Family {
+  std::string_view name;  ///< name without the suffix _total
+  Kind kind;
+  std::string_view help;
+};
+
+/// Returns a metric family by its name, or null for one that is a single counter of `sluicectl counters`.
+[[nodiscard]] const Family* family_of(std::string_view name);
+/// Returns every family that is not a single counter of `sluicectl counters`.
+[[nodiscard]] std::span<const Family> described_families();
 
 }  // namespace sluice::metrics

@@ -11,6 +11,7 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "proxy/daemon/status/counter_texts.hpp"
 #include "proxy/daemon/status/version.hpp"
 
 namespace sluice::proxy {
@@ -126,19 +127,17 @@ void StatusSource::add_shard_counters(std::vector<NamedCounter>& out) const {
 void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     const dpdk::PortCounters counters = parts_.ports.at(side)->counters();
-    const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
-    out.push_back({prefix + "received", "frames received", counters.received, false});
-    out.push_back({prefix + "received_bytes", "bytes received", counters.received_bytes, false});
-    out.push_back({prefix + "oversized", "received frames longer than the port's MTU", counters.oversized, true,
-                   parts_.ports.at(side)->oversized_remedy()});
-    out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
-    out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
-    out.push_back(
-        {prefix + "transmit_dropped", "frames that the device did not accept", counters.transmit_dropped, true});
-    out.push_back(
-        {prefix + "link_changes", "times that the link went down or came up", parts_.links.at(side)->changes(), false});
-    out.push_back({prefix + "copy_failed", "frames dropped: no packet buffer left for the copy the driver needs",
-                   counters.copy_failed, true});
+    const auto add = [&](std::string_view pattern, std::uint64_t value, std::string detail = {}) {
+      out.push_back(counter_of(pattern, value, side_names.at(side), std::move(detail)));
+    };
+    add("ports.*.received", counters.received);
+    add("ports.*.received_bytes", counters.received_bytes);
+    add("ports.*.oversized", counters.oversized, parts_.ports.at(side)->oversized_remedy());
+    add("ports.*.transmitted", counters.transmitted);
+    add("ports.*.transmitted_bytes", counters.transmitted_bytes);
+    add("ports.*.transmit_dropped", counters.transmit_dropped);
+    add("ports.*.link_changes", parts_.links.at(side)->changes());
+    add("ports.*.copy_failed", counters.copy_failed);
   }
   std::uint64_t handed_over = 0;
   std::uint64_t dropped = 0;
@@ -146,9 +145,8 @@ void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
     handed_over += parts_.steering->shard(i).handed_over();
     dropped += parts_.steering->shard(i).dropped();
   }
-  out.push_back({"steering.handed_over", "frames passed from the shard that received them to the shard of their UE",
-                 handed_over, false});
-  out.push_back({"steering.dropped", "frames dropped because a shard fell behind", dropped, true});
+  out.push_back(counter_of("steering.handed_over", handed_over));
+  out.push_back(counter_of("steering.dropped", dropped));
 }
 
 void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
@@ -164,37 +162,25 @@ void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
                    !accepted, failure == feedback::Failure::stale_epoch && stale ? feedback::to_string(*stale) : ""});
   }
   const feedback::UdpCounters& udp = parts_.feedback->counters();
-  out.push_back({"feedback.datagrams_received", "datagrams received", udp.datagrams_received, false});
-  out.push_back({"feedback.datagrams_sent", "datagrams sent", udp.datagrams_sent, false});
-  out.push_back({"feedback.receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
-  out.push_back(
-      {"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
-  out.push_back({"feedback.not_answered", "datagrams from addresses that learn_from of their key does not contain",
-                 udp.not_answered, true});
-  out.push_back({"feedback.no_room_to_learn", "datagrams from more addresses than feedback.most_learned",
-                 udp.no_room_to_learn, true});
-  out.push_back({"feedback.reports_implausible",
-                 "bearer records refused: above feedback.largest_rate or feedback.largest_queue",
-                 parts_.feedback->reports_implausible(), true});
-  out.push_back({"feedback.reports_lost", "bearer records dropped because a shard fell behind",
-                 parts_.feedback->reports_lost(), true});
+  out.push_back(counter_of("feedback.datagrams_received", udp.datagrams_received));
+  out.push_back(counter_of("feedback.datagrams_sent", udp.datagrams_sent));
+  out.push_back(counter_of("feedback.receive_errors", udp.receive_errors));
+  out.push_back(counter_of("feedback.send_errors", udp.send_errors));
+  out.push_back(counter_of("feedback.not_answered", udp.not_answered));
+  out.push_back(counter_of("feedback.no_room_to_learn", udp.no_room_to_learn));
+  out.push_back(counter_of("feedback.reports_implausible", parts_.feedback->reports_implausible()));
+  out.push_back(counter_of("feedback.reports_lost", parts_.feedback->reports_lost()));
   std::uint64_t statuses_lost = 0;
   for (const ShardChannel* channel : parts_.channels) statuses_lost += channel->snapshots.front().statuses_lost;
-  out.push_back(
-      {"feedback.statuses_lost", "statuses postponed because the control thread fell behind", statuses_lost, true});
+  out.push_back(counter_of("feedback.statuses_lost", statuses_lost));
 }
 
 std::vector<NamedCounter> StatusSource::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
-  add_traffic_counters(totals(), out);
-  out.push_back(
-      {"shards.stalls", "times that a poll thread stalled for a second or more", parts_.watch->stalls(), false});
+  out.push_back(counter_of("shards.stalls", parts_.watch->stalls()));
   add_port_counters(out);
-  if (parts_.bridge != nullptr) {
-    out.push_back({"fail_open.repairs", "times that an interface was added to the bridge again",
-                   parts_.bridge->repairs(), false});
-  }
+  if (parts_.bridge != nullptr) out.push_back(counter_of("fail_open.repairs", parts_.bridge->repairs()));
   add_feedback_counters(out);
   parts_.add_program_counters(out);
   return out;
@@ -337,7 +323,7 @@ Histogram StatusSource::exposed() const {
 }
 
 Json StatusSource::groups() const {
-  constexpr std::array names = {"treated", "control group"};
+  constexpr std::array names = {"optimised", "control"};  // the labels of the metrics
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const GroupTotals sum = group(i);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "proxy/engine/base/phases.hpp"
+
 namespace sluice::proxy {
 namespace {
 
@@ -223,10 +225,10 @@ Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {
 }
 
 const char* EndToEndFlows::name_of_phase(const EndToEndFlow& flow) const {
-  if (flow.half_open()) return "handshake";
+  if (flow.half_open()) return to_string(Phase::handshake);
   const PolicySettings& settings = parts_.registry.bearer(flow.bearer).settings();
-  if (settings.observes()) return "observed";
-  return settings.can_regulate() ? "regulated" : "bypassed";
+  if (settings.observes()) return to_string(Phase::observed);
+  return to_string(settings.can_regulate() ? Phase::regulated : Phase::bypassed);
 }
 
 void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "proxy/engine/base/phases.hpp"
 #include "proxy/engine/relay/leg_output.hpp"
 #include "proxy/engine/relay/relay.hpp"
 #include "proxy/engine/split/handback_point.hpp"
@@ -18,11 +19,11 @@ const char* name_of(FlowPhase phase) {
   switch (phase) {
     case FlowPhase::syn:
     case FlowPhase::syn_ack:
-      return "handshake";
+      return to_string(Phase::handshake);
     case FlowPhase::split:
-      return "split";
+      return to_string(Phase::split);
     case FlowPhase::handing_back:
-      return "handing back";
+      return to_string(Phase::handing_back);
   }
   return "?";
 }

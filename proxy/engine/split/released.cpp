@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/tick.hpp"
+#include "proxy/engine/base/phases.hpp"
 #include "proxy/engine/relay/relay.hpp"
 #include "proxy/engine/split/handback_point.hpp"
 
@@ -134,7 +135,7 @@ void Released::describe(std::vector<FlowInfo>& out, std::size_t limit) {
     info.server = flow.key.server;
     info.ue_port = flow.key.ue_port;
     info.server_port = flow.key.server_port;
-    info.phase = "released";
+    info.phase = to_string(Phase::released);
     info.reason = to_string(flow.reason).data();
     out.push_back(info);
   });

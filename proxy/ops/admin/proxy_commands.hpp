@@ -54,6 +54,8 @@ inline constexpr std::array proxy_verbs{
          "reads the configuration again, shows changes and activates them; undone if not confirmed in time", 2},
     Verb{"confirm", "", "keeps the last reload", 0},
     Verb{"revert", "", "undoes a reload that is not confirmed yet", 0},
+    Verb{"log-level", "[trace|debug|info|warning|error|critical|off]",
+         "lowest level of lines that are logged; sets it until the next reload", 1},
     Verb{"groups", "", "compares the control group with the other UEs", 0},
     Verb{"version", "", "the program's release", 0},
     Verb{

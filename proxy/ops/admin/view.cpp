@@ -3,48 +3,14 @@
 // readable.
 #include "proxy/ops/admin/view.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
 #include <span>
 #include <vector>
 
+#include "proxy/ops/admin/columns.hpp"
+
 namespace sluice::admin {
 namespace {
-
-constexpr double kilo = 1e-3;
-constexpr double mega = 1e-6;
-
-struct Column {
-  std::string_view title;
-  std::string_view key;  ///< key of the column's values in the answer
-
-  /// factor that converts the value to the unit in the column's title; 0 if the value is not converted
-  double scale = 0;
-};
-
-constexpr std::string_view delay_title = "delay_ms";
-
-constexpr Column bearer_columns[] = {{"ue", "ue"},
-                                     {"mode", "mode"},
-                                     {"flows", "flows"},
-                                     {"steered_by", "steered_by"},
-                                     {"rate_Mbps", "mean_rate_bps", mega},
-                                     {"queue_kB", "queue_bytes", kilo},
-                                     {delay_title, "queue_delay_ms", 1},
-                                     {"flight_kB", "in_flight_bytes", kilo},
-                                     {"held_kB", "held_bytes", kilo},
-                                     {"fallbacks", "fallbacks"}};
-
-constexpr Column flow_columns[] = {{"ue", "ue"},
-                                   {"server", "server"},
-                                   {"phase", "phase"},
-                                   {"state", "radio_state"},
-                                   {"radio_ms", "radio_srtt_ms", 1},
-                                   {"core_ms", "core_srtt_ms", 1},
-                                   {"flight_kB", "radio_in_flight_bytes", kilo},
-                                   {"held_kB", "radio_held_bytes", kilo},
-                                   {"rexmit", "radio_retransmissions"}};
 
 /// Columns that follow if a bearer is observed: what the observed law would have in flight, and at which delay.
 constexpr Column observed_columns[] = {{"would_kB", "observed_window_bytes", kilo},

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "proxy/engine/policy/policy_settings.hpp"
+#include "proxy/ops/admin/answers.hpp"
 #include "proxy/ops/admin/client.hpp"
 #include "proxy/ops/admin/default_socket.hpp"
 #include "proxy/ops/admin/printable.hpp"
@@ -59,7 +60,8 @@ std::vector<sluice::manual::Verb> verbs() {
   return all;
 }
 
-/// Returns the commands for the shell completion: the names of the modes replace MODE.
+/// Returns the commands for the shell completion: the names of the modes replace MODE, and UE stays a placeholder,
+/// which the completion replaces by the UEs of the running program.
 std::vector<sluice::manual::Verb> completed_verbs() {
   std::string modes;
   for (const sluice::proxy::ModeText& mode : sluice::proxy::mode_table)
@@ -86,7 +88,7 @@ const sluice::manual::Words page_words{
      "as JSON. Only the user who runs the proxy may open the socket, and the members of `admin.group` if the "
      "configuration names one.",
      "Words after the options go to the program unchanged."},
-    {"sluice(8)", "sluice.yaml(5)"}};
+    {"sluice(8)", "sluice.yaml(5)", "sluice-words(7)"}};
 
 std::string joined(const std::vector<std::string>& words) {
   std::string line;
@@ -205,7 +207,8 @@ int main(int argc, char** argv) {
   bool json = false;
   bool wide = false;
   bool manual = false;
-  bool completion = false;
+  bool schema = false;
+  std::string completion;
   app.add_option("--socket", session.socket, "the program's admin socket")
       ->envname("SLUICE_SOCKET")
       ->capture_default_str();
@@ -215,7 +218,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", json, "print the answer as JSON; also allowed after the command");
   app.add_flag("--wide", wide, "show every column of a table; also allowed after the command");
   app.add_flag("--manual", manual, "print the manual page for man, and exit");
-  app.add_flag("--completion", completion, "print the completion for bash, and exit");
+  app.add_flag("--schema", schema, "print the JSON schema of all answers of --json, and exit");
+  sluice::manual::declare_completion(app, completion);
   // Words after the options are sent to the program unchanged, including dashes, except for --json and --wide.
   app.prefix_command();
   try {
@@ -226,7 +230,8 @@ int main(int argc, char** argv) {
   if (manual)
     return print(sluice::manual::program_page({"sluicectl", 1, "commands of a running sluice", SLUICE_VERSION},
                                               page_words, app, verbs()));
-  if (completion) return print(sluice::manual::bash_completion(app, completed_verbs()));
+  if (schema) return print(sluice::admin::answer_schema().dump(2) + "\n");
+  if (!completion.empty()) return print(sluice::manual::completion(completion, app, completed_verbs()));
   words = app.remaining();
   if (std::erase(words, "--json") > 0) json = true;  // no command uses these words
   if (std::erase(words, "--wide") > 0) wide = true;

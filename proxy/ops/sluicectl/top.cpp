@@ -7,9 +7,11 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "proxy/ops/admin/client.hpp"
+#include "proxy/ops/admin/columns.hpp"
 #include "proxy/ops/admin/printable.hpp"
 
 namespace sluice::sluicectl {
@@ -129,23 +131,17 @@ double sum(const Json& rows, const char* key) {
   return total;
 }
 
-struct Column {
-  const char* title;
-  const char* key;
-  double scale;  ///< factor that converts the value to the unit in the column's title; 0 if the value is not converted
-};
-
 /// Formats the first `most` rows as a table in readable units, or returns `nothing` if there are no rows.
-template <std::size_t N>
-std::string table(const Json& rows, const std::array<Column, N>& columns, std::size_t most, const char* nothing) {
+std::string table(const Json& rows, std::span<const admin::Column> columns, std::size_t most, const char* nothing) {
   if (rows.empty()) return nothing;
   Json shown = Json::array();
   for (const Json& row : rows) {
     if (shown.size() >= most) break;
     Json cells = Json::object();
-    for (const Column& column : columns) {
-      const Json& value = row[column.key];
-      cells[column.title] = column.scale == 0 || !value.is_number() ? value : Json(value.get<double>() * column.scale);
+    for (const admin::Column& column : columns) {
+      const Json& value = row[std::string(column.key)];
+      cells[std::string(column.title)] =
+          column.scale == 0 || !value.is_number() ? value : Json(value.get<double>() * column.scale);
     }
     shown.push_back(std::move(cells));
   }
@@ -189,8 +185,8 @@ Json top_of(const Look& before, const Look& now, Order order) {
   sort_by(bearers, order);
   sort_by(flows, order);
   return {{"mode", word(now.status, "mode")},
-          {"bearers_total", number(now.status, "bearers")},
-          {"flows_total", number(now.status, "flows")},
+          {"bearers_total", known(now.status, "bearers")},
+          {"flows_total", known(now.status, "flows")},
           {"interval_s", seconds},
           {"traffic", shares(before.status, now.status)},
           {"bearers", std::move(bearers)},
@@ -198,25 +194,6 @@ Json top_of(const Look& before, const Look& now, Order order) {
 }
 
 std::string to_text(const Json& top, std::optional<std::size_t> rows) {
-  constexpr double mega = 1e-6;
-  constexpr double kilo = 1e-3;
-  constexpr std::array<Column, 9> bearer_columns{{{"ue", "ue", 0},
-                                                  {"mode", "mode", 0},
-                                                  {"steered_by", "steered_by", 0},
-                                                  {"flows", "flows", 0},
-                                                  {"rate_Mbps", "rate_bps", mega},
-                                                  {"link_Mbps", "link_bps", mega},
-                                                  {"queue_kB", "queue_bytes", kilo},
-                                                  {"delay_ms", "delay_ms", 1},
-                                                  {"flight_kB", "in_flight_bytes", kilo}}};
-  constexpr std::array<Column, 8> flow_columns{{{"ue", "ue", 0},
-                                                {"server", "server", 0},
-                                                {"phase", "phase", 0},
-                                                {"rate_Mbps", "rate_bps", mega},
-                                                {"waits_kB", "queue_bytes", kilo},
-                                                {"radio_ms", "delay_ms", 1},
-                                                {"flight_kB", "in_flight_bytes", kilo},
-                                                {"rexmit", "retransmissions", 0}}};
   constexpr std::size_t around = 7;  // number of lines that are not rows
   const std::size_t free = rows ? std::max(*rows, around + 2) - around : SIZE_MAX;
   const std::size_t max_bearers = std::min(free / 2, top["bearers"].size());
@@ -225,15 +202,10 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
   std::snprintf(line.data(), line.size(),
                 "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs through split connections\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
-                sum(top["flows"], "rate_bps") * mega);
-  std::string head = line.data();
-  if (const auto shares = top.find("traffic"); shares != top.end() && shares->is_object()) {
-    std::snprintf(line.data(), line.size(), "bytes: %.1f %% steered, %.1f %% split, %.1f %% passed untouched\n",
-                  number(*shares, "steered"), number(*shares, "split"), number(*shares, "passed"));
-    head += line.data();
-  }
-  return head + "\n" + table(top["bearers"], bearer_columns, max_bearers, "no bearers\n") + "\n" +
-         table(top["flows"], flow_columns, max_flows_at_once, "no flows\n");
+                sum(top["flows"], "rate_bps") * admin::mega);
+  return line.data() + std::string("\n") +
+         table(top["bearers"], admin::top_bearer_columns, max_bearers, "no bearers\n") + "\n" +
+         table(top["flows"], admin::top_flow_columns, max_flows_at_once, "no flows\n");
 }
 
 }  // namespace sluice::sluicectl

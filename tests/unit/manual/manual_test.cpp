@@ -77,7 +77,7 @@ TEST(FilePage, HasEveryKeyOfEveryMap) {
 }
 
 TEST_F(ManualTest, CompletionOffersOptionsAndSubcommandsOfTheTypedCommand) {
-  const std::string script = bash_completion(app);
+  const std::string script = completion("bash", app);
   EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"--help --out --loud\""));
   EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"trace\""));
   EXPECT_THAT(script, HasSubstr("[\"tool trace\"]=\"generate\""));
@@ -86,8 +86,9 @@ TEST_F(ManualTest, CompletionOffersOptionsAndSubcommandsOfTheTypedCommand) {
 }
 
 TEST_F(ManualTest, CompletionOffersTheLiteralArgumentsOfAVerb) {
-  const std::string script = bash_completion(app, {{"mode [MODE [split|auto]]", ""}, {"reload [--within TIME]", ""}});
-  EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"mode reload\""));
+  const std::string script =
+      completion("bash", app, {{"mode [MODE [split|auto]]", ""}, {"reload [--within TIME]", ""}});
+  EXPECT_THAT(script, HasSubstr("[\"tool\"]=\"trace mode reload\""));
   EXPECT_THAT(script, HasSubstr("[\"tool mode\"]=\"split auto\""));
   EXPECT_THAT(script, HasSubstr("[\"tool reload\"]=\"--within\""));
   EXPECT_THAT(script, Not(HasSubstr("TIME")));

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice::admin {
+
+inline constexpr double kilo = 1e-3;
+inline constexpr double mega = 1e-6;
+
+/// Column of a table that sluicectl prints for people.
+struct Column {
+  std::string_view title;
+  std::string_view key;  ///< key of the column's values in the answer
+
+  /// factor that converts the value to the unit in the column's title; 0 if the value is not converted
+  double scale = 0;
+};
+
+inline constexpr std::array bearer_columns{
+    Column{"ue", "ue"},
+    Column{"mode", "mode"},
+    Column{"flows", "flows"},
+    Column{"steered_by", "steered_by"},
+    Column{"rate_Mbps", "mean_rate_bps", mega},
+    Column{"queue_kB", "queue_bytes", kilo},
+    Column{"delay_ms", "queue_delay_ms", 1},
+    Column{"flight_kB", "in_flight_bytes", kilo},
+    Column{"held_kB", "held_bytes", kilo},
+    Column{"fallbacks", "fallbacks"},
+};
+inline constexpr std::array flow_columns{
+    Column{"ue", "ue"},
+    Column{"server", "server"},
+    Column{"phase", "phase"},
+    Column{"state", "radio_state"},
+    Column{"radio_ms", "radio_srtt_ms", 1},
+    Column{"core_ms", "core_srtt_ms", 1},
+    Column{"flight_kB", "radio_in_flight_bytes", kilo},
+    Column{"held_kB", "radio_held_bytes", kilo},
+    Column{"rexmit", "radio_retransmissions"},
+};
+inline constexpr std::array top_bearer_columns{
+    Column{"ue", "ue"},
+    Column{"mode", "mode"},
+    Column{"steered_by", "steered_by"},
+    Column{"flows", "flows"},
+    Column{"rate_Mbps", "rate_bps", mega},
+    Column{"link_Mbps", "link_bps", mega},
+    Column{"queue_kB", "queue_bytes", kilo},
+    Column{"delay_ms", "delay_ms", 1},
+    Column{"flight_kB", "in_flight_bytes", kilo},
+};
+inline constexpr std::array top_flow_columns{
+    Column{"ue", "ue"},
+    Column{"server", "server"},
+    Column{"phase", "phase"},
+    Column{"rate_Mbps", "rate_bps", mega},
+    Column{"waits_kB", "queue_bytes", kilo},
+    Column{"radio_ms", "delay_ms", 1},
+    Column{"flight_kB", "in_flight_bytes", kilo},
+    Column{"rexmit", "retransmissions"},
+};
+
+/// Table for people, with the place of its rows in the answer.
+struct ColumnTable {
+  std::string_view command;
+  std::string_view rows;  ///< path of a row in the answer, as in AnswerField::path
+  std::span<const Column> columns;
+};
+inline constexpr std::array column_tables{
+    ColumnTable{"bearers", "[]", bearer_columns},
+    ColumnTable{"flows", "[]", flow_columns},
+    ColumnTable{"top", "bearers.[]", top_bearer_columns},
+    ColumnTable{"top", "flows.[]", top_flow_columns},
+};
+
+}  // namespace sluice::admin
