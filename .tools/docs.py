@@ -23,6 +23,7 @@ BESIDE_THE_CODE = {
     ".github/CONTRIBUTING.md": "internals/contributing.md",
     ".github/RECIPES.md": "internals/recipes.md",
     ".github/CHANGELOG.md": "reference/changelog.md",
+    "configs/ansible/README.md": "operate/ansible.md",
     "configs/inline/README.md": "operate/deployments.md",
     "configs/inline/scaling-out.md": "operate/several.md",
     "configs/live/README.md": "operate/both-programs.md",
