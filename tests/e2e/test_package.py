@@ -145,7 +145,11 @@ def test_install_upgrade_remove_purge(packages, system, tmp_path):
     assert system.run("stat", "-c", "%U %G %a", "/etc/sluice/keys").stdout == "root sluice 750\n"
     assert "\nfail_open: bridge\n" in system.read(CONFIGURATION), "a service as installed does not cut the wire"
     assert "nologin" in system.run("getent", "passwd", "sluice").stdout
-    assert "/usr/share/man/man5/sluice.yaml.5.gz" in system.run("dpkg", "-L", "sluice").stdout
+    installed = system.run("dpkg", "-L", "sluice").stdout.splitlines()
+    for file in ("man/man5/sluice.yaml.5.gz", "man/man7/sluice-words.7.gz", "bash-completion/completions/sluicectl",
+                 "zsh/vendor-completions/_sluicectl", "fish/vendor_completions.d/sluicectl.fish", "sluice/sluicectl.schema.json",
+                 "sluice/drop-ins/xdp.conf", "sluice/drop-ins/nic.conf", "sluice/drop-ins/nic.rules"):
+        assert f"/usr/share/{file}" in installed
     assert system.run("nodeb", "--check", "/usr/share/doc/sluice-emulator/examples/scenarios/handover.yaml").returncode == 0
     assert system.run("systemd-analyze", "verify", "sluice.service").stderr == ""
     exposure = system.run("systemd-analyze", "security", "--offline=true", "--no-pager", "sluice.service").stdout
@@ -165,6 +169,77 @@ def test_install_upgrade_remove_purge(packages, system, tmp_path):
     after = set(system.run("find", "/etc", "/usr", "/lib", "/var/lib/systemd").stdout.splitlines())
     # A user is never removed: files of theirs may be left anywhere.
     assert {path for path in after - before if not re.match(r"/etc/(passwd|group|g?shadow|\.pwd)", path)} == set()
+
+
+@pytest.fixture(scope="module")
+def rpms(packages, tmp_path_factory):  # pylint: disable=unused-argument
+    """By name, made from the same build as the Debian packages."""
+    if not shutil.which("rpmbuild"):
+        pytest.skip("needs rpmbuild (rpm)")
+    out = tmp_path_factory.mktemp("rpms")
+    run = subprocess.run([sys.executable, ROOT / ".packaging/build.py", "--rpm", programs.BUILD, out], timeout=140, check=False,
+                         capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return {file.name.rpartition("-0.")[0]: file for file in out.glob("*.rpm")}
+
+
+def rpm(*words):
+    return subprocess.run(["rpm", *map(str, words)], capture_output=True, text=True, check=True).stdout
+
+
+def files_of_deb(package):
+    """Without folders; where /lib is /usr/lib, and without what each packaging adds below /usr/share/doc and /usr/share/lintian."""
+    lines = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {re.sub("^/lib/", "/usr/lib/", path) for path in (line.split()[5][1:] for line in lines) if not path.endswith("/")}
+
+
+def test_the_rpms_have_the_files_of_the_debian_packages(packages, rpms):
+    assert set(rpms) == {"sluice", "sluice-emulator"}
+
+    def own(paths):
+        return {path.removesuffix(".gz") for path in paths if not re.match("/usr/share/(doc/[^/]+/[^/]+$|lintian)", path)}
+
+    for name, file in rpms.items():
+        listed = set(rpm("-qpl", "--nosignature", file).splitlines()) - {"/etc/sluice/keys"}
+        assert own(listed) == own(files_of_deb(packages[name]))
+        assert "librte_eal.so.23()(64bit)" in rpm("-qp", "--requires", "--nosignature", file)
+    attributes = rpm("-qp", "--nosignature", "--qf", "[%{FILENAMES} %{FILEMODES:perms} %{FILEUSERNAME} %{FILEGROUPNAME}\n]", rpms["sluice"])
+    assert f"{CONFIGURATION} -rw-r----- root sluice\n" in attributes
+    assert "/etc/sluice/keys drwxr-x--- root sluice\n" in attributes
+    assert rpm("-qpc", "--nosignature", rpms["sluice"]).split() == [CONFIGURATION], "what an operator has changed stays"
+
+
+def test_an_rpm_is_installed_and_removed(rpms, system):
+    with open(rpms["sluice"], "rb") as file:
+        subprocess.run(system.command("tee", "/tmp/sluice.rpm"), stdin=file, stdout=subprocess.DEVNULL, check=True)
+    system.run("rpm", "--install", "--nodeps", "/tmp/sluice.rpm")  # the libraries are those of Debian's packages
+    assert system.run("/usr/sbin/sluice", "--check", CONFIGURATION).stdout.endswith("OK\n")
+    assert system.run("stat", "-c", "%U %G %a", CONFIGURATION, "/etc/sluice/keys").stdout == "root sluice 640\nroot sluice 750\n"
+    assert "nologin" in system.run("getent", "passwd", "sluice").stdout
+    assert system.run("systemd-analyze", "verify", "sluice.service").stderr == ""
+    system.write(CONFIGURATION, system.read(CONFIGURATION) + "# mine\n")
+    system.run("rpm", "--erase", "sluice")
+    assert not system.has("/usr/sbin/sluice")
+    assert system.read(f"{CONFIGURATION}.rpmsave").endswith("# mine\n")
+
+
+@pytest.mark.parametrize("name, grants", [
+    ("xdp", {"AmbientCapabilities": "cap_bpf", "CapabilityBoundingSet": "cap_bpf", "RestrictAddressFamilies": "AF_XDP",
+             "SystemCallFilter": "bpf"}),
+    ("nic", {"PrivateDevices": "no", "DevicePolicy": "closed", "DeviceAllow": "char-vfio rw"})])
+def test_a_drop_in_grants_what_its_ports_need_and_no_more(packages, system, name, grants):
+    system.install(packages["sluice"])
+    places = [f"/usr/share/sluice/drop-ins/{name}.conf", f"/etc/systemd/system/sluice.service.d/{name}.conf"]
+    # The command in the head of the file.
+    command = re.search(r"(?m)^#   sudo (install -D -m 644 \S+ \S+)$", system.read(places[0]))[1]
+    assert command.split()[-2:] == places
+    system.run(*command.split())
+    assert system.run("systemd-analyze", "verify", "sluice.service").stderr == ""
+    merged = system.read("/lib/systemd/system/sluice.service") + system.read(places[1])
+    for key, word in grants.items():
+        assert re.search(rf"(?mi)^{key}=(.* )?{re.escape(word)}( .*)?$", merged), (key, word)
+    exposure = system.run("systemd-analyze", "security", "--offline=true", "--no-pager", "sluice.service").stdout
+    assert float(re.search(r"Overall exposure level for sluice.service: ([\d.]+)", exposure)[1]) <= 2.9, exposure
 
 
 def options_of(name, *words):
@@ -191,6 +266,9 @@ def test_a_manual_page_has_every_option_that_help_has(name):
 def test_the_manual_page_of_the_file_has_every_key():
     if not shutil.which("man"):
         pytest.skip("needs man")
+    words = subprocess.run([programs.program("sluice"), "--help-words"], capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r"(?m)^\| `(\S+)` ", words)) <= set(page("sluice", "--manual-words").split())
+    assert all("sluice-words(7)" in page(*of) for of in (("sluice",), ("sluicectl",), ("sluice", "--manual-config")))
     reference = subprocess.run([programs.program("sluice"), "--help-config"], capture_output=True, text=True, check=True).stdout
     keys = set(re.findall(r"(?m)^\| `(\w+)` ", reference))
     assert len(keys) > 100
