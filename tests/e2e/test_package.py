@@ -224,7 +224,7 @@ def test_an_rpm_is_installed_and_removed(rpms, system):
 
 
 @pytest.mark.parametrize("name, grants", [
-    ("xdp", {"AmbientCapabilities": "cap_bpf", "CapabilityBoundingSet": "cap_bpf", "RestrictAddressFamilies": "AF_XDP",
+    ("xdp", {"AmbientCapabilities": "cap_sys_admin", "CapabilityBoundingSet": "cap_sys_admin", "RestrictAddressFamilies": "AF_XDP",
              "SystemCallFilter": "bpf"}),
     ("nic", {"PrivateDevices": "no", "DevicePolicy": "closed", "DeviceAllow": "char-vfio rw"})])
 def test_a_drop_in_grants_what_its_ports_need_and_no_more(packages, system, name, grants):

@@ -23,13 +23,14 @@ MEGA = 1_000_000
 FULL_SYS = "mount -t sysfs sysfs /sys && mount -t cgroup2 cgroup2 /sys/fs/cgroup"
 LOCKS = """[Service]
 AmbientCapabilities=CAP_IPC_LOCK
-CapabilityBoundingSet=CAP_NET_RAW CAP_NET_ADMIN CAP_SYS_NICE CAP_IPC_LOCK
+CapabilityBoundingSet=CAP_IPC_LOCK
 """
 # Its /dev and the like are systemd's to make.
 BOOT = """set -e
 umount "$0/dev" "$0/proc" "$0/run" "$0/tmp"
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-exec systemd-nspawn --boot --quiet --register=no --keep-unit --private-network --link-journal=no --capability=CAP_IPC_LOCK \\
+exec systemd-nspawn --boot --quiet --register=no --keep-unit --private-network --link-journal=no --capability=CAP_IPC_LOCK,CAP_BPF \\
+  --system-call-filter=bpf \\
   --directory="$0" systemd.unit=basic.target
 """
 BOOT_SECONDS = 40
@@ -194,3 +195,21 @@ def test_a_file_that_is_wrong_is_tried_once_and_named_by_its_place(booted):
     assert booted.show("NRestarts") == "0"
     assert booted.show("ExecMainStatus") == "2"
     assert booted.journal().count("feedback.keys[0].secret_file") == 1, booted.journal()
+
+
+def test_with_its_drop_in_the_service_serves_ports_through_xdp(system, wire, booted, tmp_path):  # noqa: F811
+    """As an operator installs it: the file of the package, by the command at its head."""
+    devices = [f"net_af_xdp{number},iface={side}" for number, side in enumerate(("radio", "core"))]
+    programs.write(tmp_path / "xdp.yaml", programs.sluice_configuration(*devices, "/run/sluice/sluice.sock"))
+    text = (tmp_path / "xdp.yaml").read_text(encoding="utf-8")
+    booted.run("sh", "-c", 'printf %s "$1" >"$2"', "sh", text, CONFIGURATION)
+    booted.run("systemctl", "start", "sluice", check=False)
+    without = booted.journal()
+    booted.run("install", "-D", "-m", "644", "/usr/share/sluice/drop-ins/xdp.conf", "/etc/systemd/system/sluice.service.d/xdp.conf")
+    booted.run("systemctl", "daemon-reload")
+    booted.run("systemctl", "restart", "sluice")
+    with traffic.Server(wire.server.socket) as server:
+        traffic.Client(wire.server_address, wire.ue.socket, server.port).download(MEGA)
+    assert json.loads(booted.run("sluicectl", "--json", "counters", "flows_split").stdout) > 0
+    assert "running" not in without, "what the drop-in grants is needed"
+    booted.run("systemctl", "stop", "sluice")
