@@ -1,6 +1,6 @@
 // Loads a configuration from a file, the files that it includes, and the environment. config::load() calls it.
-// Invariant: memory and work are bounded by the number of files and the limits of each, because a file cannot include
-// itself, and a variable is inserted as text and never parsed as YAML.
+// Invariant: the number of files and the limits of each bound memory and work, because a file cannot include itself. A
+// variable is inserted as text and never parsed as YAML.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
