@@ -7,7 +7,12 @@ target_compile_options(sluice_flags INTERFACE
   -Woverloaded-virtual -Wcast-align -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
   -fno-omit-frame-pointer)
 # DPDK's inline functions need SSE4.2; anything wider is selected at run time.
-target_compile_options(sluice_flags INTERFACE -march=x86-64-v2)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  target_compile_options(sluice_flags INTERFACE -march=x86-64-v2)
+else()
+  # A fused multiply-add rounds once instead of twice, so results would differ from those of x86-64-v2, which has none.
+  target_compile_options(sluice_flags INTERFACE -ffp-contract=off)
+endif()
 # Of null pointers g++ can only judge with full optimisation, which tests and cold code are compiled without.
 target_compile_options(sluice_flags INTERFACE
   $<$<NOT:$<OR:$<BOOL:$<TARGET_PROPERTY:SLUICE_TEST>>,$<BOOL:$<TARGET_PROPERTY:SLUICE_COLD>>>>:-Wnull-dereference>)

@@ -1,7 +1,12 @@
+// Reads the time from the processor's counter, and from the kernel where that counter has no constant rate.
+// start_clock() measures the counter's rate once, when the program starts.
 #include "dataplane/dpdk/clock.hpp"
 
-#include <cpuid.h>
 #include <time.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 
@@ -20,14 +25,18 @@ Instant kernel_now() noexcept {
 
 namespace {
 
-/// True if the counter has a constant rate, whatever the processor's frequency and sleep states (CPUID 8000_0007h, EDX
-/// bit 8).
+/// True if the counter has a constant rate, whatever the processor's frequency and sleep states: on x86-64 by CPUID
+/// 8000_0007h, EDX bit 8. The generic timer of AArch64 always has one.
 bool counter_is_invariant() {
+#if defined(__x86_64__)
   unsigned a = 0;
   unsigned b = 0;
   unsigned c = 0;
   unsigned d = 0;
   return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & 0x100U) != 0;
+#else
+  return true;
+#endif
 }
 
 struct Reading {

@@ -4,41 +4,21 @@
 
 #include "dataplane/flow/tag_hash.hpp"
 
-#include <immintrin.h>
-
 #include <cstring>
+
+#include "dataplane/flow/aes_block.hpp"
 
 namespace sluice::flow {
 namespace {
 
-#define SLUICE_WITH_AES __attribute__((target("aes,sse4.1")))
-
-SLUICE_WITH_AES inline __m128i load(const Aes128::Block& block) noexcept {
-  return _mm_load_si128(reinterpret_cast<const __m128i*>(block.data()));
-}
-
-SLUICE_WITH_AES inline __m128i block_of(std::uint64_t low, std::uint64_t high) noexcept {
-  return _mm_set_epi64x(static_cast<std::int64_t>(high), static_cast<std::int64_t>(low));
-}
-
-SLUICE_WITH_AES inline __m128i cipher(const Aes128::RoundKeys& keys, __m128i block) noexcept {
-  block = _mm_xor_si128(block, load(keys[0]));
-#pragma GCC unroll 9
-  for (std::size_t round = 1; round < 10; ++round) block = _mm_aesenc_si128(block, load(keys[round]));
-  return _mm_aesenclast_si128(block, load(keys[10]));
-}
-
-/// Returns the next round key (FIPS 197 section 5.2). The round constant is an immediate operand of the instruction.
-template <int constant>
-SLUICE_WITH_AES __m128i next_key(__m128i key) noexcept {
-  const __m128i word = _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, constant), 0xff);
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 8));
-  return _mm_xor_si128(key, word);
-}
+using aes::block_of;
+using aes::cipher;
+using aes::exclusive_or;
+using aes::first_word;
+using aes::next_key;
 
 SLUICE_WITH_AES void expand(const Aes128::Block& key, Aes128::RoundKeys& out) noexcept {
-  __m128i round;
+  aes::Vector round;
   std::memcpy(&round, key.data(), sizeof round);
   const auto store = [&](std::size_t at) { std::memcpy(out.at(at).data(), &round, sizeof round); };
   store(0);
@@ -65,15 +45,15 @@ Aes128::Block derived(const HashKey& secret, std::uint64_t number) noexcept {
 }
 
 SLUICE_WITH_AES inline std::uint32_t tag_of(const ShortKey& key, const Aes128::RoundKeys& v4) noexcept {
-  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(cipher(v4, block_of(key.words[0], key.words[1]))));
+  return first_word(cipher(v4, block_of(key.words[0], key.words[1])));
 }
 
 SLUICE_WITH_AES inline std::uint32_t tag_of(const std::array<std::uint64_t, 5>& words,
                                             const Aes128::RoundKeys& v6) noexcept {
-  __m128i block = cipher(v6, block_of(words[0], words[1]));
-  block = cipher(v6, _mm_xor_si128(block, block_of(words[2], words[3])));
-  block = cipher(v6, _mm_xor_si128(block, block_of(words[4], 0)));
-  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(block));
+  aes::Vector block = cipher(v6, block_of(words[0], words[1]));
+  block = cipher(v6, exclusive_or(block, block_of(words[2], words[3])));
+  block = cipher(v6, exclusive_or(block, block_of(words[4], 0)));
+  return first_word(block);
 }
 
 SLUICE_WITH_AES std::uint32_t aes_tag(const FlowKey& key, const Aes128& v4, const Aes128& v6) noexcept {
@@ -93,7 +73,7 @@ SLUICE_WITH_AES void aes_burst(const KeyBurst& keys, std::uint32_t* tags, const 
 }
 
 SLUICE_WITH_AES Aes128::Block encrypt_block(const Aes128::RoundKeys& keys, const Aes128::Block& plain) noexcept {
-  __m128i block;
+  aes::Vector block;
   std::memcpy(&block, plain.data(), sizeof block);
   block = cipher(keys, block);
   Aes128::Block out;
@@ -112,8 +92,7 @@ Aes128::Block Aes128::encrypt(const Block& plain) const noexcept {
 }
 
 bool Aes128::is_available() noexcept {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("aes") != 0 && __builtin_cpu_supports("sse4.1") != 0;
+  return aes::are_available();
 }
 
 TagHash::TagHash(const HashKey& secret, bool with_aes) : secret_(secret), aes_(with_aes) {

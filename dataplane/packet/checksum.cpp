@@ -1,23 +1,28 @@
-// Internet checksum (RFC 1071) with AVX2 or SSE4. ones_complement_sum() is called for every payload whose checksum the
-// device has not tested. The kernel is chosen once, when the program starts. Both kernels return the same sums for
-// every length and alignment.
+// Internet checksum (RFC 1071) with AVX2 or SSE4 on x86-64, and word by word elsewhere. ones_complement_sum() is called
+// for every payload whose checksum the device has not tested. The kernel is chosen once, when the program starts. All
+// kernels return the same sums for every length and alignment.
 
 #include "dataplane/packet/checksum.hpp"
 
-#include <immintrin.h>
-
 #include <array>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "dataplane/packet/headers.hpp"
 
 namespace sluice::packet {
 namespace {
 
+constexpr std::size_t block = 1U << 16;  ///< bytes that a kernel sums at most
+
+#if defined(__x86_64__)
+
 // Both kernels flip the top bit of each word, which makes it the signed number w - 32768. They multiply-add pairs by
 // one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
 // most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
-constexpr std::size_t block = 1U << 16;
 /// Number of bytes that a kernel sums per step (a piece); remaining bytes are added word by word.
 constexpr std::size_t piece = 32;
 constexpr std::int64_t flipped = 32768;
@@ -106,14 +111,31 @@ std::uint64_t add_block_sse4(const std::uint8_t* at, std::size_t length) noexcep
   return add_tail(unflip(_mm_add_epi32(even, odd), whole), end, length - whole);
 }
 
-using AddBlock = std::uint64_t (*)(const std::uint8_t*, std::size_t) noexcept;
-
 bool have_avx2() noexcept {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2") != 0;
 }
 
+#else
+
+/// Sums eight bytes at a time, with end-around carry.
+std::uint64_t add_block_words(const std::uint8_t* at, std::size_t length) noexcept {
+  std::uint64_t sum = 0;
+  for (; length >= 32; at += 32, length -= 32) sum = add_four_wide(sum, at);
+  return add_words(sum, at, length);
+}
+
+#endif
+
+using AddBlock = std::uint64_t (*)(const std::uint8_t*, std::size_t) noexcept;
+
+#if defined(__x86_64__)
 const AddBlock add_block = have_avx2() ? add_block_avx2 : add_block_sse4;
+constexpr AddBlock narrow_block = add_block_sse4;
+#else
+constexpr AddBlock add_block = add_block_words;
+constexpr AddBlock narrow_block = add_block_words;
+#endif
 
 /// Sums data of any length, one block at a time.
 std::uint16_t sum_with(AddBlock kernel, std::span<const std::uint8_t> data) noexcept {
@@ -131,11 +153,15 @@ std::uint16_t ones_complement_sum(std::span<const std::uint8_t> data) noexcept {
 }
 
 std::uint16_t ones_complement_sum_sse4(std::span<const std::uint8_t> data) noexcept {
-  return sum_with(add_block_sse4, data);
+  return sum_with(narrow_block, data);
 }
 
 const char* checksum_kernel() noexcept {
+#if defined(__x86_64__)
   return add_block == add_block_avx2 ? "avx2" : "sse4";
+#else
+  return "words";
+#endif
 }
 
 std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination, std::uint8_t protocol,

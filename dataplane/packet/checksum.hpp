@@ -23,25 +23,34 @@ namespace sluice::packet {
 /// Returns the ones' complement sum of `data` without AVX2, even if the processor has it.
 [[nodiscard]] std::uint16_t ones_complement_sum_sse4(std::span<const std::uint8_t> data) noexcept;
 
-/// Returns the instruction set that ones_complement_sum() uses on this machine: "avx2" or "sse4".
+/// Returns the instruction set that ones_complement_sum() uses on this machine: "avx2" or "sse4", or "words" where
+/// neither exists.
 [[nodiscard]] const char* checksum_kernel() noexcept;
 
 /// Adds 64 bits of data to a wide sum, with end-around carry. Modulo 65535 the result is the sum of the 16-bit words.
 [[nodiscard]] constexpr std::uint64_t add_wide(std::uint64_t sum, std::uint64_t words) noexcept {
   if (std::is_constant_evaluated()) return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
+#if defined(__x86_64__)
   // Two instructions, whereas compilers generate five, seven times per packet.
   asm("add %1, %0\n\tadc $0, %0" : "+r"(sum) : "rm"(words) : "cc");
   return sum;
+#else
+  return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
+#endif
 }
 
 /// Adds four consecutive 64-bit words to a wide sum, with end-around carry.
 [[nodiscard]] inline std::uint64_t add_four_wide(std::uint64_t sum, const std::uint8_t* at) noexcept {
+#if defined(__x86_64__)
   // Each addition includes the carry of the one before, which compilers do not generate.
   asm("add %1, %0\n\tadc %2, %0\n\tadc %3, %0\n\tadc %4, %0\n\tadc $0, %0"
       : "+&r"(sum)
       : "rm"(load64(at)), "rm"(load64(at + 8)), "rm"(load64(at + 16)), "rm"(load64(at + 24))
       : "cc");
   return sum;
+#else
+  return add_wide(add_wide(add_wide(add_wide(sum, load64(at)), load64(at + 8)), load64(at + 16)), load64(at + 24));
+#endif
 }
 
 /// Reduces a wide sum of 16-bit words to 16 bits, with end-around carry.

@@ -4,13 +4,12 @@
 
 #include "dataplane/packet/parse.hpp"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <span>
 
+#include "dataplane/packet/byte_shuffle.hpp"
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse_options.hpp"
@@ -98,11 +97,11 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   static_assert(offsetof(Segment, seq) == 0 && offsetof(Segment, ack) == 4 && offsetof(Segment, window) == 8);
   static_assert(offsetof(Segment, payload_len) == 10 && offsetof(Segment, urgent) == 12 &&
                 offsetof(Segment, flags) == 14 && offsetof(Segment, sack_count) == 16);
-  constexpr char zero = -1;
-  const __m128i order = _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, zero, zero, 15, 14, 9, zero);
-  __m128i fields;
+  constexpr int zero = zero_byte;
+  const ByteVector order = byte_vector(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, zero, zero, 15, 14, 9, zero);
+  ByteVector fields;
   std::memcpy(&fields, tcp + 4, sizeof fields);
-  fields = _mm_insert_epi16(_mm_shuffle_epi8(fields, order), static_cast<std::int16_t>(payload), 5);
+  fields = with_word_at_10(byte_shuffle(fields, order), payload);
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
@@ -116,7 +115,7 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
 /// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. All others are
 /// constants of frames without IP options and with the common TCP options.
 template <std::uint8_t payload_at, bool usual>
-[[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
+[[gnu::always_inline]] inline void set_network(Parsed& out, ByteVector ip) noexcept {
   using common_frame::tcp_at;
   constexpr std::size_t at = offsetof(Parsed, l4_offset);
   static_assert(offsetof(Parsed, payload_offset) == at + 2 && offsetof(Parsed, ip_length) == at + 4 &&
@@ -125,11 +124,11 @@ template <std::uint8_t payload_at, bool usual>
                 offsetof(Parsed, unknown_options) == at + 11 && offsetof(Parsed, tos) == at + 12);
   static_assert(offsetof(Parsed, ttl) == at + 13 && offsetof(Parsed, dont_fragment) == at + 14 &&
                 offsetof(Parsed, common) == at + 15 && offsetof(Parsed, segment) == at + 16);
-  constexpr char zero = -1;
-  const __m128i order = _mm_setr_epi8(zero, zero, zero, zero, 3, 2, 5, 4, zero, zero, zero, zero, 1, 8, zero, zero);
-  const __m128i known =
-      _mm_setr_epi8(tcp_at, 0, payload_at, 0, 0, 0, 0, 0, ethernet_length, 4, ip_protocol::tcp, 0, 0, 0, 1, usual);
-  const __m128i fields = _mm_or_si128(_mm_shuffle_epi8(ip, order), known);
+  constexpr int zero = zero_byte;
+  const ByteVector order = byte_vector(zero, zero, zero, zero, 3, 2, 5, 4, zero, zero, zero, zero, 1, 8, zero, zero);
+  const ByteVector known =
+      byte_vector(tcp_at, 0, payload_at, 0, 0, 0, 0, 0, ethernet_length, 4, ip_protocol::tcp, 0, 0, 0, 1, usual);
+  const ByteVector fields = bitwise_or(byte_shuffle(ip, order), known);
   std::memcpy(reinterpret_cast<std::uint8_t*>(&out) + at, &fields, sizeof fields);
 }
 
@@ -309,7 +308,7 @@ bool parse_fast(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
 
   // All reads precede all writes, because the compiler must assume that `frame` and `out` overlap.
-  __m128i front;
+  ByteVector front;
   std::memcpy(&front, ip, sizeof front);
   const std::uint32_t ports = load32(tcp);
   const std::uint8_t tos = ip[1];
@@ -341,7 +340,7 @@ bool parse_fast(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
   if (!read_common_syn_options(frame.subspan<tcp_at + tcp_length, common_syn_options>(), out.segment)) return false;
 
-  __m128i front;
+  ByteVector front;
   std::memcpy(&front, ip, sizeof front);
   set_v4(out.src, ip + 12);
   set_v4(out.dst, ip + 16);

@@ -158,12 +158,16 @@ void add_up_by_two(const Rows& rows, Fading::Gains& gains) {
   add_up<2>(rows, gains);
 }
 
+#if defined(__x86_64__)
 /// Computes the gains of a stretch of steps, four doubles at a time (AVX2).
 __attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Fading::Gains& gains) {
   add_up<4>(rows, gains);
 }
 
 const auto add_up_sinusoids = have_avx2() ? add_up_by_four : add_up_by_two;
+#else
+constexpr auto add_up_sinusoids = add_up_by_two;
+#endif
 
 }  // namespace
 

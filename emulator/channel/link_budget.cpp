@@ -55,6 +55,7 @@ FadingStretch reckon_by_two(const LinkBudget& budget, const FadingStretch& shado
   return reckon(budget, shadowing_db, fading);
 }
 
+#if defined(__x86_64__)
 __attribute__((target("avx2"))) FadingStretch reckon_by_four(const LinkBudget& budget,
                                                              const FadingStretch& shadowing_db,
                                                              const FadingStretch& fading) {
@@ -62,6 +63,9 @@ __attribute__((target("avx2"))) FadingStretch reckon_by_four(const LinkBudget& b
 }
 
 const auto reckon_stretch = have_avx2() ? reckon_by_four : reckon_by_two;
+#else
+constexpr auto reckon_stretch = reckon_by_two;
+#endif
 
 }  // namespace
 
