@@ -4,6 +4,7 @@
 
 #include "dataplane/dpdk/address_hash.hpp"
 
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/headers.hpp"
 
 namespace sluice::dpdk {
@@ -69,19 +70,13 @@ std::uint32_t address_hash(const IpAddress& address) noexcept {
 
 std::uint32_t ue_address_hash(const packet::Packet& frame, Facing facing) noexcept {
   namespace ethertype = packet::ethertype;
-  const std::uint8_t* const data = frame.data();
-  const std::size_t size = frame.size();
-  if (size < packet::ethernet_length) return 0;
-  std::size_t l3 = packet::ethernet_length;
-  std::uint16_t type = packet::load_be16(data + 12);
-  while ((type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan) &&
-         size >= l3 + packet::vlan_tag_length) {
-    type = packet::load_be16(data + l3 + 2);
-    l3 += packet::vlan_tag_length;
-  }
+  packet::OuterHeaders outer;
+  if (packet::read_outer_headers(frame.bytes(), outer) != packet::OuterResult::complete) return 0;
+  const std::uint8_t* const ip = frame.data() + outer.length;
+  const std::size_t size = outer.end - outer.length;
   const bool source = facing == Facing::radio;
-  if (type == ethertype::ipv4 && size >= l3 + packet::ipv4_length) return hash_v4(data + l3 + (source ? 12 : 16));
-  if (type == ethertype::ipv6 && size >= l3 + packet::ipv6_length) return hash_v6(data + l3 + (source ? 8 : 24));
+  if (outer.type == ethertype::ipv4 && size >= packet::ipv4_length) return hash_v4(ip + (source ? 12 : 16));
+  if (outer.type == ethertype::ipv6 && size >= packet::ipv6_length) return hash_v6(ip + (source ? 8 : 24));
   return 0;
 }
 

@@ -124,9 +124,8 @@ std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) n
 }
 
 std::uint16_t buffer_room(std::uint16_t mtu) noexcept {
-  constexpr std::size_t link = packet::ethernet_length + 2 * packet::vlan_tag_length;
   constexpr std::size_t ring_header = 64;  // header of a frame in the ring of net_af_packet
-  const std::size_t needed = (mtu + link + ring_header + 1023) / 1024 * 1024;
+  const std::size_t needed = (mtu + packet::max_beyond_mtu + ring_header + 1023) / 1024 * 1024;
   return static_cast<std::uint16_t>(std::max<std::size_t>(needed, packet::PacketPool::default_room));
 }
 

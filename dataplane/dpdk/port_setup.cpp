@@ -104,7 +104,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
       traits_(&driver_traits(config.device)),
       name_(device_name(config.device)),
       facing_(config.facing),
-      longest_frame_(static_cast<std::uint16_t>(config.mtu + packet::ethernet_length + 2 * packet::vlan_tag_length)),
+      longest_frame_(static_cast<std::uint16_t>(config.mtu + packet::max_beyond_mtu)),
       config_(config),
       oversized_remedy_("the device merges packets, or ports of a larger mtu are on this wire") {
   partial_checksums_ = carries_partial_checksums(config.device);

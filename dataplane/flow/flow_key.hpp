@@ -12,22 +12,22 @@
 
 namespace sluice::flow {
 
-/// Key of a connection: addresses, ports (host order) and VLAN tags, as seen from the UE. Packets of both directions
+/// Key of a connection: addresses, ports (host order) and networks, as seen from the UE. Packets of both directions
 /// have the same key.
 struct FlowKey {
   IpAddress ue;
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  std::array<packet::VlanTag, 2> vlan{};
+  packet::Networks networks{};
 
   /// Returns the key of a packet that the UE sent.
   [[nodiscard]] static FlowKey from_ue(const packet::Parsed& parsed) noexcept {
-    return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port, parsed.vlan};
+    return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port, parsed.networks};
   }
   /// Returns the key of a packet that the server sent.
   [[nodiscard]] static FlowKey from_server(const packet::Parsed& parsed) noexcept {
-    return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.vlan};
+    return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.networks};
   }
 
   /// Returns the key with these words(), the inverse of words().
@@ -57,7 +57,7 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
 }
 
 /// Short form of an IPv4 key, without the prefix that all mapped addresses share. The first word contains both
-/// addresses, first that of the UE; the second word contains ports and VLAN tags. Tables store, hash and compare this
+/// the UE's first; the second has ports and networks. Tables store, hash and compare this form.
 /// form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
@@ -66,15 +66,15 @@ struct ShortKey {
   [[nodiscard]] static ShortKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return {{words[1] >> 32U | (words[3] >> 32U << 32U), words[4]}};
   }
-  // Read the key of an IPv4 packet without options and VLAN tags. `addresses` points to the addresses in its header;
-  // the ports follow them.
+  // Read the key of an IPv4 packet without options whose outer headers name no network. `addresses` points to the
+  // addresses in its header; the ports follow them.
   [[nodiscard]] static ShortKey from_ue(const std::uint8_t* addresses) noexcept {
     return {{packet::load64(addresses), std::rotl(packet::load_be32(addresses + 8), 16)}};
   }
   [[nodiscard]] static ShortKey from_server(const std::uint8_t* addresses) noexcept {
     return {{std::rotl(packet::load64(addresses), 32), packet::load_be32(addresses + 8)}};
   }
-  /// Returns a key that no packet without VLAN tags has.
+  /// Returns a key that no packet without a network has.
   [[nodiscard]] static constexpr ShortKey of_none() noexcept { return {{0, UINT64_MAX}}; }
   /// Returns the full form of the key.
   [[nodiscard]] FlowKey whole() const noexcept {

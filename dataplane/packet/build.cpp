@@ -1,4 +1,4 @@
-// Builders of Ethernet, IP and TCP headers. Called for every segment that an endpoint sends; write_ip_and_link() also
+// Builders of outer, IP and TCP headers. Called for every segment that an endpoint sends; write_outer_and_ip() also
 // for UDP and ICMP. The builders know every word they write, so they compute the checksum on the way instead of reading
 // the headers again. Option layout: RFC 7323 appendix A and RFC 2018.
 
@@ -161,13 +161,12 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
   return sum;
 }
 
-[[gnu::always_inline]] inline std::uint64_t write_link_and_ip(std::uint8_t* frame, const HeaderTemplate& header,
-                                                              const AddressesView& addresses, const IpPayload& payload,
-                                                              bool ipv4) noexcept {
-  std::uint8_t* const ip = frame + header.l2_len;
-  // Copies the whole template, so one copy of fixed size serves every number of tags. The IP header then overwrites the
-  // surplus.
-  std::memcpy(frame, header.l2.data(), header.l2.size());
+[[gnu::always_inline]] inline std::uint64_t write_both(std::uint8_t* frame, const HeaderTemplate& header,
+                                                       const AddressesView& addresses, const IpPayload& payload,
+                                                       bool ipv4) noexcept {
+  std::uint8_t* const ip = frame + header.outer.length;
+  const std::size_t ip_header = ipv4 ? ipv4_length : ipv6_length;
+  write_outer_headers(frame, header.outer, static_cast<std::uint16_t>(ip_header + payload.length));
   return ipv4 ? write_ipv4(ip, header, addresses, payload) : write_ipv6(ip, header, addresses, payload);
 }
 
@@ -189,18 +188,18 @@ struct Body {
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
                                                 const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {
-  const auto l2_and_ip = static_cast<std::uint32_t>(header.l2_len + (layout.ipv4 ? ipv4_length : ipv6_length));
+  const auto before_tcp = static_cast<std::uint32_t>(header.outer.length + (layout.ipv4 ? ipv4_length : ipv6_length));
   const std::uint32_t tcp_header = static_cast<std::uint32_t>(tcp_length) + layout.options;
   const auto tcp_total = static_cast<std::uint16_t>(tcp_header + body.length);
   const IpPayload payload{.length = tcp_total,
                           .ip_id = ip_id,
                           .protocol = ip_protocol::tcp,
                           .tos = static_cast<std::uint8_t>(header.tos | body.ecn)};
-  const auto length = static_cast<std::uint16_t>(l2_and_ip + tcp_header);
+  const auto length = static_cast<std::uint16_t>(before_tcp + tcp_header);
   std::uint8_t* const frame = packet.prepend(length);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
-  const std::uint64_t addresses_sum = write_link_and_ip(frame, header, addresses, payload, layout.ipv4);
-  return {frame + l2_and_ip,
+  const std::uint64_t addresses_sum = write_both(frame, header, addresses, payload, layout.ipv4);
+  return {frame + before_tcp,
           addresses_sum + body.sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8), length};
 }
 
@@ -219,9 +218,9 @@ struct Body {
 
 }  // namespace
 
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
-                                const IpPayload& payload) noexcept {
-  return write_link_and_ip(frame, header, addresses, payload, header.ip_version == 4);
+std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
+                                 const IpPayload& payload) noexcept {
+  return write_both(frame, header, addresses, payload, header.ip_version == 4);
 }
 
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
@@ -245,12 +244,7 @@ void write_acknowledgement(Packet& packet, const HeaderTemplate& header, const A
 
 HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {
   HeaderTemplate header;
-  header.l2_len = parsed.l2_len;
-  if (parsed.l2_len == ethernet_length) [[likely]] {
-    std::memcpy(header.l2.data(), packet.data(), ethernet_length);
-  } else {
-    std::memcpy(header.l2.data(), packet.data(), std::min<std::size_t>(parsed.l2_len, header.l2.size()));
-  }
+  header.outer = OuterTemplate::learn(packet.bytes(), parsed.ip_offset);
   header.ip_version = parsed.ip_version;
   header.tos = parsed.tos & 0xfcU;
   header.ttl = parsed.ttl;
@@ -262,24 +256,21 @@ HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {
 HeaderTemplate make_template(std::span<const std::uint8_t, 6> source_mac,
                              std::span<const std::uint8_t, 6> destination_mac, std::uint8_t ip_version) {
   HeaderTemplate header;
-  std::ranges::copy(destination_mac, header.l2.begin());
-  std::ranges::copy(source_mac, header.l2.begin() + 6);
-  store_be16(header.l2.data() + 12, ip_version == 4 ? ethertype::ipv4 : ethertype::ipv6);
-  header.l2_len = ethernet_length;
+  std::ranges::copy(destination_mac, header.outer.bytes.begin());
+  std::ranges::copy(source_mac, header.outer.bytes.begin() + 6);
+  store_be16(header.outer.bytes.data() + 12, ip_version == 4 ? ethertype::ipv4 : ethertype::ipv6);
+  header.outer.length = ethernet_length;
   header.ip_version = ip_version;
   return header;
 }
 
-bool same_tags(const HeaderTemplate& known, const Packet& frame) noexcept {
-  return frame.size() >= known.l2_len && std::equal(known.l2.begin(), known.l2.begin() + known.l2_len, frame.data());
-}
-
 void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci) {
-  assert(header.l2_len + vlan_tag_length <= header.l2.size());
-  std::memmove(header.l2.data() + 16, header.l2.data() + 12, header.l2_len - 12U);
-  store_be16(header.l2.data() + 12, tpid);
-  store_be16(header.l2.data() + 14, tci);
-  header.l2_len = static_cast<std::uint8_t>(header.l2_len + vlan_tag_length);
+  OuterTemplate& outer = header.outer;
+  assert(outer.length + vlan_tag_length <= outer.bytes.size());
+  std::memmove(outer.bytes.data() + 16, outer.bytes.data() + 12, outer.length - 12U);
+  store_be16(outer.bytes.data() + 12, tpid);
+  store_be16(outer.bytes.data() + 14, tci);
+  outer.length = static_cast<std::uint8_t>(outer.length + vlan_tag_length);
 }
 
 }  // namespace sluice::packet

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/parse.hpp"
@@ -47,30 +47,23 @@ struct AddressesView {
 }
 
 /// Header fields that all packets of one direction of a flow share, apart from addresses and TCP. Learned from a packet
-/// of that direction, so MAC addresses, VLAN tags, DSCP, TTL and DF are those of the endpoint.
+/// of that direction, so outer headers, DSCP, TTL and DF are those of the endpoint.
 struct HeaderTemplate {
-  std::array<std::uint8_t, 22> l2{};  ///< Ethernet header with up to two VLAN tags
-  std::uint8_t l2_len = 0;            ///< bytes of l2 in use: 14, 18 or 22
-  std::uint8_t ip_version = 4;        ///< 4 or 6
-  std::uint8_t tos = 0;               ///< DSCP and ECN byte to send
-  std::uint8_t ttl = 64;              ///< TTL or hop limit
-  bool dont_fragment = true;          ///< DF of IPv4
-  std::uint32_t flow_label = 0;       ///< IPv6 flow label, 20 bits
+  OuterTemplate outer;           ///< headers in front of the IP header
+  std::uint8_t ip_version = 4;   ///< 4 or 6
+  std::uint8_t tos = 0;          ///< DSCP and ECN byte to send
+  std::uint8_t ttl = 64;         ///< TTL or hop limit
+  bool dont_fragment = true;     ///< DF of IPv4
+  std::uint32_t flow_label = 0;  ///< IPv6 flow label, 20 bits
 
   constexpr bool operator==(const HeaderTemplate&) const = default;
 };
 static_assert(sizeof(HeaderTemplate) <= 40);
 
-/// True if the link header of a tagged template equals that of a frame.
-[[nodiscard, gnu::cold]] bool same_tags(const HeaderTemplate& known, const Packet& frame) noexcept;
-
-/// True if the frame, which parsed as IP, has the link header of the template: MAC addresses and VLAN tags, including
+/// True if the frame, which parsed as IP, has the outer headers of the template: MAC addresses, and VLAN tags including
 /// priorities.
 [[nodiscard]] inline bool same_link(const HeaderTemplate& known, const Packet& frame) noexcept {
-  const std::uint8_t* const here = frame.data();
-  // Compares the MAC addresses and the first EtherType.
-  if (((load64(known.l2.data()) ^ load64(here)) | (load64(known.l2.data() + 6) ^ load64(here + 6))) != 0) return false;
-  return known.l2_len == ethernet_length || same_tags(known, frame);
+  return same_outer_headers(known.outer, frame.bytes());
 }
 
 /// Returns a template learned from a packet that parsed as TCP. The DSCP is kept and the ECN bits are cleared, because
@@ -99,18 +92,23 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
   return static_cast<std::uint16_t>(timestamps + 4U + 8U * blocks);
 }
 
-/// Returns the bytes of IP and TCP headers of a data segment, without the link header.
+/// Returns the bytes of the IP packet in a frame that was built with these headers.
+[[nodiscard]] inline std::uint32_t ip_size(const HeaderTemplate& header, const Packet& frame) noexcept {
+  return frame.size() - std::uint32_t{header.outer.length};
+}
+
+/// Returns the bytes of IP and TCP headers of a data segment, without outer headers.
 [[nodiscard]] inline std::uint32_t data_header_in_ip(const HeaderTemplate& header, bool timestamps) noexcept {
   const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
   return static_cast<std::uint32_t>(ip + tcp_length) + (timestamps ? 12U : 0U);
 }
 
-/// Returns the bytes of Ethernet, IP and TCP headers of a data segment with no option except timestamps.
+/// Returns the bytes of outer, IP and TCP headers of a data segment with no option except timestamps.
 [[nodiscard]] inline std::uint16_t data_header_length(const HeaderTemplate& header, bool timestamps) noexcept {
-  return static_cast<std::uint16_t>(header.l2_len + data_header_in_ip(header, timestamps));
+  return static_cast<std::uint16_t>(header.outer.length + data_header_in_ip(header, timestamps));
 }
 
-/// Returns the bytes of Ethernet, IP and TCP headers that write_headers() writes in front of the payload.
+/// Returns the bytes of outer, IP and TCP headers that write_headers() writes in front of the payload.
 [[nodiscard]] inline std::uint16_t header_length(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
   return static_cast<std::uint16_t>(data_header_length(header, false) + tcp_options_length(segment));
 }
@@ -123,10 +121,10 @@ struct IpPayload {
   std::uint8_t tos = 0;  ///< DSCP and ECN byte
 };
 
-/// Writes link and IP headers to `frame`, which has space for them and 8 more bytes. Returns the sum of both addresses,
-/// not folded, for a pseudo-header. Shared by the other builders.
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
-                                const IpPayload& payload) noexcept;
+/// Writes outer and IP headers to `frame`, which has space for them and 8 more bytes. Returns the sum of both
+/// addresses, not folded, for a pseudo-header. Shared by the other builders.
+std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
+                                 const IpPayload& payload) noexcept;
 
 /// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. The frame has no padding
 /// after the IP packet, and its only TCP option is timestamps laid out as in RFC 7323 appendix A. The segment has no
@@ -139,7 +137,7 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
 /// uses the buffer meanwhile.
 void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept;
 
-/// Prepends link, IP and TCP headers with all checksums to a packet that holds exactly the payload of `segment`
+/// Prepends outer, IP and TCP headers with all checksums to a packet that holds exactly the payload of `segment`
 /// (possibly empty). The payload is not read, because `payload_sum` is its ones' complement sum.
 ///
 /// Writes these TCP options: with SYN those in segment.syn, and timestamp values if segment.syn.timestamps. Without

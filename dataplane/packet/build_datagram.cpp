@@ -13,10 +13,10 @@ std::uint8_t* prepend_ip(Packet& packet, const HeaderTemplate& header, const Add
                          std::size_t l4_length, IpPayload payload, std::uint64_t& addresses_sum) noexcept {
   payload.length = static_cast<std::uint16_t>(packet.size() + l4_length);
   payload.tos = header.tos;
-  const std::size_t front = header.l2_len + (header.ip_version == 4 ? ipv4_length : ipv6_length);
+  const std::size_t front = header.outer.length + (header.ip_version == 4 ? ipv4_length : ipv6_length);
   std::uint8_t* const frame = packet.prepend(static_cast<std::uint16_t>(front + l4_length));
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
-  addresses_sum = write_ip_and_link(frame, header, addresses, payload);
+  addresses_sum = write_outer_and_ip(frame, header, addresses, payload);
   return frame + front;
 }
 

@@ -22,7 +22,7 @@ bool checksum_good(const Packet& packet, const Parsed& parsed, std::span<const s
   std::uint64_t sum = ones_complement_sum(message);
   if (parsed.ip_version == 6) {
     const auto length = static_cast<std::uint16_t>(message.size());
-    sum = add_wide(pseudo_header_v6(packet.data() + parsed.l2_len + 8, ip_protocol::icmp_v6, length), sum);
+    sum = add_wide(pseudo_header_v6(packet.data() + parsed.ip_offset + 8, ip_protocol::icmp_v6, length), sum);
   }
   return fold(sum) == 0xffff;
 }

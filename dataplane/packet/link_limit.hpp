@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dataplane/packet/build.hpp"
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/packet.hpp"
 
@@ -29,28 +30,16 @@ struct LinkLimit {
   /// Returns the largest MSS of segments with the headers of a template: the IP packet less IP and TCP headers without
   /// options.
   [[nodiscard]] std::uint16_t mss(const HeaderTemplate& header) const noexcept {
-    const std::size_t frame = ethernet_length + mtu + free_for_tags(header.l2.data(), header.l2_len);
-    const std::size_t ip = std::min<std::size_t>(frame > header.l2_len ? frame - header.l2_len : 0, none);
+    const std::size_t frame = ethernet_length + mtu + bytes_beyond_mtu(header.outer.used(), tags_count);
+    const std::size_t outer = header.outer.length;
+    const std::size_t ip = std::min<std::size_t>(frame > outer ? frame - outer : 0, none);
     const std::size_t headers = data_header_in_ip(header, false);
     return static_cast<std::uint16_t>(ip > headers ? ip - headers : 1);
   }
 
  private:
   [[gnu::cold, gnu::noinline]] bool carries_tagged(const Packet& frame) const noexcept {
-    return frame.size() <= ethernet_length + mtu + free_for_tags(frame.data(), frame.size());
-  }
-  /// Returns the bytes of VLAN tags that do not count against the MTU.
-  [[nodiscard]] std::size_t free_for_tags(const std::uint8_t* frame, std::size_t size) const noexcept {
-    constexpr std::size_t type_at = 12, most = 2;
-    std::size_t tags = 0;
-    while (tags < most && type_at + tags * vlan_tag_length + 2 <= size) {
-      const std::uint16_t type = load_be16(frame + type_at + tags * vlan_tag_length);
-      const bool ordinary = type == ethertype::vlan;
-      if (!ordinary && (tags_count || (type != ethertype::service_vlan && type != ethertype::old_service_vlan))) break;
-      ++tags;
-      if (tags_count) break;
-    }
-    return tags * vlan_tag_length;
+    return frame.size() <= ethernet_length + mtu + bytes_beyond_mtu(frame.bytes(), tags_count);
   }
 };
 

@@ -1,4 +1,4 @@
-// Parser of Ethernet, VLAN, IPv4, IPv6 and TCP headers (RFC 791, RFC 8200, RFC 9293). Called once for every packet
+// Parser of outer, IPv4, IPv6 and TCP headers (RFC 791, RFC 8200, RFC 9293). Called once for every packet
 // received. Two fast paths accept the most common frames and fill `out` by vector operations; parse_any() accepts all
 // others. Every length is checked before a byte behind it is read, because frames are hostile input.
 
@@ -11,45 +11,26 @@
 
 #include "dataplane/packet/byte_shuffle.hpp"
 #include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse_options.hpp"
 
 namespace sluice::packet {
 namespace {
 
-/// EtherType after the VLAN tags, or the outcome that ends the parse.
-struct LinkHeader {
-  std::uint16_t type = 0;
-  ParseResult problem = ParseResult::tcp;
-};
-
-bool is_vlan(std::uint16_t type) {
-  return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
-}
-
-/// Returns the VLAN tag with its type from EtherType and TCI; priority bits are removed.
-VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
-  const unsigned kind = type == ethertype::service_vlan       ? VlanTag::service
-                        : type == ethertype::old_service_vlan ? VlanTag::old_service
-                                                              : 0U;
-  return {static_cast<std::uint16_t>((tci & 0x0fffU) | VlanTag::present | kind)};
-}
-
-/// Steps over up to two VLAN tags and stores those that name a VLAN.
-__attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t> frame, Parsed& out) {
-  std::uint16_t type = load_be16(frame.data() + 12);
-  std::size_t tags = 0;
-  std::size_t named = 0;  // tags that name a VLAN; one with VLAN id 0 carries only a priority (IEEE 802.1Q)
-  for (; is_vlan(type); ++tags) {
-    const std::size_t tag_end = ethernet_length + (tags + 1) * vlan_tag_length;
-    if (tags == 2) return {type, ParseResult::vlan_depth};
-    if (frame.size() < tag_end) return {type, ParseResult::runt};
-    const VlanTag tag = vlan_tag(type, load_be16(frame.data() + tag_end - 4));
-    if (tag.id() != 0) out.vlan[named++] = tag;
-    type = load_be16(frame.data() + tag_end - 2);
+/// Reads the outer headers behind the Ethernet header. Stores the EtherType of what follows, and reduces the frame to
+/// what belongs to it. Returns the outcome that ends the parse, or `tcp`.
+[[gnu::noinline]] ParseResult read_tagged(std::span<const std::uint8_t>& frame, std::uint16_t& type, Parsed& out) {
+  OuterHeaders outer;
+  const OuterResult read = read_outer_headers(frame, outer);
+  out.networks = outer.networks;
+  if (read != OuterResult::complete) {
+    return read == OuterResult::too_deep ? ParseResult::vlan_depth : ParseResult::runt;
   }
-  out.l2_len = static_cast<std::uint8_t>(ethernet_length + tags * vlan_tag_length);
-  return {type, ParseResult::tcp};
+  type = outer.type;
+  out.ip_offset = outer.length;
+  frame = frame.first(outer.end);
+  return ParseResult::tcp;
 }
 
 /// Returns the outcome for a frame that is neither IPv4 nor IPv6.
@@ -105,10 +86,11 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
-/// Fills the ports of a frame without VLAN tags, and clears its tags.
+/// Fills the ports of a frame whose outer headers name no network, and clears its networks.
 [[gnu::always_inline]] inline void set_ports(Parsed& out, std::uint32_t ports) noexcept {
   constexpr std::size_t at = offsetof(Parsed, src_port);
-  static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, vlan) == at + 4 && sizeof out.vlan == 4);
+  static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, networks) == at + 4 &&
+                sizeof out.networks == 4);
   store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
 }
 
@@ -119,7 +101,7 @@ template <std::uint8_t payload_at, bool usual>
   using common_frame::tcp_at;
   constexpr std::size_t at = offsetof(Parsed, l4_offset);
   static_assert(offsetof(Parsed, payload_offset) == at + 2 && offsetof(Parsed, ip_length) == at + 4 &&
-                offsetof(Parsed, ip_id) == at + 6 && offsetof(Parsed, l2_len) == at + 8);
+                offsetof(Parsed, ip_id) == at + 6 && offsetof(Parsed, ip_offset) == at + 8);
   static_assert(offsetof(Parsed, ip_version) == at + 9 && offsetof(Parsed, protocol) == at + 10 &&
                 offsetof(Parsed, unknown_options) == at + 11 && offsetof(Parsed, tos) == at + 12);
   static_assert(offsetof(Parsed, ttl) == at + 13 && offsetof(Parsed, dont_fragment) == at + 14 &&
@@ -190,8 +172,8 @@ bool is_extension(std::uint8_t next_header) {
 /// Reads an IPv6 header (RFC 8200) that is inside the frame. The result `tcp` means that the parse continues with
 /// protocol and l4_offset.
 ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
-  const std::uint8_t* const ip = frame.data() + out.l2_len;
-  const std::size_t available = frame.size() - out.l2_len;
+  const std::uint8_t* const ip = frame.data() + out.ip_offset;
+  const std::size_t available = frame.size() - out.ip_offset;
   const std::uint32_t first = load_be32(ip);
   const std::size_t total = std::size_t{load_be16(ip + 4)} + ipv6_length;
   if (first >> 28 != 6) return ParseResult::bad_ip_header;
@@ -211,7 +193,7 @@ ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
     return ParseResult::ipv6_mapped;
   if (out.protocol == ip_protocol::fragment) return ParseResult::ip_fragment;
   if (is_extension(out.protocol)) return ParseResult::ipv6_extension;
-  out.l4_offset = static_cast<std::uint16_t>(out.l2_len + ipv6_length);
+  out.l4_offset = static_cast<std::uint16_t>(out.ip_offset + ipv6_length);
   return ParseResult::tcp;
 }
 
@@ -260,27 +242,31 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
 
 [[gnu::noinline]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   // Each step writes the fields that its outcome makes valid. The fields reset here show how far the parse got.
-  out.vlan = {};
+  out.networks = {};
   out.l4_offset = 0;
   out.ip_version = 0;
   out.unknown_options = {};
   out.common = false;
   if (frame.size() < ethernet_length) return ParseResult::runt;
-  std::uint16_t type = load_be16(frame.data() + 12);
+  std::uint16_t type = load_be16(frame.data() + ethernet_length - 2);
   std::size_t offset = ethernet_length;
-  out.l2_len = ethernet_length;
-  if (type != ethertype::ipv4 && is_vlan(type)) {
-    const LinkHeader link = read_vlan_tags(frame, out);
-    if (link.problem != ParseResult::tcp) return link.problem;
-    type = link.type;
-    offset = out.l2_len;
+  out.ip_offset = ethernet_length;
+  if (type != ethertype::ipv4 && type != ethertype::ipv6) {
+    // Only copies have an address, so that the other paths keep these variables in registers.
+    std::span<const std::uint8_t> inner = frame;
+    std::uint16_t inner_type = type;
+    const ParseResult problem = read_tagged(inner, inner_type, out);
+    if (problem != ParseResult::tcp) return problem;
+    frame = inner;
+    type = inner_type;
+    offset = out.ip_offset;
   }
   ParseResult result = ParseResult::tcp;
   if (type == ethertype::ipv4) [[likely]] {
     if (frame.size() < offset + ipv4_length) return ParseResult::truncated;
     result = read_ipv4(frame, offset, out);
   } else if (type == ethertype::ipv6) {
-    if (frame.size() < out.l2_len + ipv6_length) return ParseResult::truncated;
+    if (frame.size() < out.ip_offset + ipv6_length) return ParseResult::truncated;
     result = read_ipv6(frame, out);
   } else {
     return other_ethertype(type);

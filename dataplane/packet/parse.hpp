@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "dataplane/packet/outer_headers.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/segment.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -70,16 +70,6 @@ struct UnknownOptions {
   constexpr bool operator==(const UnknownOptions&) const = default;
 };
 
-/// VLAN tag as part of a flow key: the VLAN id with flags for "tag present" and the tag type; 0 without a tag. Priority
-/// bits are excluded. A tag with VLAN id 0 carries only a priority and counts as no tag (IEEE 802.1Q).
-struct VlanTag {
-  static constexpr std::uint16_t present = 0x1000, service = 0x2000, old_service = 0x4000;
-  std::uint16_t bits = 0;
-  [[nodiscard]] constexpr std::uint16_t id() const { return bits & 0x0fffU; }
-  [[nodiscard]] constexpr bool exists() const { return (bits & present) != 0; }
-  constexpr bool operator==(const VlanTag&) const = default;
-};
-
 /// Fields that parse() reads. Offsets count from the first byte of the frame. The first 40 bytes are the flow key in
 /// the order of flow::FlowKey. If the outcome is not `tcp` or `tcp_options_unknown`, only the link fields are valid,
 /// and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
@@ -88,13 +78,13 @@ struct Parsed {
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::array<VlanTag, 2> vlan{};  ///< outer and inner VLAN tag of the frame that name a VLAN
-  std::uint32_t flow_label = 0;   ///< IPv6 flow label, 20 bits
-  std::uint16_t l4_offset = 0;    ///< offset of the transport header; 0 if there is none
+  Networks networks{};           ///< networks that the outer headers name, part of the flow key
+  std::uint32_t flow_label = 0;  ///< IPv6 flow label, 20 bits
+  std::uint16_t l4_offset = 0;   ///< offset of the transport header; 0 if there is none
   std::uint16_t payload_offset = 0;
   std::uint16_t ip_length = 0;  ///< bytes of the IP packet; the rest of the frame is padding
   std::uint16_t ip_id = 0;      ///< IPv4 identification
-  std::uint8_t l2_len = 0;      ///< offset of the IP header: 14, 18 or 22
+  std::uint8_t ip_offset = 0;   ///< offset of the IP header: the length of the outer headers
   std::uint8_t ip_version = 0;  ///< 4 or 6; 0 if the packet is not IP or its IP header is damaged
   std::uint8_t protocol = 0;    ///< IPv4 protocol or first IPv6 next header
   UnknownOptions unknown_options;
@@ -105,7 +95,7 @@ struct Parsed {
   tcp::Segment segment;
 
   /// Returns the length of the frame without link padding: from its start to the end of the IP packet.
-  [[nodiscard]] std::uint16_t frame_length() const { return static_cast<std::uint16_t>(l2_len + ip_length); }
+  [[nodiscard]] std::uint16_t frame_length() const { return static_cast<std::uint16_t>(ip_offset + ip_length); }
 };
 static_assert(sizeof(Parsed) <= 128, "two cache lines");
 

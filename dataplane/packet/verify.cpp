@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t tcp_checksum_offset = 16, udp_checksum_offset = 6;
 
 std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uint8_t protocol, std::uint16_t length) {
-  const std::uint8_t* const ip = packet.data() + parsed.l2_len;
+  const std::uint8_t* const ip = packet.data() + parsed.ip_offset;
   return parsed.ip_version == 4 ? pseudo_header_v4(ip + 12, protocol, length)
                                 : pseudo_header_v6(ip + 8, protocol, length);
 }

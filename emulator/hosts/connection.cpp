@@ -162,14 +162,13 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
     }
   }
   packet::write_headers(frame, parts_.headers, parts_.addresses, segment, sum, ip_id_++);
-  const auto size = static_cast<std::uint32_t>(frame.size() - parts_.headers.l2_len);
+  const auto size = packet::ip_size(parts_.headers, frame);
   wire_.receive(std::move(frame), now);
   return size;
 }
 
 std::uint32_t Connection::wire_size(std::uint32_t payload_len) const {
-  const std::uint16_t headers = packet::data_header_length(parts_.headers, endpoint_.uses_timestamps());
-  return static_cast<std::uint32_t>(headers - parts_.headers.l2_len) + payload_len;
+  return packet::data_header_in_ip(parts_.headers, endpoint_.uses_timestamps()) + payload_len;
 }
 
 }  // namespace sluice::emulator

@@ -20,10 +20,10 @@ packet::Addresses local_view(const packet::Parsed& parsed) {
   return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port};
 }
 
-/// Returns the headers for answers to a frame: MAC addresses swapped, VLAN tags kept.
+/// Returns the headers for answers to a frame: MAC addresses swapped, other outer headers kept.
 packet::HeaderTemplate answer_headers(const packet::Packet& frame, const packet::Parsed& parsed) {
   packet::HeaderTemplate headers = packet::learn(frame, parsed);
-  std::swap_ranges(headers.l2.begin(), headers.l2.begin() + 6, headers.l2.begin() + 6);
+  headers.outer.swap_addresses();
   headers.ttl = 64;
   headers.dont_fragment = true;
   return headers;

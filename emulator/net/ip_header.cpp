@@ -1,26 +1,19 @@
-// Implements read_ip_header(): the bounds-checked parser of Ethernet, VLAN, IPv4 and IPv6 headers. Cells, routers,
+// Implements read_ip_header(): the bounds-checked parser of outer, IPv4 and IPv6 headers. Cells, routers,
 // ECN marking and flow classification call it per packet. Frames may be hostile: each field is read only after its
 // bounds are checked.
 
 #include "emulator/net/ip_header.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/headers.hpp"
 
 namespace sluice::emulator {
 namespace {
-
-constexpr std::size_t addresses = 12;  // bytes of the two MAC addresses
-constexpr std::size_t max_tags = 2;
-constexpr std::uint16_t ether_ipv4 = 0x0800;
-constexpr std::uint16_t ether_ipv6 = 0x86dd;
-constexpr std::uint16_t ether_vlan = 0x8100;
-constexpr std::uint16_t ether_service_vlan = 0x88a8;
 
 // Results are written in place and in whole words, because reading a word that was written in pieces stalls the
 // processor (store forwarding).
@@ -65,18 +58,12 @@ void read_ipv6(std::span<const std::uint8_t> frame, std::size_t offset, std::opt
 
 std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> frame) {
   std::optional<IpHeader> result;
-  std::size_t at = addresses;
-  for (std::size_t tags = 0; at + 2 <= frame.size(); ++tags, at += 4) {
-    const std::uint16_t type = packet::load_be16(&frame[at]);
-    if (type == ether_ipv4) {
-      read_ipv4(frame, at + 2, result);
-      break;
-    }
-    if (type == ether_ipv6) {
-      read_ipv6(frame, at + 2, result);
-      break;
-    }
-    if ((type != ether_vlan && type != ether_service_vlan) || tags == max_tags) break;
+  packet::OuterHeaders outer;
+  if (packet::read_outer_headers(frame, outer) != packet::OuterResult::complete) return result;
+  if (outer.type == packet::ethertype::ipv4) {
+    read_ipv4(frame.first(outer.end), outer.length, result);
+  } else if (outer.type == packet::ethertype::ipv6) {
+    read_ipv6(frame.first(outer.end), outer.length, result);
   }
   return result;
 }

@@ -16,8 +16,8 @@ void set_state(JournalEntry& entry, std::uint32_t state) {
 JournalEntry::Headers headers_to_entry(const packet::HeaderTemplate& header) {
   JournalEntry::Headers out{};
   out.flow_label = header.flow_label;
-  out.l2 = header.l2;
-  out.l2_len = header.l2_len;
+  out.outer = header.outer.bytes;
+  out.outer_length = header.outer.length;
   out.tos = header.tos;
   out.ttl = header.ttl;
   out.dont_fragment = header.dont_fragment ? 1 : 0;
@@ -27,11 +27,12 @@ JournalEntry::Headers headers_to_entry(const packet::HeaderTemplate& header) {
 /// Reads frame headers from a journal entry; returns nothing if a field is out of range.
 std::optional<packet::HeaderTemplate> read_headers(const JournalEntry::Headers& entry, bool v4) {
   constexpr std::uint32_t largest_label = (1U << 20U) - 1;
-  if (entry.l2_len != 14 && entry.l2_len != 18 && entry.l2_len != 22) return std::nullopt;
+  if (entry.outer_length > entry.outer.size()) return std::nullopt;
+  const auto outer = packet::OuterTemplate::from_bytes(std::span(entry.outer).first(entry.outer_length));
+  if (!outer) return std::nullopt;
   if (entry.flow_label > largest_label || entry.dont_fragment > 1) return std::nullopt;
   packet::HeaderTemplate header;
-  header.l2 = entry.l2;
-  header.l2_len = entry.l2_len;
+  header.outer = *outer;
   header.ip_version = v4 ? 4 : 6;
   header.tos = entry.tos;
   header.ttl = entry.ttl;

@@ -32,8 +32,8 @@ struct alignas(64) JournalEntry {
   /// Frame headers of packets to a host, copied from packet::HeaderTemplate.
   struct Headers {
     std::uint32_t flow_label;
-    std::array<std::uint8_t, 22> l2;
-    std::uint8_t l2_len;
+    std::array<std::uint8_t, packet::max_outer_length> outer;
+    std::uint8_t outer_length;
     std::uint8_t tos;
     std::uint8_t ttl;
     std::uint8_t dont_fragment;

@@ -63,7 +63,7 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
     shard_.counters.add(Counter::segments_too_long);
     return 0;
   }
-  const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg_.headers.l2_len);
+  const std::uint32_t ip_size = packet::ip_size(leg_.headers, frame);
   if (bearer_ != nullptr) {
     bearer_->on_sent(now, Bytes(ip_size));
     if (segment.payload_len != 0) bearer_->framing.sent(Bytes(segment.payload_len), control::OnWire(Bytes(ip_size)));
@@ -79,7 +79,7 @@ std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant no
   if (!frame) [[unlikely]]
     return 0;
   packet::write_acknowledgement(frame, leg_.headers, addresses(), ack, next_ip_id());
-  const std::uint32_t ip_size = frame.size() - std::uint32_t{leg_.headers.l2_len};
+  const std::uint32_t ip_size = packet::ip_size(leg_.headers, frame);
   if (bearer_ != nullptr) bearer_->on_sent(now, Bytes(ip_size));
   shard_.queue.push(side_, std::move(frame), now);
   return ip_size;

@@ -69,7 +69,7 @@ std::optional<packet::Parsed> read_unsplittable(const packet::Packet& packet, co
   const bool possible = result == packet::ParseResult::ip_fragment || result == packet::ParseResult::ip_options ||
                         result == packet::ParseResult::ipv6_extension;
   if (!possible || parsed.ip_version == 0) return std::nullopt;
-  const std::span<const std::uint8_t> ip = packet.bytes().first(parsed.frame_length()).subspan(parsed.l2_len);
+  const std::span<const std::uint8_t> ip = packet.bytes().first(parsed.frame_length()).subspan(parsed.ip_offset);
   std::optional<std::size_t> at;
   if (parsed.ip_version == 4) {
     at = tcp_behind_ipv4(ip.data(), parsed.protocol);

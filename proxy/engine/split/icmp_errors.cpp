@@ -9,8 +9,8 @@ namespace {
 /// Returns the key of the connection whose packet the ICMP error quotes. A leg that faces the radio sends in the
 /// server's name.
 flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Parsed& parsed) {
-  if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.vlan};
-  return {error.src, error.dst, error.src_port, error.dst_port, parsed.vlan};
+  if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.networks};
+  return {error.src, error.dst, error.src_port, error.dst_port, parsed.networks};
 }
 
 /// Returns the path MTU in the ICMP error, or the next plateau of RFC 1191 if the error contains no size. Returns 0 if

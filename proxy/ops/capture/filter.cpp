@@ -13,7 +13,7 @@ constexpr std::size_t udp_or_icmp_header = 8;
 
 std::size_t headers_by_result(packet::ParseResult result, const packet::Parsed& parsed) {
   using packet::ParseResult;
-  const std::size_t link = std::max<std::size_t>(parsed.l2_len, ethernet_header);
+  const std::size_t link = std::max<std::size_t>(parsed.ip_offset, ethernet_header);
   if (result == ParseResult::tcp || result == ParseResult::tcp_options_unknown) return parsed.payload_offset;
   if (result == ParseResult::arp) return link + arp_message;
   if (parsed.ip_version == 0) return link;

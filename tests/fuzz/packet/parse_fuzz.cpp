@@ -65,7 +65,7 @@ void rebuild(const Packet& frame, const Parsed& parsed) {
   require(parse(*copy, again) == ParseResult::tcp);
   require(verify_tcp_checksum(*copy, again) == ChecksumState::good);
   require_same(again.segment, segment);
-  require(addresses_of(again) == addresses_of(parsed) && again.vlan == parsed.vlan);
+  require(addresses_of(again) == addresses_of(parsed) && again.networks == parsed.networks);
   require(again.ttl == parsed.ttl && again.tos >> 2 == parsed.tos >> 2 && again.flow_label == parsed.flow_label);
   require(again.dont_fragment == parsed.dont_fragment && again.ip_id == parsed.ip_id);
   require(learn(*copy, again) == header);
@@ -109,7 +109,7 @@ void repair_icmp(std::vector<std::uint8_t>& bytes) {
   std::uint64_t sum = ones_complement_sum(message);
   if (parsed.ip_version == 6) {
     const auto length = static_cast<std::uint16_t>(message.size());
-    sum = add_wide(pseudo_header_v6(bytes.data() + parsed.l2_len + 8, ip_protocol::icmp_v6, length), sum);
+    sum = add_wide(pseudo_header_v6(bytes.data() + parsed.ip_offset + 8, ip_protocol::icmp_v6, length), sum);
   }
   store16(message.data() + 2, static_cast<std::uint16_t>(~fold(sum)));
 }

@@ -62,7 +62,7 @@ class End final : public tcp::Output {
     }
     grant(segment);
     packet::write_headers(frame, headers_, parts_.addresses, segment, sum, ip_id_++);
-    const auto size = static_cast<std::uint32_t>(frame.size() - headers_.l2_len);
+    const auto size = static_cast<std::uint32_t>(frame.size() - headers_.outer.length);
     parts_.wire->push(bytes_of(frame));
     return size;
   }

@@ -24,9 +24,10 @@ void examine(std::span<const std::uint8_t> bytes) {
   const auto unsplittable = proxy::read_unsplittable(*frame, parsed, result);
   if (!unsplittable) return;
   require(result != packet::ParseResult::tcp);
-  require(unsplittable->src == parsed.src && unsplittable->dst == parsed.dst && unsplittable->vlan == parsed.vlan);
+  require(unsplittable->src == parsed.src && unsplittable->dst == parsed.dst &&
+          unsplittable->networks == parsed.networks);
   require(unsplittable->segment.payload_len == 0 && unsplittable->segment.sack_count == 0);
-  require(parsed.frame_length() >= parsed.l2_len + packet::ipv4_length + packet::tcp_length);
+  require(parsed.frame_length() >= parsed.ip_offset + packet::ipv4_length + packet::tcp_length);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class Fragmenter final : public emulator::Element {
   void receive(packet::Packet packet, Instant now) override {
     packet::Parsed parsed;
     const bool cut = now >= from_ && packet::parse(packet, parsed) == packet::ParseResult::tcp &&
-                     parsed.ip_version == 4 && parsed.l2_len == link && parsed.ip_length > mtu_;
+                     parsed.ip_version == 4 && parsed.ip_offset == link && parsed.ip_length > mtu_;
     if (!cut) {
       next_.receive(std::move(packet), now);
       return;

@@ -27,7 +27,7 @@ class Disguise final : public Element {
     packet::Parsed parsed;
     if (packet::parse(packet, parsed) == packet::ParseResult::tcp && parsed.segment.flags.syn() && mss)
       announce(packet, parsed);
-    if (parsed.l2_len == packet::ethernet_length) {
+    if (parsed.ip_offset == packet::ethernet_length) {
       for (auto tpid = tags.rbegin(); tpid != tags.rend(); ++tpid) tag(packet, *tpid);
     }
     next_.receive(std::move(packet), now);

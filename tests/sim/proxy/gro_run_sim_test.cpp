@@ -172,7 +172,7 @@ enum class Difference : std::uint8_t {
 /// The frame without PSH, IPv4 identification and checksums: in a frame that passes these are the sender's.
 Frame without_what_stays(const Seen& seen) {
   Frame frame = seen.frame;
-  const std::size_t ip = seen.parsed.l2_len;
+  const std::size_t ip = seen.parsed.ip_offset;
   const std::size_t tcp = seen.parsed.l4_offset;
   frame[tcp + 13] &= static_cast<std::uint8_t>(~Flags::psh_bit);
   for (const std::size_t at : {ip + 4, ip + 10, tcp + 16}) frame[at] = frame[at + 1] = 0;

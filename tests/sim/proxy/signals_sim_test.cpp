@@ -109,7 +109,7 @@ class NarrowRouter final : public Element {
     ++refused;
     if (silent) return;
     packet::Packet error = pool().allocate();
-    std::copy_n(packet.data() + parsed.l2_len, 28, error.append(28));
+    std::copy_n(packet.data() + parsed.ip_offset, 28, error.append(28));
     const std::span<const std::uint8_t, 6> to(packet.data() + 6, 6), from(packet.data(), 6);
     packet::write_icmp_headers(error, packet::make_template(from, to, 4),
                                {IpAddress::v4(192, 0, 2, 9), parsed.src, 0, 0}, {3, 4, static_cast<std::uint32_t>(mtu)},

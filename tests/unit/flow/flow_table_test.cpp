@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "dataplane/packet/vlan.hpp"
 #include "tests/unit/flow/keys.hpp"
 
 namespace sluice::flow {
@@ -25,13 +26,13 @@ TEST(FlowKey, BothDirectionsOfAConnectionHaveOneKey) {
   up.dst = IpAddress::v4(198, 51, 100, 7);
   up.src_port = 40000;
   up.dst_port = 443;
-  up.vlan[0].bits = 100 | packet::VlanTag::present;
+  up.networks[0].bits = 100 | packet::VlanTag::present;
   packet::Parsed down = up;
   std::swap(down.src, down.dst);
   std::swap(down.src_port, down.dst_port);
   EXPECT_EQ(FlowKey::from_ue(up), FlowKey::from_server(down));
   EXPECT_FALSE(FlowKey::from_ue(up) == FlowKey::from_ue(down));
-  down.vlan[0].bits = 101 | packet::VlanTag::present;
+  down.networks[0].bits = 101 | packet::VlanTag::present;
   EXPECT_FALSE(FlowKey::from_ue(up) == FlowKey::from_server(down));
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "dataplane/packet/vlan.hpp"
 #include "tests/unit/packet/frame.hpp"
 
 namespace sluice::packet {
@@ -40,7 +41,7 @@ TEST(Parse, ReadsATcpSegmentOverIpv4) {
   EXPECT_EQ(parsed.dst, IpAddress::v4(198, 51, 100, 7));
   EXPECT_EQ(parsed.src_port, 40000);
   EXPECT_EQ(parsed.dst_port, 443);
-  EXPECT_EQ(parsed.l2_len, 14);
+  EXPECT_EQ(parsed.ip_offset, 14);
   EXPECT_EQ(parsed.l4_offset, 34);
   EXPECT_EQ(parsed.payload_offset, 54);
   EXPECT_EQ(parsed.ip_length, 45);
@@ -50,7 +51,7 @@ TEST(Parse, ReadsATcpSegmentOverIpv4) {
   EXPECT_EQ(parsed.tos, 0xb8);
   EXPECT_EQ(parsed.ttl, 61);
   EXPECT_TRUE(parsed.dont_fragment);
-  EXPECT_FALSE(parsed.vlan[0].exists());
+  EXPECT_FALSE(parsed.networks[0].exists());
   EXPECT_EQ(parsed.segment.seq, tcp::SeqNum(0x01020304));
   EXPECT_EQ(parsed.segment.ack, tcp::SeqNum(0x0a0b0c0d));
   EXPECT_EQ(parsed.segment.flags.bits, psh_ack);
@@ -79,16 +80,16 @@ TEST(Parse, KeepsOneAndTwoVlanTags) {
   const Packet one = packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xa064));
   Parsed parsed;
   ASSERT_EQ(parse(one, parsed), ParseResult::tcp);
-  EXPECT_EQ(parsed.l2_len, 18);
-  EXPECT_EQ(parsed.vlan[0].id(), 100);
-  EXPECT_TRUE(parsed.vlan[0].exists());
-  EXPECT_FALSE(parsed.vlan[1].exists());
+  EXPECT_EQ(parsed.ip_offset, 18);
+  EXPECT_EQ(VlanTag::id(parsed.networks[0]), 100);
+  EXPECT_TRUE(parsed.networks[0].exists());
+  EXPECT_FALSE(parsed.networks[1].exists());
 
   const Packet two = packet_of(tagged(tagged(tcp_over_v6(ack_flag), 0x8100, 7), 0x88a8, 200));
   ASSERT_EQ(parse(two, parsed), ParseResult::tcp);
-  EXPECT_EQ(parsed.l2_len, 22);
-  EXPECT_EQ(parsed.vlan[0].bits, 200 | VlanTag::present | VlanTag::service);
-  EXPECT_EQ(parsed.vlan[1].bits, 7 | VlanTag::present);
+  EXPECT_EQ(parsed.ip_offset, 22);
+  EXPECT_EQ(parsed.networks[0].bits, 200 | VlanTag::present | VlanTag::service);
+  EXPECT_EQ(parsed.networks[1].bits, 7 | VlanTag::present);
 }
 
 TEST(Parse, PriorityBitsAreNotPartOfTheTag) {
@@ -96,26 +97,26 @@ TEST(Parse, PriorityBitsAreNotPartOfTheTag) {
   Parsed high;
   ASSERT_EQ(parse(packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 5)), low), ParseResult::tcp);
   ASSERT_EQ(parse(packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xe005)), high), ParseResult::tcp);
-  EXPECT_EQ(low.vlan, high.vlan);
+  EXPECT_EQ(low.networks, high.networks);
 }
 
 TEST(Parse, APriorityTagNamesNoVlan) {
   Parsed parsed;
   const Packet alone = packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xc000));
   ASSERT_EQ(parse(alone, parsed), ParseResult::tcp);
-  EXPECT_EQ(parsed.l2_len, 18);
-  EXPECT_FALSE(parsed.vlan[0].exists());
+  EXPECT_EQ(parsed.ip_offset, 18);
+  EXPECT_FALSE(parsed.networks[0].exists());
   Parsed outer;
   ASSERT_EQ(parse(packet_of(tagged(tagged(tcp_over_v4(ack_flag), 0x8100, 5), 0x88a8, 0xe000)), outer),
             ParseResult::tcp);
   Parsed inner;
   ASSERT_EQ(parse(packet_of(tagged(tagged(tcp_over_v4(ack_flag), 0x8100, 0xe000), 0x8100, 5)), inner),
             ParseResult::tcp);
-  EXPECT_EQ(outer.l2_len, 22);
-  EXPECT_EQ(inner.l2_len, 22);
-  EXPECT_EQ(outer.vlan[0].bits, 5 | VlanTag::present);
-  EXPECT_FALSE(outer.vlan[1].exists());
-  EXPECT_EQ(outer.vlan, inner.vlan);
+  EXPECT_EQ(outer.ip_offset, 22);
+  EXPECT_EQ(inner.ip_offset, 22);
+  EXPECT_EQ(outer.networks[0].bits, 5 | VlanTag::present);
+  EXPECT_FALSE(outer.networks[1].exists());
+  EXPECT_EQ(outer.networks, inner.networks);
 }
 
 TEST(Parse, LinkPaddingIsNotPayload) {

@@ -17,7 +17,7 @@ using tcp::Flags;
 packet::Packet unfinished(packet::Packet frame) {
   packet::Parsed parsed;
   EXPECT_EQ(packet::parse(frame, parsed), packet::ParseResult::tcp);
-  const std::uint8_t* const ip = frame.data() + parsed.l2_len;
+  const std::uint8_t* const ip = frame.data() + parsed.ip_offset;
   const auto length = static_cast<std::uint16_t>(parsed.frame_length() - parsed.l4_offset);
   packet::store16(frame.data() + parsed.l4_offset + 16, packet::fold(packet::pseudo_header_v4(ip + 12, 6, length)));
   EXPECT_EQ(packet::verify_tcp_checksum(frame, parsed), packet::ChecksumState::partial);

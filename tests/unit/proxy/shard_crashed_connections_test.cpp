@@ -335,8 +335,8 @@ TEST_F(ShardCrashedConnections, InvalidEntriesAreIgnored) {
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = JournalEntry::unused; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.options = 4; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.key.ue = *IpAddress::parse("fd00::1"); }));
-  for (const auto length : std::to_array<std::uint8_t>({0, 13, 15, 23, 255})) {
-    EXPECT_TRUE(refused([&](JournalEntry& entry) { entry.headers[1].l2_len = length; })) << int{length};
+  for (const auto length : std::to_array<std::uint8_t>({0, 13, 15, 18, 22, 23, 255})) {
+    EXPECT_TRUE(refused([&](JournalEntry& entry) { entry.headers[1].outer_length = length; })) << int{length};
   }
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].flow_label = 1U << 20U; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].dont_fragment = 2; }));

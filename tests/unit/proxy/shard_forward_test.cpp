@@ -371,8 +371,8 @@ TEST(ShardForward, AConnectionInVlansIsSplitAndKeepsItsTags) {
     const auto seen = lab.next(Side::radio);
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->payload, "in the VLAN");
-    EXPECT_EQ(seen->parsed.l2_len, link + 4U * static_cast<unsigned>(tags));
-    EXPECT_EQ(seen->parsed.vlan[0].id(), 5);
+    EXPECT_EQ(seen->parsed.ip_offset, link + 4U * static_cast<unsigned>(tags));
+    EXPECT_EQ(packet::VlanTag::id(seen->parsed.networks[0]), 5);
   }
 }
 

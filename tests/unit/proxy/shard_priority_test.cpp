@@ -50,7 +50,7 @@ class VlanPriority : public ScriptedShard {
     if (!seen) return {0xff};
     EXPECT_TRUE(seen->checksum_good);
     const auto begin = seen->frame.begin() + type_at;
-    return {begin, begin + (seen->parsed.l2_len - static_cast<int>(packet::ethernet_length))};
+    return {begin, begin + (seen->parsed.ip_offset - static_cast<int>(packet::ethernet_length))};
   }
 };
 
@@ -65,7 +65,7 @@ TEST_F(VlanPriority, AHostThatBeginsToTagGetsAndIsSentForWithItsTag) {
     const auto answer = lab.last(Side::radio);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->segment().ack.raw(), seq);
-    EXPECT_EQ(answer->parsed.l2_len, packet::ethernet_length) << "the server's, who does not tag";
+    EXPECT_EQ(answer->parsed.ip_offset, packet::ethernet_length) << "the server's, who does not tag";
     put(false, untagged, Flags::ack_bit, 5001, seq);
     lab.forget_output();
   }

@@ -17,8 +17,8 @@ using tcp::Flags;
 packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
   const std::uint8_t version = about.parsed.ip_version;
   packet::Packet packet = pool().allocate();
-  const std::size_t length = std::min(quoted, about.frame.size() - about.parsed.l2_len);
-  std::copy_n(about.frame.begin() + about.parsed.l2_len, length, packet.append(static_cast<std::uint16_t>(length)));
+  const std::size_t length = std::min(quoted, about.frame.size() - about.parsed.ip_offset);
+  std::copy_n(about.frame.begin() + about.parsed.ip_offset, length, packet.append(static_cast<std::uint16_t>(length)));
   const packet::Addresses addresses{version == 4 ? IpAddress::v4(192, 0, 2, 1) : *IpAddress::parse("fd00:1::1"),
                                     about.parsed.src, 0, 0};
   packet::write_icmp_headers(packet, packet::make_template(ScriptedHosts::ue_mac, ScriptedHosts::server_mac, version),

@@ -27,7 +27,7 @@ CrashedConnection crashed(std::uint8_t ue, std::uint16_t port) {
   made.key.server = IpAddress::v4(198, 51, 100, 7);
   made.key.ue_port = port;
   made.key.server_port = 80;
-  for (packet::HeaderTemplate& header : made.headers) header.l2_len = 14;
+  for (packet::HeaderTemplate& header : made.headers) header.outer.length = 14;
   made.acknowledged = {tcp::SeqNum(1), tcp::SeqNum(2)};
   return made;
 }
@@ -205,7 +205,7 @@ TEST_F(StateFileTest, AnyContentOfAFileIsHandled) {
     ASSERT_EQ(chmod(path.c_str(), 0600), 0);
     const StateFile file = open();
     EXPECT_LE(file.left().crashed_connections.size(), 8U);
-    for (const CrashedConnection& each : file.left().crashed_connections) EXPECT_LE(each.headers[0].l2_len, 22);
+    for (const CrashedConnection& each : file.left().crashed_connections) EXPECT_LE(each.headers[0].outer.length, 22);
   }
 }
 

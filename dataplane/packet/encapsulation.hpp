@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/outer_headers.hpp"
+#include "dataplane/packet/vlan.hpp"
+
+// Headers between the Ethernet header and the IP header: how they are read, which networks they name, how they count
+// against the MTU, and how they are written. No other file knows these headers, except the program for the kernel in
+// dataplane/dpdk/fanout_program.cpp.
+
+/// Headers that may precede the IP header: X(name, class). A class has these members:
+/// - `length`: smallest number of bytes of the header.
+/// - `begins(type)`: true if the header begins behind this EtherType.
+/// - `read(rest, outer)`: checks and reads the header, which begins at `rest` with at least `length` bytes. Adds its
+///   bytes to outer.length, sets outer.type, adds the networks that it names, and limits outer.end to its payload.
+/// - `varies`: true if bytes of the header depend on the packet behind it. That packet has to be an IP packet.
+/// - `write(outer, ip_length)`, only if `varies`: writes these bytes at the end of `outer`, all outer headers.
+#define SLUICE_ENCAPSULATIONS(X) X(vlan, VlanTag)
+
+namespace sluice::packet {
+
+enum class Encapsulation : std::uint8_t {
+  constant,
+#define X(name, header) name,
+  SLUICE_ENCAPSULATIONS(X)
+#undef X
+};
+
+/// True if the bytes of any kind of outer header depend on the packet.
+#define X(name, header) || header::varies
+inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
+#undef X
+
+/// Reads the headers behind the Ethernet header; called by read_outer_headers().
+[[nodiscard]] OuterResult read_shims(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept;
+
+/// Reads all headers in front of the IP header. Never reads outside the frame. Unless the result is `complete`, `outer`
+/// contains what was read before the problem.
+[[nodiscard]] inline OuterResult read_outer_headers(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept {
+  outer = {};
+  if (frame.size() < ethernet_length) return OuterResult::truncated;
+  outer.type = load_be16(frame.data() + ethernet_length - 2);
+  outer.length = ethernet_length;
+  outer.end = frame.size();
+  return outer.type == ethertype::ipv4 ? OuterResult::complete : read_shims(frame, outer);
+}
+
+/// Headers to write in front of the IP header, learned from a frame of the same direction. Bytes that depend on the
+/// packet are stored as for an empty packet.
+struct OuterTemplate {
+  std::array<std::uint8_t, max_outer_length> bytes{};
+  std::uint8_t length = 0;  ///< number of bytes in use
+  Encapsulation kind = Encapsulation::constant;
+
+  /// Returns a template that consists of these bytes. Returns nothing if they are not exactly the outer headers of a
+  /// frame.
+  [[nodiscard]] static std::optional<OuterTemplate> from_bytes(std::span<const std::uint8_t> bytes) noexcept;
+  /// Returns the template of the frame's outer headers, which parse() has accepted and which are `length` bytes.
+  [[nodiscard]] static OuterTemplate learn(std::span<const std::uint8_t> frame, std::uint8_t length) noexcept;
+  [[nodiscard]] std::span<const std::uint8_t> used() const { return std::span(bytes).first(length); }
+  /// Exchanges the MAC addresses.
+  void swap_addresses() noexcept;
+  constexpr bool operator==(const OuterTemplate&) const = default;
+};
+
+/// Writes the bytes of outer headers that depend on the packet. `ip_length`: bytes of the IP packet.
+void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint16_t ip_length) noexcept;
+
+/// Writes outer headers to `frame`, which has space for max_outer_length bytes. `ip_length`: bytes of the IP packet.
+[[gnu::always_inline]] inline void write_outer_headers(std::uint8_t* frame, const OuterTemplate& outer,
+                                                       [[maybe_unused]] std::uint16_t ip_length) noexcept {
+  // Copies the whole template, so one copy of fixed size serves every number of headers. The IP header then overwrites
+  // the surplus.
+  std::memcpy(frame, outer.bytes.data(), outer.bytes.size());
+  if constexpr (some_outer_headers_vary) {
+    if (outer.kind != Encapsulation::constant) [[unlikely]]
+      write_lengths({frame, outer.length}, outer.kind, ip_length);
+  }
+}
+
+/// True if the outer headers of a template that is longer than an Ethernet header equal those of a frame.
+[[nodiscard, gnu::cold]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept;
+
+/// True if a frame has the outer headers of the template, except bytes that depend on the packet. Requires a frame that
+/// parsed as IP.
+[[nodiscard]] inline bool same_outer_headers(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept {
+  const std::uint8_t* const here = frame.data();
+  // Compares the MAC addresses and the first EtherType.
+  if (((load64(known.bytes.data()) ^ load64(here)) | (load64(known.bytes.data() + 6) ^ load64(here + 6))) != 0)
+    return false;
+  return known.length == ethernet_length || same_shims(known, frame);
+}
+
+/// Returns the bytes of outer headers behind the Ethernet header that do not count against the MTU of a port.
+/// `counted`: LinkLimit::tags_count.
+[[nodiscard]] std::size_t bytes_beyond_mtu(std::span<const std::uint8_t> frame, bool counted) noexcept;
+
+}  // namespace sluice::packet
