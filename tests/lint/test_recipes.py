@@ -1,5 +1,5 @@
 """Each recipe of .github/RECIPES.md is followed: its example applies, touches the files that the recipe names and no more
-of them than it promises, and compiles."""
+of them than it promises, and compiles. An example that has a test passes it."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "release"))
 # What recipes promise at most, and what is compiled of an example: a source, and one whose compiler options it has.
-PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1}
+PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3}
 COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_laws/flow_laws.cpp"), ("proxy/config/laws.cpp", "proxy/config/laws.cpp"),
                     ("control/decision_log/replay.cpp", "control/decision_log/replay.cpp")],
             "congestion": [("dataplane/tcp/scalable.cpp", "dataplane/tcp/newreno.cpp"),
@@ -22,7 +22,15 @@ COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_law
             "scheduler": [("emulator/scheduler/scheduler.cpp", "emulator/scheduler/scheduler.cpp")],
             "counter": [("proxy/engine/shard/describe.cpp", "proxy/engine/shard/describe.cpp")],
             "port": [("dataplane/dpdk/device_arguments.cpp", "dataplane/dpdk/device_arguments.cpp")],
-            "key": [("proxy/config/laws.cpp", "proxy/config/laws.cpp")]}
+            "key": [("proxy/config/laws.cpp", "proxy/config/laws.cpp")],
+            "encapsulation": [("dataplane/packet/encapsulation.cpp", "dataplane/packet/build.cpp"),
+                              ("dataplane/packet/parse.cpp", "dataplane/packet/parse.cpp"),
+                              ("dataplane/packet/build.cpp", "dataplane/packet/build.cpp")]}
+# Tests of examples: the test of an example, a program whose tests are like it, one of that program's sources, and the library
+# that the example changes.
+TESTED = {"encapsulation": ("tests/unit/proxy/shard_pppoe_test.cpp", "proxy_test", "tests/unit/proxy/shard_test.cpp",
+                            "dataplane/packet/libsluice_packet.a")}
+
 
 
 def recipes():
@@ -69,17 +77,72 @@ def compiles(file, source):
 
 def options_of(source):
     """How a source is compiled, without itself and without what it is compiled into: (folder, arguments)."""
-    for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
-        if not compiles(Path(entry["directory"], entry["file"]).resolve(), ROOT / source):
-            continue
-        arguments = shlex.split(entry["command"])
-        compiler = next(i for i, word in enumerate(arguments) if re.search(r"(c\+\+|g\+\+|clang\+\+)(-\d+)?$", word))
-        arguments = arguments[compiler:]
-        for option in ("-o", "-c"):
-            at = arguments.index(option)
-            del arguments[at:at + 2]
-        return entry["directory"], arguments
+    for entry in compiled():
+        if compiles(Path(entry["directory"], entry["file"]).resolve(), ROOT / source):
+            return entry["directory"], arguments_of(entry)
     raise AssertionError(f"{source} is not compiled")
+
+
+def compiled():
+    return json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+
+
+def arguments_of(entry):
+    arguments = shlex.split(entry["command"])
+    compiler = next(i for i, word in enumerate(arguments) if re.search(r"(c\+\+|g\+\+|clang\+\+)(-\d+)?$", word))
+    arguments = arguments[compiler:]
+    for option in ("-o", "-c"):
+        at = arguments.index(option)
+        del arguments[at:at + 2]
+    return arguments
+
+
+def compile_patched(folder, source, where, command, out):
+    """Compiles a source against the example's headers, which come before those of the repository."""
+    compiler, *options = command
+    run = subprocess.run([compiler, f"-I{folder}", *options, "-w", "-fno-lto", "-O1", "-c", source, "-o", out], cwd=where,
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 0, f"{source}:\n{run.stderr[-3000:]}"
+
+
+def library_objects(folder, library):
+    """The objects of a library whose sources and headers are the example's."""
+    def patched_path(match):
+        return str(folder / match[1]) if (folder / match[1]).exists() else match[0]
+
+    sources = []
+    for entry in compiled():
+        file = Path(entry["directory"], entry["file"]).resolve()
+        # Sources that CMake compiles together are in its own folder of the library.
+        if f"/{Path(library).stem.removeprefix('lib')}.dir/" not in entry["command"] or file.suffix not in (".cpp", ".cxx"):
+            continue
+        if "_headers.dir/" in entry["command"]:
+            continue
+        if "/Unity/unity_" in str(file):
+            text = re.sub(re.escape(str(ROOT)) + r"/([\w/.]+)", patched_path, file.read_text(encoding="utf-8"))
+            (folder / file.name).write_text(text, encoding="utf-8")
+            sources.append((folder / file.name, entry))
+        else:
+            own = folder / file.relative_to(ROOT)
+            sources.append((own if own.exists() else file, entry))
+    assert sources, f"{library} has no sources"
+    added = [file for file in sorted((folder / library).parent.glob("*.cpp")) if not (ROOT / file.relative_to(folder)).exists()]
+    sources += [(file, sources[0][1]) for file in added]
+    objects = []
+    for i, (source, entry) in enumerate(sources):
+        objects.append(folder / f"{i}.o")
+        compile_patched(folder, source, entry["directory"], arguments_of(entry), objects[-1])
+    return objects
+
+
+def linked_like(program):
+    """How a test program is linked: its arguments."""
+    run = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", f"tests/{program}"], capture_output=True, text=True, check=True)
+    for command in reversed(run.stdout.splitlines()):
+        for part in command.split(" && "):
+            if f"-o tests/{program} " in part:
+                return shlex.split(part)
+    raise AssertionError(f"{program} is not linked")
 
 
 def test_every_recipe_has_its_example_and_promise():
@@ -90,8 +153,10 @@ def test_every_recipe_has_its_example_and_promise():
 @pytest.mark.parametrize("name", PROMISED)
 def test_an_example_touches_the_files_that_its_recipe_names(name):
     files, most = recipes()[name]
-    assert sorted(touched(name)) == sorted(files)
+    product = [file for file in touched(name) if not file.startswith("tests/")]
+    assert sorted(product) == sorted(files)
     assert len(files) <= most
+    assert sorted(set(touched(name)) - set(product)) == [TESTED[name][0]] * (name in TESTED)
 
 
 @pytest.mark.parametrize("name", PROMISED)
@@ -104,3 +169,19 @@ def test_an_example_applies_and_compiles(name, patched):
         run = subprocess.run([compiler, "-fsyntax-only", f"-I{folder}", *options, file], cwd=where, capture_output=True, text=True,
                              check=False)
         assert run.returncode == 0, f"{source} with {name}.patch:\n{run.stderr[-3000:]}"
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_the_test_of_an_example_passes(name, patched):
+    folder = patched(name)
+    test, program, like, library = TESTED[name]
+    where, command = options_of(like)
+    objects = library_objects(folder, library)
+    compile_patched(folder, folder / test, where, command, folder / "test.o")
+    arguments = [word for word in linked_like(program) if not word.endswith(".cpp.o") and word != library]
+    at = arguments.index("-o") + 1
+    arguments[at:at + 1] = [str(folder / "program"), str(folder / "test.o"), *map(str, objects)]
+    run = subprocess.run(arguments, cwd=BUILD, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, f"{name}.patch:\n{run.stderr[-3000:]}"
+    run = subprocess.run([folder / "program"], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert run.returncode == 0 and "[  PASSED  ]" in run.stdout, run.stdout[-3000:] + run.stderr[-3000:]
