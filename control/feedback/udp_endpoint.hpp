@@ -1,19 +1,17 @@
 #pragma once
 
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "control/feedback/session.hpp"
+#include "control/feedback/udp_socket.hpp"
 #include "dataplane/units/ip_address.hpp"
 
 namespace sluice::control::feedback {
@@ -36,17 +34,10 @@ struct UdpEndpointConfig {
   std::function<ReceivedAt()> clock;
 };
 
-/// Counters of socket events; invalid datagrams are counted by the session.
-struct UdpCounters {
-  std::uint64_t datagrams_received = 0;
-  std::uint64_t datagrams_sent = 0;
-  std::uint64_t receive_errors = 0;
-
-  /// failed send calls, for example because the peer is down or the socket's buffer is full
-  std::uint64_t send_errors = 0;
+/// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
+struct UdpCounters : SocketCounters {
   std::uint64_t not_answered = 0;  ///< accepted datagrams from an address that their key's LearnFrom does not permit
   std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams whose address was not learned, because most_learned are
-  int last_error = 0;                  ///< errno of the newest failed call
 };
 
 /// One side of the protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the given
@@ -64,13 +55,10 @@ class UdpEndpoint final : private DatagramSink {
 
   /// Binds the socket. Throws boost::system::system_error if that fails. All arguments must outlive the endpoint.
   UdpEndpoint(boost::asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler);
-  ~UdpEndpoint();
-  UdpEndpoint(const UdpEndpoint&) = delete;
-  UdpEndpoint& operator=(const UdpEndpoint&) = delete;
 
   /// Starts receiving. stop() ends it; queued handlers then do nothing.
-  void start();
-  void stop();
+  void start() { socket_.start(); }
+  void stop() { socket_.stop(); }
 
   /// Sends reports to all destinations. `now`: this side's monotonic clock. `refresh`: see Session::send_reports().
   /// Returns the sequence number of the last datagram.
@@ -83,22 +71,18 @@ class UdpEndpoint final : private DatagramSink {
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);
 
   /// Returns the address and port to which the socket is bound.
-  [[nodiscard]] boost::asio::ip::udp::endpoint local() const;
+  [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return socket_.local(); }
   /// Returns all current destinations, including those that became silent after the last message.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
   /// Returns the number of current destinations, configured and learned.
   [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
   /// True if there may ever be more than one destination.
   [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
-  [[nodiscard]] const UdpCounters& counters() const { return counters_; }
+  [[nodiscard]] UdpCounters counters() const { return {socket_.counters(), not_answered_, no_room_to_learn_}; }
 
  private:
   void send(std::span<const std::uint8_t> datagram) override;
-  void send_to(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& peer);
-  void wait();
-  void drain();
-  void rest();
-  bool receive_one();
+  void receive(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& from);
   void learn(std::uint32_t key, const boost::asio::ip::udp::endpoint& from, Instant now);
   void record_place(std::uint64_t sender, const boost::asio::ip::udp::endpoint& from);
   [[nodiscard]] bool is_sent_to(const boost::asio::ip::udp::endpoint& place) const;
@@ -108,8 +92,7 @@ class UdpEndpoint final : private DatagramSink {
   UdpEndpointConfig config_;
   Session& session_;
   RecordHandler& handler_;
-  boost::asio::ip::udp::socket socket_;
-  boost::asio::steady_timer pause_;
+  UdpSocket socket_;
 
   /// learned destinations, with the time of the last datagram from each
   std::map<boost::asio::ip::udp::endpoint, Instant> learned_;
@@ -119,14 +102,8 @@ class UdpEndpoint final : private DatagramSink {
 
   /// destination of the message being sent, if it goes to one only
   std::optional<boost::asio::ip::udp::endpoint> only_;
-
-  /// receive buffer; its last byte is used only by datagrams that are too long
-  std::array<std::uint8_t, largest_datagram + 1> buffer_{};
-  UdpCounters counters_;
-  bool running_ = false;
-
-  /// queued handlers hold a weak reference and do nothing once this has expired
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::uint64_t not_answered_ = 0;
+  std::uint64_t no_room_to_learn_ = 0;
 };
 
 }  // namespace sluice::control::feedback
