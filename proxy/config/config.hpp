@@ -173,7 +173,7 @@ struct Config {
   PoolSettings pool;
 
   /// settings of the feedback protocol; required if a mode needs reports
-  std::optional<config::FeedbackConfig> feedback;
+  std::optional<config::ProxyFeedbackConfig> feedback;
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;

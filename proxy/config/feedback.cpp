@@ -4,6 +4,7 @@
 #include "proxy/config/feedback.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "control/feedback/epoch_file.hpp"
 #include "control/feedback/session.hpp"
@@ -117,6 +118,20 @@ void describe(Section& s, FeedbackConfig& feedback) {
           std::to_string(feedback.send_key.value_or(0)));
   check_secrecy(s, feedback);
   s.check(feedback.learn_peers || !feedback.peers.empty(), "peers", "at least one, or learn_peers: true", "none");
+}
+
+void describe(Section& s, ProxyFeedbackConfig& feedback) {
+  using control::feedback::report_source_table;
+  static constexpr std::array sources = [] {
+    std::array<Choice<control::feedback::ReportSourceKind>, report_source_table.size()> choices;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const auto& row = report_source_table.at(i);
+      choices.at(i) = {row.word, row.kind, row.text};
+    }
+    return choices;
+  }();
+  s.choice("source", feedback.source, sources, "the format of the reports");
+  describe(s, static_cast<FeedbackConfig&>(feedback));
 }
 
 std::vector<control::feedback::Key> FeedbackConfig::session_keys() const {

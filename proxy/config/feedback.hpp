@@ -8,6 +8,7 @@
 #include "control/feedback/authenticator.hpp"
 #include "control/feedback/codec.hpp"
 #include "control/feedback/report.hpp"
+#include "control/feedback/report_sources.hpp"
 #include "proxy/yaml/yaml.hpp"
 
 namespace sluice::config {
@@ -53,5 +54,11 @@ struct FeedbackConfig {
   [[nodiscard]] std::uint32_t session_send_key() const;
 };
 void describe(Section& s, FeedbackConfig& feedback);
+
+/// Settings of the proxy's end: which source of reports it has, and the settings of that source.
+struct ProxyFeedbackConfig : FeedbackConfig {
+  control::feedback::ReportSourceKind source = control::feedback::ReportSourceKind::sluice;
+};
+void describe(Section& s, ProxyFeedbackConfig& feedback);
 
 }  // namespace sluice::config

@@ -569,16 +569,15 @@ std::optional<std::uint32_t> Runtime::stalled_shard() const {
 
 void Runtime::watch_reports() {
   if (!feedback_) return;
-  const control::feedback::FailureCounters& failures = feedback_->failures();
   const Config& config = *status_source_->parts().config;
   const bool needed = config.shard.needs_reports() || config.policies_need_reports();
-  switch (report_watch_.look(needed, failures.front(), dpdk::now())) {
+  switch (report_watch_.look(needed, feedback_->accepted(), dpdk::now())) {
     case ReportWatch::Event::none:
       return;
     case ReportWatch::Event::silent:
       return spdlog::warn("mode {} needs reports, but no Node-B has sent any for {:.1f} s: {}",
                           to_string(config.shard.mode), to_seconds(report_watch_.silence()),
-                          wiring(*config.feedback, failures));
+                          wiring(*config.feedback, *feedback_));
     case ReportWatch::Event::received_again:
       return spdlog::info("reports of a Node-B arrive again after {:.1f} s", to_seconds(report_watch_.silence()));
   }

@@ -151,25 +151,9 @@ void StatusSource::add_port_counters(std::vector<NamedCounter>& out) const {
 
 void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
   if (parts_.feedback == nullptr) return;
-  namespace feedback = control::feedback;
-  const feedback::FailureCounters& failures = parts_.feedback->failures();
-  const std::optional<feedback::StaleSender>& stale = parts_.feedback->stale();
-  for (std::size_t i = 0; i < feedback::failure_count; ++i) {
-    const auto failure = static_cast<feedback::Failure>(i);
-    const bool accepted = failure == feedback::Failure::none;
-    out.push_back({accepted ? "feedback.accepted" : "feedback.refused_" + std::string(feedback::name_of(failure)),
-                   accepted ? std::string_view("datagrams accepted") : feedback::text_of(failure), failures.at(i),
-                   !accepted, failure == feedback::Failure::stale_epoch && stale ? feedback::to_string(*stale) : ""});
+  for (const control::feedback::SourceCounter& counter : parts_.feedback->counters()) {
+    out.push_back({counter.name, counter.text, counter.value, counter.alarming, counter.detail});
   }
-  const feedback::UdpCounters& udp = parts_.feedback->counters();
-  out.push_back(counter_of("feedback.datagrams_received", udp.datagrams_received));
-  out.push_back(counter_of("feedback.datagrams_sent", udp.datagrams_sent));
-  out.push_back(counter_of("feedback.receive_errors", udp.receive_errors));
-  out.push_back(counter_of("feedback.send_errors", udp.send_errors));
-  out.push_back(counter_of("feedback.not_answered", udp.not_answered));
-  out.push_back(counter_of("feedback.no_room_to_learn", udp.no_room_to_learn));
-  out.push_back(counter_of("feedback.reports_implausible", parts_.feedback->reports_implausible()));
-  out.push_back(counter_of("feedback.reports_lost", parts_.feedback->reports_lost()));
   std::uint64_t statuses_lost = 0;
   for (const ShardChannel* channel : parts_.channels) statuses_lost += channel->snapshots.front().statuses_lost;
   out.push_back(counter_of("feedback.statuses_lost", statuses_lost));
@@ -238,14 +222,12 @@ Json StatusSource::status() const {
   status["fail_open"] = fail_open();
   status["last_run"] = parts_.last_run;
   if (parts_.feedback == nullptr) return status;
-  const auto& failures = parts_.feedback->failures();
-  std::uint64_t refused = 0;
-  for (std::size_t i = 1; i < failures.size(); ++i) refused += failures.at(i);
   status["feedback"] = {
+      {"source", parts_.feedback->source()},
       {"listen", fmt::format("{}:{}", parts_.feedback->local().address().to_string(), parts_.feedback->local().port())},
-      {"destinations", parts_.feedback->destinations().size()},
-      {"accepted", failures.front()},
-      {"refused", refused}};
+      {"destinations", parts_.feedback->destinations()},
+      {"accepted", parts_.feedback->accepted()},
+      {"refused", parts_.feedback->refused()}};
   return status;
 }
 

@@ -1,7 +1,7 @@
-// The proxy's end of the feedback protocol (control/feedback/PROTOCOL.md). Runtime creates it on the control thread,
-// where asio calls it for each datagram. It routes reports to the shard that owns the UE and sends the statuses of
-// all shards. Invariant: a report that no shard received is counted, and the sender's sequence is marked as
-// incomplete.
+// The proxy's end of the reports. Runtime creates it on the control thread. The configured source
+// (control/feedback/report_source.hpp) receives, authenticates and decodes messages. The link routes their reports to
+// the shard that owns the UE and gives the source the statuses of all shards. Invariant: a report that no shard
+// received is counted, and the source is informed of it.
 #include "proxy/daemon/threads/feedback_link.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ namespace feedback = control::feedback;
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
-/// Maximum number of Node-Bs that leave unchanged UEs out of their reports and whose sequence numbers are tracked.
-constexpr std::size_t max_suppressing = 1024;
+/// Prefix of the names of counters that count refused messages by reason.
+constexpr std::string_view refused_prefix = "refused_";
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -38,9 +38,15 @@ feedback::ReceivedAt received_now() {
   return {dpdk::now(), wall_clock_ns()};
 }
 
+/// Returns the prefix of a source's counters. The first source has no word in it, because that keeps its names.
+std::string prefix_of(feedback::ReportSourceKind kind) {
+  if (kind == feedback::ReportSourceKind::sluice) return "feedback.";
+  return fmt::format("feedback.{}.", feedback::word_of(kind));
+}
+
 }  // namespace
 
-std::string wiring(const config::FeedbackConfig& config, const feedback::FailureCounters& received) {
+std::string wiring(const config::FeedbackConfig& config, const FeedbackLink& link) {
   const auto name = [](const config::SocketAddress& address) {
     return fmt::format("{} port {}", address.address.to_string(), address.port);
   };
@@ -52,26 +58,31 @@ std::string wiring(const config::FeedbackConfig& config, const feedback::Failure
                                  peers.empty() ? "no peers" : fmt::format("the peer {}", fmt::join(peers, ", ")),
                                  fmt::join(keys, ", "));
   std::string refused;
-  for (std::size_t i = 1; i < received.size(); ++i) {
-    if (received.at(i) == 0) continue;
-    refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", received.at(i),
-                           feedback::name_of(static_cast<feedback::Failure>(i)));
+  for (const feedback::SourceCounter& counter : link.counters()) {
+    const std::size_t at = counter.name.find(refused_prefix);
+    if (counter.value == 0 || at == std::string::npos) continue;
+    refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", counter.value,
+                           counter.name.substr(at + refused_prefix.size()));
   }
   return text + (refused.empty() ? "; no datagram was refused" : "; datagrams refused since the start: " + refused);
 }
 
-FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards) try
-    : period_(config.status_period),
+FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::ProxyFeedbackConfig& config,
+                           Shards shards) try
+    : kind_(config.source),
+      period_(config.status_period),
       largest_(config.largest),
       context_(context),
       shards_(std::move(shards)),
       waking_(shards_.channels.size()),
-      session_(config::session_config(config, feedback::Role::proxy, wall_clock_ns(),
-                                      dpdk::random_octets<sizeof(feedback::SessionId)>())),
-      endpoint_(context, config::endpoint_config(config, received_now), session_, *this),
+      source_(feedback::make_report_source(config.source, context,
+                                           {config::session_config(config, feedback::Role::proxy, wall_clock_ns(),
+                                                                   dpdk::random_octets<sizeof(feedback::SessionId)>()),
+                                            config::endpoint_config(config, received_now)},
+                                           *this)),
       ticker_(context),
       answer_(context) {
-  endpoint_.start();
+  source_->start();
   ticker_.expires_after(period_);
   tick();
 } catch (const boost::system::system_error& problem) {
@@ -81,14 +92,29 @@ FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::Feedb
 }
 
 FeedbackLink::~FeedbackLink() {
-  endpoint_.stop();
+  source_->stop();
 }
 
-/// Handles the header of a message from a Node-B: notifies the shards of omitted UEs, and schedules the answer to a
-/// poll. A poll is answered even if its message contains no records.
-void FeedbackLink::on_message(const feedback::Header& header) {
-  if (header.refresh > Duration::zero() || suppressing_.contains(header.sender)) pass_on_omission(header);
-  if (!header.poll) return;
+std::uint64_t FeedbackLink::refused() const {
+  std::uint64_t sum = 0;
+  for (const feedback::SourceCounter& counter : source_->counters()) {
+    if (counter.name.starts_with(refused_prefix)) sum += counter.value;
+  }
+  return sum;
+}
+
+std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
+  std::vector<feedback::SourceCounter> out = source_->counters();
+  out.push_back({"reports_implausible",
+                 "bearer records refused: beyond feedback.largest_rate or feedback.largest_queue", reports_implausible_,
+                 true});
+  out.push_back({"reports_lost", "bearer records dropped because a shard fell behind", reports_lost_, true});
+  for (feedback::SourceCounter& counter : out) counter.name = prefix_of(kind_) + counter.name;
+  return out;
+}
+
+/// Requests the statuses of all bearers. A poll is answered even if there are none.
+void FeedbackLink::on_poll() {
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
   asked_ = true;
@@ -97,44 +123,24 @@ void FeedbackLink::on_message(const feedback::Header& header) {
 
 /// Notifies every shard that a Node-B's datagram omits unchanged UEs, because the omission confirms their last reported
 /// state.
-void FeedbackLink::pass_on_omission(const feedback::Header& header) {
-  if (suppressing_.size() >= max_suppressing && !suppressing_.contains(header.sender)) suppressing_.clear();
-  feedback::SequenceGapTracker& gaps = suppressing_[header.sender];
-  gaps.take(header.epoch, header.sequence);
-  if (header.refresh == Duration::zero()) return;  // the Node-B omits nothing in this message
-  const OmissionNotice notice{header.sender,      header.epoch,  header.sequence, gaps.since(),
-                              header.sender_time, header.period, header.refresh};
+void FeedbackLink::on_omission(const feedback::OmissionNotice& notice) {
   for (unsigned shard = 0; shard < waking_.size(); ++shard) {
     static_cast<void>(shards_.channels.at(shard)->omissions.push(notice));
     wake_soon(shard);
   }
 }
 
-/// Records that a part of this sender's newest datagram was lost in the proxy. Otherwise an omitted UE could count as
-/// unchanged since an older report.
-void FeedbackLink::lose_record(std::uint64_t sender) {
-  if (const auto found = suppressing_.find(sender); found != suppressing_.end()) found->second.lose();
-}
-
-void FeedbackLink::on_report(const feedback::Header& header, const feedback::BearerReport& report) {
-  if (!plausible(report, largest_)) {
+bool FeedbackLink::on_report(const feedback::ReportArrival& report) {
+  if (!plausible(report.bearer, largest_)) {
     ++reports_implausible_;
-    lose_record(header.sender);
-    return;
+    return false;
   }
-  const unsigned shard = shards_.owner(report.ue);
-  ShardChannel& channel = *shards_.channels.at(shard);
-  if (!channel.reports.push(
-          {report, header.sender, header.epoch, header.sequence, header.sender_time, header.period})) {
-    ++reports_lost_;
-    lose_record(header.sender);
-  }
+  const unsigned shard = shards_.owner(report.bearer.ue);
+  const bool queued = shards_.channels.at(shard)->reports.push(report);
+  if (!queued) ++reports_lost_;
   wake_soon(shard);
   answer_soon();
-}
-
-void FeedbackLink::on_status(const feedback::Header&, const feedback::BearerStatus&) {
-  // The session rejects statuses on the proxy's side.
+  return queued;
 }
 
 /// Schedules one wake-up of the shard for all records that the socket contains at present.
@@ -179,8 +185,7 @@ void FeedbackLink::send_statuses(bool asked) {
   const Instant now = dpdk::now();
   if (statuses_.empty() && !asked && now - last_sent_ < heartbeat) return;
   last_sent_ = now;
-  session_.set_limit(session_.limit_of_peers(now));
-  endpoint_.send_statuses(statuses_, now.time_since_epoch(), period_);
+  source_->send_statuses(statuses_, now, period_);
 }
 
 }  // namespace sluice::proxy

@@ -115,11 +115,11 @@ BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }
 
-void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {
-  assert(reports.size() <= max_found_at_once && out.size() >= reports.size());
+void Registry::find_bearers(std::span<const IpAddress> ues, std::span<BearerId> out) const {
+  assert(ues.size() <= max_found_at_once && out.size() >= ues.size());
   flow::KeyBurst keys;
-  keys.begin(reports.size());
-  for (std::size_t i = 0; i < reports.size(); ++i) keys.set(i, entry_key(queue_of(reports[i].bearer.ue)));
+  keys.begin(ues.size());
+  for (std::size_t i = 0; i < ues.size(); ++i) keys.set(i, entry_key(queue_of(ues[i])));
   entry_table_.lookup_burst(keys, out);
 }
 

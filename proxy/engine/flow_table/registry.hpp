@@ -66,9 +66,9 @@ class Registry {
 
   /// Returns one bearer of the UE, from which its other bearers are reached; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Looks up the bearers of the UEs of many reports with prefetching. `out` is at least as long as `reports`, which
-  /// are at most max_found_at_once.
-  void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
+  /// Looks up a bearer of each of many UEs with prefetching, as find_bearer() does. `out` is at least as long as `ues`,
+  /// which are at most max_found_at_once.
+  void find_bearers(std::span<const IpAddress> ues, std::span<BearerId> out) const;
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Returns the version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }

@@ -104,7 +104,9 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   constexpr std::size_t flows_ahead = 2;
   std::array<BearerId, Registry::max_found_at_once> ids;
   Registry& registry = shard_.registry;
-  registry.find_bearers(reports, ids);
+  std::array<IpAddress, Registry::max_found_at_once> ues;
+  for (std::size_t i = 0; i < reports.size(); ++i) ues[i] = reports[i].bearer.ue;
+  registry.find_bearers(std::span(ues).first(reports.size()), ids);
   const std::uint32_t changes = registry.bearer_changes();
   std::size_t fetched = 0;
   std::size_t flows_fetched = 0;

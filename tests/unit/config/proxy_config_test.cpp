@@ -344,6 +344,17 @@ TEST(ProxyConfig, SettingsThatWorkBadlyAreWarnings) {
   EXPECT_THAT(config.warnings[0].to_string(), HasSubstr("s.yaml:8:5: smvs.parameters.delta, expected δ·Ts → 1"));
 }
 
+TEST(ProxyConfig, AWordSelectsTheSourceOfReports) {
+  const auto with_source = [](const std::string& word) {
+    return std::string(ports) + "feedback:\n  source: " + word + "\n  listen: 127.0.0.1:0\n  keys: [" + key + "]\n";
+  };
+  const auto config = parsed(with_source("sluice"));
+  ASSERT_TRUE(config) << to_string(config.errors);
+  EXPECT_EQ(config->feedback->source, control::feedback::ReportSourceKind::sluice);
+  EXPECT_THAT(errors_of(with_source("f1u")),
+              ElementsAre("s.yaml:5:11: feedback.source, expected one of sluice, got \"f1u\""));
+}
+
 TEST(ProxyConfig, KeysOfTheFeedbackProtocolAreRead) {
   const auto with_keys = [](const std::string& keys, const std::string& more = "") {
     return std::string(ports) + "feedback:\n  listen: 127.0.0.1:0\n" + more + "  keys: [" + keys + "]\n";

@@ -19,8 +19,8 @@ namespace feedback = control::feedback;
 const IpAddress ue_even = IpAddress::v4(10, 0, 0, 2);
 const IpAddress ue_odd = IpAddress::v4(10, 0, 0, 3);
 
-config::FeedbackConfig proxy_config(Duration status_period = 5ms) {
-  config::FeedbackConfig config;
+config::ProxyFeedbackConfig proxy_config(Duration status_period = 5ms) {
+  config::ProxyFeedbackConfig config;
   config.status_period = status_period;
   config.sender = 1;
   config::KeyConfig key;
@@ -97,6 +97,14 @@ class FeedbackLinkTest : public testing::Test {
     EXPECT_TRUE(condition());
   }
 
+  [[nodiscard]] std::uint64_t count(const std::string& name) const {
+    for (const feedback::SourceCounter& counter : link_.counters()) {
+      if (counter.name == name) return counter.value;
+    }
+    ADD_FAILURE() << "there is no counter " << name;
+    return 0;
+  }
+
   boost::asio::io_context context_;
   std::array<int, 2> woken_{};
   std::array<std::unique_ptr<ShardChannel>, 2> channels_{std::make_unique<ShardChannel>(),
@@ -126,7 +134,7 @@ TEST_F(FeedbackLinkTest, AReportReachesTheShardThatOwnsTheUe) {
 TEST_F(FeedbackLinkTest, StatusesOfAllShardsReachTheReportingNodeB) {
   node_b_.report(ue_even);
   run_until([&] { return channels_[0]->reports.read_available() == 1; });
-  EXPECT_EQ(link_.destinations().size(), 1U);
+  EXPECT_EQ(link_.destinations(), 1U);
   feedback::BearerStatus status;
   status.ue = ue_even;
   status.injected = 12345;
@@ -175,7 +183,7 @@ TEST_F(FeedbackLinkTest, AShardThatReadsNoReportsLosesOnlyItsOwn) {
     if (i % 64 == 63) context_.run_for(1ms);
   }
   run_until([&] {
-    const std::uint64_t before = std::exchange(accepted, link_.failures().front());
+    const std::uint64_t before = std::exchange(accepted, link_.accepted());
     return link_.reports_lost() > 0 && before == accepted;
   });
   EXPECT_EQ(channels_[0]->reports.read_available() + link_.reports_lost(), accepted);
@@ -198,7 +206,7 @@ TEST_F(FeedbackLinkTest, ImplausibleReportsAreCountedAndDropped) {
   mad[5].clamp = feedback::ClampPrice{Bytes(std::int64_t{1} << 40), 1ms};
   for (const feedback::BearerReport& report : mad) node_b_.send(report);
   node_b_.send(sane);
-  run_until([&] { return link_.failures().front() == mad.size() + 1; });
+  run_until([&] { return link_.accepted() == mad.size() + 1; });
   EXPECT_EQ(link_.reports_implausible(), mad.size());
   EXPECT_EQ(channels_[0]->reports.read_available(), 1U);
 }
@@ -250,14 +258,16 @@ TEST_F(FeedbackLinkTest, GarbageIsCountedAndDropped) {
   const std::vector<std::string> garbage{"", "x", std::string(200, '\0'), std::string(1400, 'S'),
                                          std::string(2000, 'y')};
   for (const std::string& datagram : garbage) socket.send_to(boost::asio::buffer(datagram), proxy);
-  run_until([&] { return link_.counters().datagrams_received == garbage.size(); });
-  EXPECT_EQ(link_.failures().front(), 0U);
+  run_until([&] { return count("feedback.datagrams_received") == garbage.size(); });
+  EXPECT_EQ(link_.accepted(), 0U);
+  EXPECT_EQ(link_.refused(), garbage.size());
+  EXPECT_THAT(wiring(proxy_config(), link_), HasSubstr("2 too_short"));
   EXPECT_EQ(channels_[0]->reports.read_available() + channels_[1]->reports.read_available(), 0U);
-  EXPECT_TRUE(link_.destinations().empty());
+  EXPECT_EQ(link_.destinations(), 0U);
 }
 
 TEST_F(FeedbackLinkTest, AnAddressInUseIsReported) {
-  config::FeedbackConfig second = proxy_config();
+  config::ProxyFeedbackConfig second = proxy_config();
   second.listen.port = link_.local().port();
   try {
     const FeedbackLink link(context_, second,

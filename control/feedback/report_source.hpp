@@ -1,0 +1,76 @@
+#pragma once
+
+#include <boost/asio/ip/udp.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "control/feedback/report_arrival.hpp"
+#include "control/feedback/session.hpp"
+#include "control/feedback/udp_endpoint.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control::feedback {
+
+/// Receiver of all reports that a source accepts.
+class ReportReceiver {
+ public:
+  /// Takes a report of an authenticated message. Returns false if the report is lost, because it is implausible or
+  /// because its queue is full.
+  virtual bool on_report(const ReportArrival& report) = 0;
+  /// Takes the notice that a sender leaves unchanged UEs out of its reports.
+  virtual void on_omission(const OmissionNotice& notice) = 0;
+  /// Takes the request of a sender to state the status of every bearer now.
+  virtual void on_poll() = 0;
+
+ protected:
+  ~ReportReceiver() = default;
+};
+
+/// Counter of a source.
+struct SourceCounter {
+  std::string name;       ///< name without prefix; "refused_…" counts messages that were refused, by reason
+  std::string_view text;  ///< text that describes what is counted; in static storage
+  std::uint64_t value = 0;
+  bool alarming = false;  ///< true if an increase of the counter is logged as a warning
+  std::string detail{};   ///< description of the newest event counted, appended to the warning
+};
+
+/// Settings of a source. A source uses those that apply to it, and at least the local address, the keys and the clock.
+struct ReportSourceConfig {
+  SessionConfig session;
+  UdpEndpointConfig endpoint;
+};
+
+/// Source of reports about radio queues: receives messages of one format, authenticates and decodes them, and passes
+/// every accepted report to its receiver. Messages are hostile input. A source checks bounds first, counts each refused
+/// message under a reason, and ends for no error of the network. Thread: that of its io_context.
+class ReportSource {
+ public:
+  ReportSource() = default;
+  ReportSource(const ReportSource&) = delete;
+  ReportSource& operator=(const ReportSource&) = delete;
+  virtual ~ReportSource() = default;
+
+  /// Starts receiving. After stop() the receiver is not called any more.
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  /// Sends the statuses of bearers to the senders of reports; `period` is the time until the next call. Does nothing
+  /// in a source whose format has no statuses.
+  virtual void send_statuses(std::span<const BearerStatus> /*statuses*/, Instant /*now*/, Duration /*period*/) {}
+
+  /// Returns the address at which the source receives.
+  [[nodiscard]] virtual boost::asio::ip::udp::endpoint local() const = 0;
+  /// Returns the number of places to which statuses are sent.
+  [[nodiscard]] virtual std::size_t destinations() const { return 0; }
+  /// Returns the number of messages accepted.
+  [[nodiscard]] virtual std::uint64_t accepted() const = 0;
+  /// Returns all counters of the source, always in the same order.
+  [[nodiscard]] virtual std::vector<SourceCounter> counters() const = 0;
+};
+
+}  // namespace sluice::control::feedback
