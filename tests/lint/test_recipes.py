@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "release"))
 # What recipes promise at most, and what is compiled of an example: a source, and one whose compiler options it has.
-PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3}
+PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3, "report_source": 3}
 COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_laws/flow_laws.cpp"), ("proxy/config/laws.cpp", "proxy/config/laws.cpp"),
                     ("control/decision_log/replay.cpp", "control/decision_log/replay.cpp")],
             "congestion": [("dataplane/tcp/scalable.cpp", "dataplane/tcp/newreno.cpp"),
@@ -25,12 +25,16 @@ COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_law
             "key": [("proxy/config/laws.cpp", "proxy/config/laws.cpp")],
             "encapsulation": [("dataplane/packet/encapsulation.cpp", "dataplane/packet/build.cpp"),
                               ("dataplane/packet/parse.cpp", "dataplane/packet/parse.cpp"),
-                              ("dataplane/packet/build.cpp", "dataplane/packet/build.cpp")]}
+                              ("dataplane/packet/build.cpp", "dataplane/packet/build.cpp")],
+            "report_source": [("control/feedback/tlv_source.cpp", "control/feedback/udp_endpoint.cpp"),
+                              ("control/feedback/report_sources.cpp", "control/feedback/udp_endpoint.cpp"),
+                              ("proxy/config/feedback.cpp", "proxy/config/feedback.cpp")]}
 # Tests of examples: the test of an example, a program whose tests are like it, one of that program's sources, and the library
 # that the example changes.
 TESTED = {"encapsulation": ("tests/unit/proxy/shard_pppoe_test.cpp", "proxy_test", "tests/unit/proxy/shard_test.cpp",
-                            "dataplane/packet/libsluice_packet.a")}
-
+                            "dataplane/packet/libsluice_packet.a"),
+          "report_source": ("tests/unit/feedback/tlv_source_test.cpp", "feedback_test", "tests/unit/feedback/session_test.cpp",
+                            "control/feedback/libsluice_feedback.a")}
 
 
 def recipes():
