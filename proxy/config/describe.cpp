@@ -69,6 +69,11 @@ constexpr Choice<ControllerLocation> controller_locations[] = {
 constexpr Choice<WithoutReports> without_reports[] = {
     {"congestion-control", WithoutReports::congestion_control, "the ordinary congestion control of each connection"},
     {"acks", WithoutReports::acks, "the ACK-based controller"}};
+constexpr Choice<CrossTraffic> cross_traffic_choices[] = {
+    {"queue", CrossTraffic::queue,
+     "packets wait in a fair queue of the UE (FQ-CoDel) while its window is used up; without ACKs of a split or "
+     "end-to-end connection of the UE they are forwarded"},
+    {"forward", CrossTraffic::forward, "packets are forwarded at once, and the controller counts them"}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {
     {"busy", dpdk::PollMode::busy, "never sleeps; occupies a whole processor"},
     {"adaptive", dpdk::PollMode::adaptive,
@@ -293,6 +298,9 @@ void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   s.choice("without_reports", smvs.without_reports, without_reports, "controller while reports are late");
   s.when(used(ack_parameters), condition(ack_parameters),
          [&] { s.section("acks", smvs.acks, "the ACK-based controller"); });
+  s.choice("cross_traffic", smvs.cross_traffic, cross_traffic_choices,
+           "treatment of packets to a UE that belong to no controlled connection, such as QUIC, under the ACK-based "
+           "controller");
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "size up to which a flow is short. Short flows precede other flows of the bearer: report-based control "
           "serves them first, ACK-based control grants them four fifths of the window; 0B = no preference");

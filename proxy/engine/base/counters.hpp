@@ -46,6 +46,10 @@ namespace sluice::proxy {
   X(drop_tcp_checksum, "dropped: segment of a split connection with a wrong TCP checksum")                         \
   X(drop_orphan, "dropped: segment of a connection that lost bytes in an earlier run; its sender is reset")        \
   X(drop_partial_checksum, "dropped: unfinished TCP checksum from a port or host that must finish its checksums")  \
+  X(drop_queue_delay, "dropped: waited too long in the queue of its UE (CoDel)")                                   \
+  X(drop_queue_full, "dropped: its flow had as much waiting in the queue of its UE as it may")                     \
+  X(cross_traffic_queued, "frames to UEs that belong to no split connection and waited for the UE's window")       \
+  X(cross_traffic_marked, "of these, frames that got a CE mark (RFC 3168) because they waited long")               \
   X(drop_too_long, "dropped: packet to forward is longer than the other port's MTU")                               \
   X(rx_partial_checksum, "segments accepted with an unfinished (offloaded) checksum")                              \
   X(segments_cut_through, "optimised segments that were forwarded at once in their own frames (cut-through)")      \

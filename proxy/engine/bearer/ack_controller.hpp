@@ -34,7 +34,7 @@ class AckController {
   /// Returns when the window allows a waiting flow to send without a further ACK; `never` if no flow waits or only an
   /// ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
-    return waiting_ > 0 ? law_.budget_available_at(now, flight_) : never;
+    return waiting_ + cross_traffic_flows > 0 ? law_.budget_available_at(now, flight_) : never;
   }
   /// Returns the IP bytes that all flows of the bearer have in flight to the UE.
   [[nodiscard]] Bytes flight() const { return flight_; }
@@ -54,6 +54,7 @@ class AckController {
     std::uint32_t short_flows = 0;  ///< number of short flows among `waiting`
   };
   EndToEndFlowCount end_to_end;
+  std::uint32_t cross_traffic_flows = 0;  ///< flows of cross traffic that wait for the bearer's window
   /// Adds cross traffic: IP bytes sent to the UE that the window does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.

@@ -21,10 +21,23 @@ Bearer::Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools&
       rate_control_(settings, ordinary) {}
 
 Bearer::~Bearer() {
+  drop_cross_traffic_queue();
   sent_.drop(pools_->recent_sends);
   ack_controller_.drop(pools_->ack_controllers);
   report_state_.drop(pools_->report_states);
   queue_.drop(pools_->queues);
+}
+
+CrossTrafficQueue& Bearer::make_cross_traffic_queue() {
+  pools_->cross_traffic_of[id] = pools_->cross_traffic.emplace();
+  has_cross_traffic_queue_ = true;
+  return cross_traffic_queue();
+}
+
+void Bearer::drop_cross_traffic_queue() {
+  if (!has_cross_traffic_queue_) return;
+  pools_->cross_traffic.erase(pools_->cross_traffic_of[id]);
+  has_cross_traffic_queue_ = false;
 }
 
 const ReportSequencer& Bearer::reports() const {
@@ -145,7 +158,7 @@ void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
 /// missing report matters only after spend() has recorded bytes.
 bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
-         !report_state_->grant.touched() && load.backlog == Bytes{};
+         !report_state_->grant.touched() && load.backlog == Bytes{} && !has_cross_traffic_queue_;
 }
 
 void Bearer::prefetch() const {

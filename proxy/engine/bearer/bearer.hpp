@@ -135,6 +135,21 @@ class Bearer : public CircularListHook<Bearer> {
   /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
+  /// True while the bearer limits cross traffic, so that cross_traffic_queue() exists.
+  [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
+  /// Returns the cross traffic that waits or is in flight. Requires has_cross_traffic_queue().
+  [[nodiscard]] CrossTrafficQueue& cross_traffic_queue() const {
+    return pools_->cross_traffic[pools_->cross_traffic_of[id]];
+  }
+  /// Returns the mean share of limited cross traffic in the bytes delivered to the UE, 0 … 1.
+  [[nodiscard]] double cross_traffic_share() const {
+    return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
+  }
+  /// Begins to limit cross traffic. Requires !has_cross_traffic_queue() and a valid `id`.
+  CrossTrafficQueue& make_cross_traffic_queue();
+  /// Ends the limit. Packets that still wait are freed.
+  void drop_cross_traffic_queue();
+
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), at most one second,
   /// reference_factor() may be below 1.
   void expect_short_flow(Instant now) {
@@ -217,7 +232,8 @@ class Bearer : public CircularListHook<Bearer> {
   bool ordinary_ : 1;                 ///< true if the UE belongs to the control group
   bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
-  bool counts_;                       ///< see counts()
+  bool has_cross_traffic_queue_ : 1 = false;
+  bool counts_;  ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
   std::uint32_t cross_traffic_ =

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/engine/bearer/ack_controller.hpp"
+#include "proxy/engine/bearer/cross_traffic_queue.hpp"
 #include "proxy/engine/bearer/radio_queue.hpp"
 #include "proxy/engine/bearer/report_state.hpp"
 #include "proxy/engine/bearer/ue_send_history.hpp"
@@ -18,7 +20,12 @@ class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
   explicit BearerPools(std::uint32_t bearers)
-      : report_states(bearers), ack_controllers(bearers), queues(bearers), recent_sends(bearers) {}
+      : report_states(bearers),
+        ack_controllers(bearers),
+        queues(bearers),
+        recent_sends(bearers),
+        cross_traffic(bearers),
+        cross_traffic_of(bearers) {}
 
   /// Returns a default-constructed ACK-based controller for these settings. The reference is valid until the next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
@@ -30,7 +37,10 @@ class BearerPools {
   flow::Slab<AckController> ack_controllers;
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
-  Observed observed;  ///< decisions of all bearers in mode observe, and what happened
+  flow::Slab<CrossTrafficQueue> cross_traffic;
+  flow::LazyArray<std::uint32_t>
+      cross_traffic_of;  ///< index in `cross_traffic` by bearer, while the bearer has a queue
+  Observed observed;     ///< decisions of all bearers in mode observe, and what happened
 
  private:
   std::optional<AckController> fresh_;

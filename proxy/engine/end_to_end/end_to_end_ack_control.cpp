@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "proxy/engine/rate_control/cross_traffic_sender.hpp"
+
 namespace sluice::proxy {
 namespace {
 
@@ -112,8 +114,11 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits && is_short_flow(flow, bearer));
   if (acked.delivered <= Bytes{}) return false;
+  Bytes delivered = watched.on_wire(acked.delivered);
+  if (bearer.has_cross_traffic_queue()) [[unlikely]]
+    delivered += take_delivered_cross_traffic(bearer, delivered, acked.round_trip, now);
   control::AckSample ack_sample = make_ack_sample(bearer, now);
-  ack_sample.delivered = watched.on_wire(acked.delivered);
+  ack_sample.delivered = delivered;
   ack_sample.round_trip = acked.round_trip;
   if (segment.has_timestamps) {
     ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
@@ -136,7 +141,10 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   Competitors competitors = competitors_for(bearer);
   competitors.all += watched.waits ? 0U : 1U;
   competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;
-  const Bytes whole = law.window() + law.upstream_bytes(watched.estimator.control_loop_delay());
+  Bytes whole = law.window() + law.upstream_bytes(watched.estimator.control_loop_delay());
+  // Cross traffic that waits counts as competitors. One that takes less than its part leaves the rest.
+  if (bearer.has_cross_traffic_queue() && bearer.ack_controller().cross_traffic_flows == 0)
+    whole = Bytes(static_cast<double>(whole.count()) * (1 - bearer.cross_traffic_share()));
   return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
 }
 

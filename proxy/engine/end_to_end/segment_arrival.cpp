@@ -114,6 +114,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
     if (!EndToEndAckControl::watches(flow)) ack_control_.begin(flow, bearer, now);
     const bool nothing_left = ack_control_.on_ack(flow, bearer, segment, ack, now);
     if (nothing_left) schedule(flow, id);
+    if (bearer.has_cross_traffic_queue()) parts_.registry.wake_cross_traffic(bearer.id);
   }
   way.acked = std::max(way.acked, ack);
   const bool bare = segment.payload_len == 0 && !segment.flags.fin();

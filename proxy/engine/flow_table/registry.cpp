@@ -53,6 +53,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
       connections_(config.limits.max_flows, secret),
       entry_table_(2 * config.limits.max_bearers, secret),
       changed_bearers_(2 * config.limits.max_bearers),
+      cross_traffic_woken_(2 * config.limits.max_bearers),
       timers_(flows_, bearers_, origin) {}
 
 FlowId Registry::open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now) {
@@ -164,6 +165,7 @@ void Registry::close_bearer(BearerId id) {
   }
   timers_.forget_bearer(id);
   changed_bearers_.erase(id);
+  cross_traffic_woken_.erase(id);
   bearers_.erase(id);
 }
 

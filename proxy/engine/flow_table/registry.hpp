@@ -107,6 +107,19 @@ class Registry {
   /// Clears the record that the bearer's status has changed.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
+  /// Records that the bearer got an ACK while cross traffic waits for its window.
+  void wake_cross_traffic(BearerId id) {
+    cross_traffic_woken_.insert(id);
+    any_cross_traffic_woken_ = true;
+  }
+  [[nodiscard]] bool any_cross_traffic_woken() const { return any_cross_traffic_woken_; }
+  /// Calls visit(bearer) once for each bearer of wake_cross_traffic() since the last call.
+  template <typename Visit>
+  void take_cross_traffic_woken(Visit&& visit) {
+    any_cross_traffic_woken_ = false;
+    cross_traffic_woken_.drain([&](BearerId id) { visit(bearers_[id]); });
+  }
+
   /// Calls visit(flow, id) for all flows of a UE, given one of its bearers. visit() must not close a flow.
   template <typename Visit>
   void for_each_flow_of(BearerId bearer, Visit&& visit) {
@@ -151,7 +164,9 @@ class Registry {
   ConnectionTable connections_;
   flow::FlowTable entry_table_;  ///< maps the address of a UE to one of its bearers
   flow::IdSet changed_bearers_;
+  flow::IdSet cross_traffic_woken_;
   Timers timers_;
+  bool any_cross_traffic_woken_ = false;
   Instant next_rest_{};          ///< time when the next scan of send histories is due
   std::uint32_t rest_next_ = 0;  ///< index of the bearer with which that scan continues
 };

@@ -88,6 +88,13 @@ enum class WithoutReports : std::uint8_t {
   acks                 ///< the ACK-based controller limits sending
 };
 
+/// Selects what is done with packets to a UE that belong to no split connection, such as QUIC, while the bearer's
+/// window is used up.
+enum class CrossTraffic : std::uint8_t {
+  queue,   ///< they wait in a fair queue of the UE until the window opens
+  forward  ///< they are forwarded at once, and the controller counts them
+};
+
 /// Settings of mode smvs and of its ACK-based alternative.
 struct SmvsMode {
   ControllerLocation law = ControllerLocation::nodeb;
@@ -96,6 +103,7 @@ struct SmvsMode {
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::DelayBasedParameters acks;
+  CrossTraffic cross_traffic = CrossTraffic::queue;
   /// Number of sent bytes up to which a flow is a short flow, which is served before the other flows of its bearer; 0 =
   /// no priority.
   Bytes short_flow{256 * 1024};

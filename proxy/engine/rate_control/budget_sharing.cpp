@@ -8,6 +8,7 @@
 
 #include "dataplane/units/by_value.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
+#include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/relay/leg_output.hpp"
 
 namespace sluice::proxy {
@@ -55,7 +56,7 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bo
 
 Competitors competitors_for(const Bearer& bearer) {
   const AckController& controller = bearer.ack_controller();
-  return {bearer.load.backlogged_flows + controller.end_to_end.waiting,
+  return {bearer.load.backlogged_flows + controller.end_to_end.waiting + controller.cross_traffic_flows,
           controller.short_flows_waiting() + controller.end_to_end.short_flows};
 }
 
@@ -147,8 +148,11 @@ void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::Ack
   const Duration late = endpoint.uses_timestamps() ? possible_ack_delay(share.clock, controller.law(), now,
                                                                         endpoint.newest_ts_value(), round_trip)
                                                    : Duration(-1);
+  Bytes delivered = on_wire(flow.leg(Side::radio), Bytes(ack_sample.delivered));
+  if (bearer.has_cross_traffic_queue()) [[unlikely]]
+    delivered += take_delivered_cross_traffic(bearer, delivered, round_trip, now);
   control::AckSample sample = make_ack_sample(bearer, now);
-  sample.delivered = on_wire(flow.leg(Side::radio), Bytes(ack_sample.delivered));
+  sample.delivered = delivered;
   sample.round_trip = round_trip;
   sample.ack_delay = late;
   if (endpoint.has_recovery_state()) sample.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));

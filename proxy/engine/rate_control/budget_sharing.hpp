@@ -26,8 +26,8 @@ inline constexpr double short_flow_share = 0.8;
 /// equal parts, and a short flow gets at least the part of a long one. Requires that the flow itself is counted.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
-/// Numbers of flows that compete for a bearer's window: split flows with unsent data, and end-to-end flows whose
-/// servers the window limits.
+/// Numbers of flows that compete for a bearer's window: split ones with unsent data, end-to-end ones whose servers the
+/// window limits, and flows of cross traffic that wait.
 struct Competitors {
   std::uint32_t all = 0;
   std::uint32_t short_flows = 0;  ///< number of short flows in `all`

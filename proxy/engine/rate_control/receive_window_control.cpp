@@ -61,6 +61,10 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 /// Time that relayed data must last for a restart of the server with ten segments to have no effect.
 constexpr Duration plenty = std::chrono::seconds(1);
 
+/// Part of the share of cross traffic by which the data between server and proxy is less. The rest is for the moments
+/// in which cross traffic sends less than in the mean, because its senders respond to drops.
+constexpr double kept_beside_cross_traffic = 0.8;
+
 /// True if the data held for the UE lasts longer, at the link's rate, than a restart of the server. Such a server gets
 /// no minimum window, because on a slow link its two segments would exceed the link's rate.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
@@ -154,8 +158,9 @@ Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& beare
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);
-  if (const std::uint32_t sharing = bearer.load.moving_flows; sharing > 1) [[unlikely]] {
-    const double part = 1.0 / sharing;
+  const std::uint32_t sharing = std::max(bearer.load.moving_flows, 1U);
+  if (sharing > 1 || bearer.has_cross_traffic_queue()) [[unlikely]] {
+    const double part = (1 - kept_beside_cross_traffic * bearer.cross_traffic_share()) / sharing;
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),
              control::OnWire(radio.best.amount() * part)};
   }

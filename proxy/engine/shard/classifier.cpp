@@ -86,7 +86,7 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
     handle(rx, known_.id(0));
     packet.reset();  // frees the packet if no handler took it
   }
-  parts_.flows.serve_pending(now);
+  serve_pending(now);
 }
 
 /// Handles up to ParsedBurst::most packets after one joint lookup. A found id stays valid until a connection is
@@ -108,7 +108,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
       ++i;
     }
   }
-  parts_.flows.serve_pending(now);
+  serve_pending(now);
 }
 
 void Classifier::prefetch_end_to_end() const {
@@ -139,7 +139,7 @@ void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst
     observer.on_done();
     burst[i].reset();
   }
-  parts_.flows.serve_pending(now);
+  serve_pending(now);
 }
 
 /// Looks up the connection of packet `at` of the burst again and returns its id.

@@ -25,6 +25,7 @@ class Classifier {
     HandshakeTracker& handshakes;
     HandbackRouter& handback_router;
     std::optional<CrashedConnections>& crashed_connections;
+    CrossTrafficSender& cross_traffic;
   };
   Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
 
@@ -44,6 +45,12 @@ class Classifier {
   template <typename Key>
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
+  /// Serves what the burst has scheduled: cross traffic first, because its short packets wait for nothing else.
+  void serve_pending(Instant now) {
+    if (parts_.cross_traffic.any_woken()) [[unlikely]]
+      parts_.cross_traffic.serve_woken(now);
+    parts_.flows.serve_pending(now);
+  }
   [[nodiscard]] ConnectionId find(std::size_t at) const;
   void handle(RxPacket& rx, ConnectionId id);
   /// Handles a packet that is not TCP, has no connection yet, or belongs to one that begins or is handed back.

@@ -5,6 +5,25 @@
 #include "proxy/engine/flow_table/checksum.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// True if the packet may wait for the UE's window: no split connection, handshake or handback depends on its order,
+/// and it is no ICMP message, which reports on others.
+bool may_wait(packet::ParseResult result, Counter reason) {
+  switch (result) {
+    case packet::ParseResult::udp:
+    case packet::ParseResult::not_tcp:
+    case packet::ParseResult::ip_fragment:
+    case packet::ParseResult::ipv6_extension:
+      return true;
+    case packet::ParseResult::tcp:
+      return reason == Counter::forward_mid_flow || reason == Counter::forward_bypass_mode;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 /// True if the frame exceeds the MTU of the other port. The frame is dropped and counted here, because a driver or
 /// kernel would drop it without a counter.
@@ -23,7 +42,6 @@ void Forwarder::drop_too_long(RxPacket& rx) {
 void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;
-  shard_.counters.add(reason);
   shard_.counters.add_passed_bytes(reason, rx.packet.size());
   passing_.count(rx, reason, rx.packet.size());
   const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;
@@ -31,16 +49,21 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
   const Side out = opposite(rx.in);
-  if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0) notify_bearer(rx);
+  if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0 && pass_to_ue(rx, reason)) return;
+  shard_.counters.add(reason);
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Counts the packet in the UE's bearer as cross traffic, because it occupies the radio queue like controlled packets.
-void Forwarder::notify_bearer(const RxPacket& rx) {
+/// Returns true if the UE's bearer takes the packet, because its controller limits cross traffic. Otherwise reports the
+/// packet to the bearer, because it occupies the radio queue like controlled packets.
+bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
-  if (id == flow::no_flow) return;
+  if (id == flow::no_flow) return false;
   Bearer& bearer = shard_.registry.bearer(id);
-  if (bearer.counts()) bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
+  if (!bearer.counts()) return false;
+  if (may_wait(rx.result, reason) && cross_traffic_.offer(rx, bearer, reason)) return true;
+  bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
+  return false;
 }
 
 void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {

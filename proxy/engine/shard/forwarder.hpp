@@ -3,6 +3,7 @@
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 #include "proxy/engine/shard/passing_traffic.hpp"
 
@@ -13,8 +14,9 @@ namespace sluice::proxy {
 class Forwarder {
  public:
   /// Keeps references to its arguments, which outlive the forwarder.
-  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota)
-      : shard_(shard), end_to_end_(end_to_end), buffer_quota_(buffer_quota) {}
+  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, CrossTrafficSender& cross_traffic,
+            const RelayBufferQuota& buffer_quota)
+      : shard_(shard), end_to_end_(end_to_end), cross_traffic_(cross_traffic), buffer_quota_(buffer_quota) {}
 
   /// Makes forward() count packets towards the radio in their bearers, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
@@ -38,10 +40,11 @@ class Forwarder {
  private:
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
-  [[gnu::noinline]] void notify_bearer(const RxPacket& rx);
+  [[nodiscard, gnu::noinline]] bool pass_to_ue(RxPacket& rx, Counter reason);
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;
+  CrossTrafficSender& cross_traffic_;
   const RelayBufferQuota& buffer_quota_;
   bool radio_counted_ = false;
   PassingTraffic passing_;

@@ -5,6 +5,7 @@ namespace sluice::proxy {
 void PolicySwitch::apply(const Policies& policies, Instant now) {
   if (policies.needs_feedback()) forwarder_.count_radio();
   Registry& registry = shard_.registry;
+  cross_traffic_.flush_all(now);  // the bearers that hold packets may end
   registry.policies().exchange(policies);
   registry.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
   end_to_end_.rebind(policies, now);

@@ -11,8 +11,13 @@ class PolicySwitch {
  public:
   /// Keeps references to its arguments, which outlive it.
   PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, ReportDispatcher& bearers,
-               Forwarder& forwarder)
-      : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
+               Forwarder& forwarder, CrossTrafficSender& cross_traffic)
+      : shard_(shard),
+        flows_(flows),
+        end_to_end_(end_to_end),
+        bearers_(bearers),
+        forwarder_(forwarder),
+        cross_traffic_(cross_traffic) {}
 
   /// Activates `policies`, which outlive the shard. The call's time is proportional to the number of connections.
   void apply(const Policies& policies, Instant now);
@@ -27,6 +32,7 @@ class PolicySwitch {
   EndToEndFlows& end_to_end_;
   ReportDispatcher& bearers_;
   Forwarder& forwarder_;
+  CrossTrafficSender& cross_traffic_;
 };
 
 }  // namespace sluice::proxy

@@ -188,6 +188,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
     shard_.counters.add(bearer.rate_control().is_rate_controlled() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);
   }
+  if (bearer.has_cross_traffic_queue()) cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
   serve(bearer.id, now);
   if (bearer.load.closed_window_flows > 0) [[unlikely]]
     serve_closed_windows(bearer, now);
@@ -229,6 +230,7 @@ void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& re
 
 void ReportDispatcher::on_due(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
+  if (bearer.has_cross_traffic_queue()) cross_traffic_.on_due(bearer, now);
   if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
     shard_.registry.close_bearer(id);
     return;
@@ -243,6 +245,7 @@ void ReportDispatcher::on_due(BearerId id, Instant now) {
       shard_.counters.add(Counter::fallbacks);
       steer(bearer, now);
     }
+    if (bearer.has_cross_traffic_queue()) cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
     serve(id, now);
     end_to_end_.on_report(id, now);
   } else if (bearer.rate_control().is_ack_based()) {
@@ -256,7 +259,8 @@ void ReportDispatcher::reschedule(BearerId id, Instant now) {
   // visited at the old one.
   Bearer& bearer = shard_.registry.bearer(id);
   const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
-  shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
+  shard_.registry.timers().reschedule(bearer,
+                                      std::min({bearer.deadline(now), idle, CrossTrafficSender::deadline(bearer)}));
 }
 
 void ReportDispatcher::steer(Bearer& bearer, Instant now) {

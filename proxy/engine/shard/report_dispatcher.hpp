@@ -8,6 +8,7 @@
 #include "proxy/engine/base/report_arrival.hpp"
 #include "proxy/engine/bearer/report_sequencer.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
+#include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -17,8 +18,9 @@ namespace sluice::proxy {
 class ReportDispatcher {
  public:
   /// Keeps references to its arguments, which outlive it.
-  ReportDispatcher(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end)
-      : shard_(shard), flows_(flows), end_to_end_(end_to_end) {}
+  ReportDispatcher(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end,
+                   CrossTrafficSender& cross_traffic)
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end), cross_traffic_(cross_traffic) {}
 
   /// Processes reports whose amounts and rates are within bounds (control::feedback::bound).
   void on_reports(std::span<const ReportArrival> reports, Instant now);
@@ -64,6 +66,7 @@ class ReportDispatcher {
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
+  CrossTrafficSender& cross_traffic_;
   SuppressingNodeBs senders_;  ///< state of the Node-Bs that leave unchanged UEs out of their reports
   GroupStatistics groups_{};
 };

@@ -36,12 +36,14 @@ struct Shard::Parts {
         flows(context, end_to_end, journal, secret),
         flow_walk(context, flows),
         relief(context, flows, flow_walk),
-        bearers(context, flows, end_to_end),
-        forwarder(context, end_to_end, flows.buffer_quota()),
+        cross_traffic(context),
+        bearers(context, flows, end_to_end, cross_traffic),
+        forwarder(context, end_to_end, cross_traffic, flows.buffer_quota()),
         handshakes(context, flows, end_to_end, forwarder, secret),
         handback_router(context, flows, end_to_end, forwarder, handshakes),
-        policy_switch(context, flows, end_to_end, bearers, forwarder),
-        classifier(context, {flows, end_to_end, forwarder, handshakes, handback_router, crashed_connections}) {
+        policy_switch(context, flows, end_to_end, bearers, forwarder, cross_traffic),
+        classifier(context,
+                   {flows, end_to_end, forwarder, handshakes, handback_router, crashed_connections, cross_traffic}) {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
@@ -58,6 +60,8 @@ struct Shard::Parts {
       flow_walk.step(now);
     if (relief.active()) [[unlikely]]
       relief.step(now);
+    if (cross_traffic.ended()) [[unlikely]]
+      cross_traffic.flush_all(now);
     flows.serve_pending(now);
     end_to_end.advance(now);
     registry.let_rest(now);
@@ -85,6 +89,7 @@ struct Shard::Parts {
   SplitFlows flows;
   FlowWalk flow_walk;
   MemoryRelief relief;
+  CrossTrafficSender cross_traffic;
   ReportDispatcher bearers;
   Forwarder forwarder;
   HandshakeTracker handshakes;
@@ -197,6 +202,7 @@ bool Shard::split_again(const std::optional<IpAddress>& ue) {
 
 void Shard::abort_all() {
   parts_->handshakes.drain(true);
+  parts_->cross_traffic.end();
   parts_->flow_walk.begin_to_end();
 }
 

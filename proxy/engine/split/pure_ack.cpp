@@ -67,7 +67,7 @@ bool pure_ack::receive(SplitContext& context, packet::Packet& packet, const tcp:
   if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &ack_sample : nullptr)) [[unlikely]]
     return false;
   packet.reset();
-  if (feeds_controller) context.budget_sharing.on_ack(flow, id, bearer, ack_sample, now);
+  if (feeds_controller) context.feed_controller(flow, id, bearer, ack_sample, now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   if (other.keepalive_passed) [[unlikely]] {

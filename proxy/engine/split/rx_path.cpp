@@ -65,7 +65,9 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     packet.reset();
     accepted = own.endpoint.receive(segment, {}, now, sample);
   }
-  if (ack_sample.delivered != 0) context.budget_sharing.on_ack(flow, id, *fed, ack_sample, now);
+  if constexpr (in == Side::radio) {
+    if (ack_sample.delivered != 0) context.feed_controller(flow, id, *fed, ack_sample, now);
+  }
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }

@@ -60,6 +60,14 @@ struct SplitContext {
   FlowJournal journal;
   PendingFlows pending;
 
+  /// Feeds the bearer's ACK-based controller with an ACK of the UE. Cross traffic that waits may be sent before the
+  /// burst ends. Requires that the bearer uses ACKs.
+  void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
+    budget_sharing.on_ack(flow, id, bearer, ack_sample, now);
+    if (bearer.has_cross_traffic_queue()) [[unlikely]]
+      shard.registry.wake_cross_traffic(bearer.id);
+  }
+
  private:
   /// Writes whether the flow exposes bytes to its journal entry, and records in the flow what was written.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {

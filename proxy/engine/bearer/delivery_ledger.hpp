@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::proxy {
+
+/// IP bytes sent to a UE that nobody acknowledges, by the time at which they were sent. A radio queue is a FIFO queue.
+/// Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory is constant: bytes
+/// share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers. Reads no clock.
+class DeliveryLedger {
+ public:
+  /// Adds bytes that were just sent.
+  void add(Instant now, Bytes bytes) {
+    total_ += bytes;
+    const bool joins = count_ > 0 && (count_ == size || now - newest().first < resolution(now));
+    if (!joins) entries_[(oldest_ + count_++) % size] = {now, now, 0};
+    newest().last = now;
+    newest().bytes += static_cast<std::uint32_t>(bytes.count());
+  }
+  /// Removes what was sent no later than `until`, and returns its bytes.
+  Bytes take_until(Instant until) {
+    Bytes sum;
+    while (count_ > 0 && entries_[oldest_].last <= until) {
+      sum += Bytes(entries_[oldest_].bytes);
+      oldest_ = (oldest_ + 1) % size;
+      --count_;
+    }
+    total_ -= sum;
+    return sum;
+  }
+  /// Removes everything and returns its bytes.
+  Bytes clear() {
+    count_ = 0;
+    return std::exchange(total_, Bytes{});
+  }
+  /// Returns when the oldest bytes were sent. Requires total() > 0.
+  [[nodiscard]] Instant oldest() const { return entries_[oldest_].last; }
+  /// Returns the bytes that are not known to be delivered.
+  [[nodiscard]] Bytes total() const { return total_; }
+
+ private:
+  static constexpr std::uint32_t size = 96;
+  struct Entry {
+    Instant first{};  ///< when the first of the bytes was sent
+    Instant last{};   ///< when the last of the bytes was sent
+    std::uint32_t bytes = 0;
+  };
+  /// Returns the time that one entry covers.
+  [[nodiscard]] Duration resolution(Instant now) const {
+    return std::max<Duration>(std::chrono::milliseconds(1), (now - entries_[oldest_].first) / 16);
+  }
+  [[nodiscard]] Entry& newest() { return entries_[(oldest_ + count_ - 1) % size]; }
+
+  std::array<Entry, size> entries_{};
+  std::uint32_t oldest_ = 0;
+  std::uint32_t count_ = 0;
+  Bytes total_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,148 @@
+// Fair queue of the packets to one UE that no split connection sends. CrossTrafficSender pushes packets and pops them
+// as the radio window opens. Invariant: `packets_`, `bytes_` and `flows_` are the sums over all slots, and a slot with
+// packets is in exactly one list. Deficit round robin with new and old flows follows RFC 8290 section 4.
+#include "proxy/engine/bearer/flow_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/packet/checksum.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Bytes that a flow may send per round.
+constexpr std::int32_t quantum = 1500;
+/// Sojourn time from which on a packet with ECT(1) is marked, because its sender expects early marks (RFC 9331).
+constexpr Duration shallow_threshold = std::chrono::milliseconds(5);
+
+constexpr std::uint8_t keep_flag = 1;
+constexpr unsigned ect1 = 1;
+constexpr unsigned congestion_experienced = 3;
+
+/// Returns the ECN field of an IP header.
+unsigned ecn_of(const std::uint8_t* ip) {
+  return ip[0] >> 4 == 4 ? ip[1] & 3U : ip[1] >> 4U & 3U;
+}
+
+/// Sets Congestion Experienced in an IP header and updates the checksum of IPv4 (RFC 1624).
+void set_congestion_experienced(std::uint8_t* ip) {
+  if (ip[0] >> 4 != 4) {
+    ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced << 4U);
+    return;
+  }
+  const auto word = [ip] { return static_cast<std::uint16_t>(ip[0] << 8 | ip[1]); };
+  const std::uint16_t before = word();
+  ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced);
+  const auto checksum = static_cast<std::uint16_t>(ip[10] << 8 | ip[11]);
+  const std::uint16_t after = packet::update_checksum(checksum, before, word());
+  ip[10] = static_cast<std::uint8_t>(after >> 8);
+  ip[11] = static_cast<std::uint8_t>(after & 0xff);
+}
+
+}  // namespace
+
+void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant now) {
+  const auto slot = static_cast<std::uint8_t>(about.slot % slots);
+  packet::PacketNote& note = packet.note();
+  note.received = now;
+  note.payload_len = about.bytes;
+  note.header_len = about.ip_offset;
+  note.payload_sum = about.reason;
+  note.flags = about.keep ? keep_flag : 0;
+  Flow& flow = flow_[slot];
+  if (flow.packets.empty()) ++flows_;
+  if (!flow.listed) {
+    flow.listed = true;
+    flow.deficit = quantum;
+    new_.push(slot);
+  }
+  flow.packets.push_back(std::move(packet));
+  flow.bytes += about.bytes;
+  bytes_ += Bytes(about.bytes);
+  ++packets_;
+}
+
+std::uint8_t FlowQueue::select() {
+  while (true) {
+    const bool from_new = !new_.empty();
+    SlotList& list = from_new ? new_ : old_;
+    const std::uint8_t slot = list.front();
+    Flow& flow = flow_[slot];
+    if (flow.deficit > 0 && !flow.packets.empty()) return slot;
+    list.pop();
+    if (flow.deficit <= 0) {
+      flow.deficit += quantum;
+      old_.push(slot);
+    } else if (from_new && !old_.empty()) {
+      old_.push(slot);  // an empty new flow waits a round, so that it cannot be new again at once
+    } else {
+      flow.listed = false;
+    }
+  }
+}
+
+Bytes FlowQueue::next_bytes() {
+  return Bytes(flow_[select()].packets.front().note().payload_len);
+}
+
+bool FlowQueue::next_is_sparse() {
+  static_cast<void>(select());
+  return !new_.empty();
+}
+
+FlowQueue::Popped FlowQueue::take(std::uint8_t slot) {
+  Flow& flow = flow_[slot];
+  Popped popped;
+  popped.packet = flow.packets.pop_front();
+  const packet::PacketNote& note = popped.packet.note();
+  popped.about.slot = slot;
+  popped.about.bytes = note.payload_len;
+  popped.about.ip_offset = static_cast<std::uint8_t>(note.header_len);
+  popped.about.reason = note.payload_sum;
+  popped.about.keep = (note.flags & keep_flag) != 0;
+  flow.bytes -= popped.about.bytes;
+  bytes_ -= Bytes(popped.about.bytes);
+  --packets_;
+  if (flow.packets.empty()) --flows_;
+  return popped;
+}
+
+FlowQueue::Popped FlowQueue::pop(const CodelParameters& parameters, Instant now) {
+  const std::uint8_t slot = select();
+  Flow& flow = flow_[slot];
+  Popped popped = take(slot);
+  const Duration sojourn = now - popped.packet.note().received;
+  std::uint8_t* const ip = popped.packet.data() + popped.about.ip_offset;
+  const unsigned ecn = ecn_of(ip);
+  const bool congested = flow.codel.should_drop(parameters, sojourn, Bytes(flow.bytes), now);
+  if (congested && ecn == 0 && !popped.about.keep) {
+    popped.dropped = true;
+    return popped;
+  }
+  flow.deficit -= popped.about.bytes;
+  if (ecn != 0 && (congested || (ecn == ect1 && sojourn > shallow_threshold))) {
+    popped.marked = ecn != congestion_experienced;
+    set_congestion_experienced(ip);
+  }
+  return popped;
+}
+
+bool FlowQueue::head_is_kept(const QueuedPacket& about) const {
+  return (flow_[about.slot % slots].packets.front().note().flags & keep_flag) != 0;
+}
+
+FlowQueue::Popped FlowQueue::pop_of(const QueuedPacket& about) {
+  Popped popped = take(static_cast<std::uint8_t>(about.slot % slots));
+  popped.dropped = true;
+  return popped;
+}
+
+FlowQueue::Popped FlowQueue::pop_untested() {
+  const std::uint8_t slot = select();
+  Popped popped = take(slot);
+  flow_[slot].deficit -= popped.about.bytes;
+  return popped;
+}
+
+}  // namespace sluice::proxy

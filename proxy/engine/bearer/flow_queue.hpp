@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/packet/queue.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/bearer/codel.hpp"
+
+namespace sluice::proxy {
+
+/// Properties of a queued packet that the queue needs without parsing it again.
+struct QueuedPacket {
+  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple; packets of one flow have the same value
+  std::uint16_t bytes = 0;     ///< length of the IP packet
+  std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
+  bool keep = false;           ///< true for a packet that is never dropped, such as one of a handshake
+  std::uint16_t reason = 0;    ///< counter under which the owner counts the packet when it is sent
+};
+
+/// Packets to one UE that wait in a queue of their flow each. Deficit round robin serves the flows, those that send
+/// little before the others, and CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow never
+/// overtake each other. Flows are told apart by a keyed hash into `slots` queues; two that share one share its fate.
+/// Work is constant per packet. Thread: its shard's.
+class FlowQueue {
+ public:
+  static constexpr std::size_t slots = 32;
+
+  /// Result of pop().
+  struct Popped {
+    packet::Packet packet;
+    QueuedPacket about;
+    bool dropped = false;  ///< true if the packet must not be sent, because CoDel or the length bound rejects it
+    bool marked = false;   ///< true if the packet got a CE mark
+  };
+
+  [[nodiscard]] bool empty() const { return packets_ == 0; }
+  [[nodiscard]] std::uint32_t packets() const { return packets_; }
+  /// Returns the IP bytes of all queued packets.
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  /// Returns the number of flows with queued packets.
+  [[nodiscard]] std::uint32_t flows() const { return flows_; }
+
+  /// Appends a packet to the queue of its flow.
+  void push(packet::Packet&& packet, const QueuedPacket& about, Instant now);
+  /// Returns the IP bytes of the packet that pop() returns next. Requires !empty().
+  [[nodiscard]] Bytes next_bytes();
+  /// True if that packet belongs to a flow that has sent less than its share. Requires !empty().
+  [[nodiscard]] bool next_is_sparse();
+  /// Removes the next packet. Requires !empty().
+  [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
+  /// Returns the IP bytes that wait in the slot of this packet.
+  [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
+  /// True if the oldest packet in that slot is never dropped. Requires bytes_of() > 0.
+  [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
+  /// Removes the oldest packet of that slot. Requires bytes_of() > 0.
+  [[nodiscard]] Popped pop_of(const QueuedPacket& about);
+  /// Removes the next packet in plain order of the flows, without a test of its delay. Requires !empty().
+  [[nodiscard]] Popped pop_untested();
+
+ private:
+  /// FIFO of slot numbers; each slot is in it at most once.
+  class SlotList {
+   public:
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    [[nodiscard]] std::uint8_t front() const { return at_[head_]; }
+    void push(std::uint8_t slot) { at_[(head_ + count_++) % slots] = slot; }
+    void pop() {
+      head_ = static_cast<std::uint8_t>((head_ + 1) % slots);
+      --count_;
+    }
+
+   private:
+    std::array<std::uint8_t, slots> at_{};
+    std::uint8_t head_ = 0;
+    std::uint8_t count_ = 0;
+  };
+  /// Queue of one flow.
+  struct Flow {
+    packet::Queue packets;
+    Codel codel;
+    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round
+    std::uint32_t bytes = 0;   ///< IP bytes queued
+    bool listed = false;       ///< the slot is in one of the lists
+  };
+
+  /// Moves the lists on until their first slot may send, and returns that slot. Requires !empty().
+  std::uint8_t select();
+  /// Removes the oldest packet of a slot.
+  [[nodiscard]] Popped take(std::uint8_t slot);
+
+  std::array<Flow, slots> flow_;
+  SlotList new_;  ///< slots that have sent less than a quantum since they became active
+  SlotList old_;
+  std::uint32_t packets_ = 0;
+  std::uint32_t flows_ = 0;
+  Bytes bytes_;
+};
+
+}  // namespace sluice::proxy

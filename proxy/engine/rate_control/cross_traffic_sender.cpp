@@ -1,0 +1,258 @@
+// Cross traffic of UEs: packets that no split connection sends. Forwarder offers each one, and bursts, reports and
+// timers make the sender release what waits. Invariant: the bytes that a bearer's DeliveryLedger holds are part of the
+// controller's bytes in flight, and a packet that waits is counted by its reason when it leaves.
+#include "proxy/engine/rate_control/cross_traffic_sender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/engine/rate_control/budget_sharing.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Time without an ACK after which the controller no longer knows the radio queue, if the UE has a connection with
+/// bytes in flight. Until then the link has probably stalled, and its queue must not grow meanwhile.
+constexpr Duration max_stall = std::chrono::seconds(10);
+/// Time without an ACK after which it no longer knows the radio queue if no such connection exists.
+constexpr Duration max_silence = std::chrono::seconds(1);
+/// Bytes beyond the window that flows which send little may send per round trip together.
+constexpr Bytes sparse_overdraft{2 * 1500};
+/// Time for which a flow's queued bytes may last at its share of the link's rate, and the fewest bytes that may wait.
+constexpr Duration max_queued_time = std::chrono::milliseconds(80);
+constexpr Bytes min_queued{8 * 1500};
+
+/// True if connections of the UE have bytes in flight, whose ACKs will show what the link has delivered.
+bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross) {
+  return controller.flight() > cross.sent.total();
+}
+
+/// Returns the parameters of CoDel for the bearer's flows. The interval covers a round trip to a distant server and
+/// through the radio. A standing queue of a quarter of that keeps a loss-based sender busy on a link whose rate varies.
+CodelParameters codel_of(const Bearer& bearer) {
+  constexpr Duration usual = std::chrono::milliseconds(200);
+  const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
+  return {interval / 4, interval};
+}
+
+/// True for a packet without which a connection would not come about: a TCP segment with SYN, FIN or RST, or the long
+/// header of a QUIC handshake (RFC 8999 section 5.1).
+bool is_handshake(const RxPacket& rx) {
+  constexpr std::size_t udp_header = 8;
+  constexpr std::uint8_t long_header = 0x80;
+  if (rx.is_tcp()) return rx.segment().flags.syn() || rx.segment().flags.fin() || rx.segment().flags.rst();
+  if (rx.result != packet::ParseResult::udp) return false;
+  const std::size_t at = rx.parsed.l4_offset + udp_header;
+  return rx.packet.size() > at && (rx.packet.data()[at] & long_header) != 0;
+}
+
+/// Returns the most bytes that one flow of the bearer's cross traffic may have waiting.
+Bytes max_queued_of(const Bearer& bearer) {
+  const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
+  return std::max(bearer.mean_rate().in(max_queued_time) / flows, min_queued);
+}
+
+}  // namespace
+
+Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip, Instant now) {
+  if (round_trip <= Duration::zero()) return Bytes{};
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  cross.ack_at = now;
+  const Bytes delivered = cross.sent.take_until(now - round_trip);
+  cross.record_share(delivered, acked);
+  bearer.ack_controller().add_flight(-delivered);
+  return delivered;
+}
+
+bool CrossTrafficSender::is_limited(const Bearer& bearer, Instant now) {
+  if (bearer.rate_control().window_source() != tcp::WindowSource::allowance) return false;
+  if (!bearer.rate_control().is_ack_based()) return true;  // reports come in time
+  const AckController& controller = bearer.ack_controller();
+  if (controller.law().base_delay() <= Duration::zero()) return false;
+  if (!bearer.has_cross_traffic_queue()) return controller.flight() > Bytes{};
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  return now - cross.ack_at < (awaits_acks(controller, cross) ? max_stall : max_silence);
+}
+
+bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
+  if (bearer.settings().smvs.cross_traffic == CrossTraffic::forward || ended_) return false;
+  if (!is_limited(bearer, rx.now) || shard_.budget.is_low()) {
+    if (bearer.has_cross_traffic_queue()) flush(bearer, rx.now);
+    return false;
+  }
+  if (!bearer.has_cross_traffic_queue()) bearer.make_cross_traffic_queue().ack_at = rx.now;
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.l2_len, is_handshake(rx),
+                           static_cast<std::uint16_t>(reason)};
+  if (!about.keep && cross.queue.bytes_of(about) >= max_queued_of(bearer)) {
+    shard_.counters.add(Counter::drop_queue_full);
+    if (cross.queue.head_is_kept(about)) {
+      rx.packet.reset();
+      return true;
+    }
+    static_cast<void>(cross.queue.pop_of(about));
+  }
+  const std::uint32_t before = cross.queue.packets();
+  cross.queue.push(std::move(rx.packet), about, rx.now);
+  serve(bearer, Occasion::other, rx.now);
+  if (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().queue.packets() > before) {
+    shard_.counters.add(Counter::cross_traffic_queued);
+    shard_.budget.on_taken();
+  }
+  return true;
+}
+
+/// Returns the cross traffic's part of the window less its bytes in flight. Its flows have equal parts with the
+/// connections that wait, and the whole window if none does. The part is theirs even while the connections have more in
+/// flight than their own part, because the servers of end-to-end connections respond a round trip later.
+Bytes CrossTrafficSender::window_left(const Bearer& bearer, Instant now) {
+  const AckController& controller = bearer.ack_controller();
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  const Bytes window = controller.law().window(now);
+  const std::uint32_t own = cross.queue.flows();
+  const Competitors competitors = competitors_for(bearer);
+  const std::uint32_t others = competitors.all - controller.cross_traffic_flows;
+  const Bytes part = part_of(window, std::max(others, 1U) + own, competitors.short_flows, false) * std::int64_t{own};
+  const Bytes left_of_part = std::max(part, bearer.settings().smvs.acks.segment) - cross.sent.total();
+  return others > 0 ? left_of_part : std::max(left_of_part, window - controller.flight());
+}
+
+/// Returns what cross traffic may send of the grant of a report. When the report comes, its flows have equal parts with
+/// the connections that wait. Those take the rest at once, and what they leave may be used until the next report.
+Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
+  const Bytes left = bearer.allowance(now);
+  const std::uint32_t others = bearer.load.backlogged_flows;
+  if (others == 0) return left;
+  const std::uint32_t own = bearer.cross_traffic_queue().queue.flows();
+  return occasion == Occasion::report ? left * std::int64_t{own} / (own + others) : Bytes{};
+}
+
+void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
+  if (!is_limited(bearer, now)) {
+    flush(bearer, now);
+    return;
+  }
+  const bool is_ack_based = bearer.rate_control().is_ack_based();
+  if (is_ack_based) age_without_acks(bearer, now);
+  Bytes grant = is_ack_based ? Bytes{} : grant_left(bearer, occasion, now);
+  FlowQueue& queue = bearer.cross_traffic_queue().queue;
+  const CodelParameters codel = codel_of(bearer);
+  while (!queue.empty()) {
+    const Bytes size = queue.next_bytes();
+    const Bytes left = is_ack_based ? window_left(bearer, now) : grant;
+    if (left < size && !may_overdraw(bearer, size, now)) break;
+    FlowQueue::Popped popped = queue.pop(codel, now);
+    if (popped.dropped) {
+      shard_.counters.add(Counter::drop_queue_delay);
+      continue;
+    }
+    grant -= size;
+    send(bearer, std::move(popped), now);
+  }
+  update(bearer, now);
+}
+
+/// True if the next packet may be sent beyond the window, because its flow sends little; the bytes are then recorded. A
+/// call or a game beside a download therefore does not wait while the window is used up or a drain lasts.
+bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (!cross.queue.next_is_sparse()) return false;
+  if (now - cross.overdrawn_since > bearer.ack_controller().law().srtt()) {
+    cross.overdrawn_since = now;
+    cross.overdrawn = Bytes{};
+  }
+  if (cross.overdrawn + bytes > sparse_overdraft) return false;
+  cross.overdrawn += bytes;
+  return true;
+}
+
+/// Counts bytes as delivered a round trip after they were sent, while no connection has bytes in flight whose ACKs
+/// would show it. Cross traffic then continues at the rate that was measured last.
+void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
+  AckController& controller = bearer.ack_controller();
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (awaits_acks(controller, cross)) return;
+  controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
+}
+
+void CrossTrafficSender::send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now) {
+  if (!shard_.queue.carries(Side::radio, popped.packet)) [[unlikely]] {  // the port's MTU has become smaller
+    shard_.counters.add(Counter::drop_too_long);
+    return;
+  }
+  const Bytes bytes(popped.about.bytes);
+  if (bearer.rate_control().is_ack_based()) {
+    AckController& controller = bearer.ack_controller();
+    controller.resume(now);
+    controller.add_flight(bytes);
+    bearer.cross_traffic_queue().sent.add(now, bytes);
+  } else if (bearer.spend(bytes, now)) {
+    shard_.registry.timers().schedule(bearer, bearer.deadline(now));
+  }
+  bearer.on_sent(now, bytes);
+  if (popped.marked) shard_.counters.add(Counter::cross_traffic_marked);
+  shard_.counters.add(static_cast<Counter>(popped.about.reason));
+  shard_.queue.push(Side::radio, std::move(popped.packet), now);
+}
+
+void CrossTrafficSender::update(Bearer& bearer, Instant now) {
+  if (!bearer.rate_control().is_ack_based()) return;
+  AckController& controller = bearer.ack_controller();
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  controller.cross_traffic_flows = cross.queue.flows();
+  // If the window is not used up, the part of the other flows limits the cross traffic, and an ACK will wake it.
+  const bool window_full = controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
+  const Instant opens = window_full ? controller.budget_available_at(now) : never;
+  shard_.registry.timers().schedule(bearer, std::min(opens, deadline(bearer)));
+}
+
+void CrossTrafficSender::serve_woken(Instant now) {
+  shard_.registry.take_cross_traffic_woken([&](Bearer& bearer) {
+    if (bearer.has_cross_traffic_queue()) serve(bearer, Occasion::other, now);
+  });
+}
+
+void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (bearer.rate_control().uses_ack_feedback()) {
+    AckController& controller = bearer.ack_controller();
+    controller.add_flight(-cross.sent.clear());
+    controller.cross_traffic_flows = 0;
+  }
+  while (!cross.queue.empty()) {
+    FlowQueue::Popped popped = cross.queue.pop_untested();
+    if (!shard_.queue.carries(Side::radio, popped.packet)) {
+      shard_.counters.add(Counter::drop_too_long);
+      continue;
+    }
+    shard_.counters.add(static_cast<Counter>(popped.about.reason));
+    if (bearer.counts()) bearer.on_sent(now, Bytes(popped.about.bytes), Bearer::Traffic::cross);
+    shard_.queue.push(Side::radio, std::move(popped.packet), now);
+  }
+  bearer.drop_cross_traffic_queue();
+}
+
+void CrossTrafficSender::on_due(Bearer& bearer, Instant now) {
+  serve(bearer, Occasion::other, now);
+  if (!bearer.has_cross_traffic_queue()) return;
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (cross.queue.empty() && cross.sent.total() == Bytes{}) bearer.drop_cross_traffic_queue();
+}
+
+Instant CrossTrafficSender::deadline(const Bearer& bearer) {
+  if (!bearer.has_cross_traffic_queue() || !bearer.rate_control().is_ack_based()) return never;
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  const AckController& controller = bearer.ack_controller();
+  if (awaits_acks(controller, cross)) return cross.ack_at + max_stall;
+  const Instant ends = cross.ack_at + max_silence;
+  if (cross.queue.empty() || cross.sent.total() == Bytes{}) return ends;
+  return std::min(ends, cross.sent.oldest() + controller.law().srtt());
+}
+
+void CrossTrafficSender::flush_all(Instant now) {
+  shard_.registry.bearers().for_each([&](BearerId, Bearer& bearer) {
+    if (bearer.has_cross_traffic_queue()) flush(bearer, now);
+  });
+}
+
+}  // namespace sluice::proxy

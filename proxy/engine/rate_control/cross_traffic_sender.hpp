@@ -1,0 +1,64 @@
+#pragma once
+
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/rx_packet.hpp"
+
+namespace sluice::proxy {
+
+/// Counts as delivered what the ACK of a segment with this round trip shows of the bearer's cross traffic: whatever was
+/// sent no later than the segment. Lowers the bytes in flight, and returns the IP bytes. `acked`: IP bytes of
+/// connections that the ACK covers. Requires bearer.has_cross_traffic_queue().
+[[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
+                                                                Instant now);
+
+/// Sends to UEs what no split connection sends, such as QUIC. While a bearer's controller knows the radio queue, these
+/// packets use the bearer's window like one of its connections, and wait in the UE's FlowQueue when it is used up.
+/// Otherwise they are forwarded at once. Thread: the shard's.
+class CrossTrafficSender {
+ public:
+  explicit CrossTrafficSender(const ShardContext& shard) : shard_(shard) {}
+
+  /// Sends the packet to the UE or queues it. Returns false and takes nothing if the caller should forward it instead,
+  /// because no controller of the UE knows the radio queue. `reason`: counter for the packet when it is sent.
+  [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
+  /// True if a bearer with waiting packets has got an ACK.
+  [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
+  /// Sends for the bearers that have got an ACK.
+  [[gnu::noinline]] void serve_woken(Instant now);
+  /// Selects what has made packets eligible.
+  enum class Occasion : std::uint8_t {
+    report,  ///< a report has renewed the bearer's grant
+    other    ///< a packet, an ACK or a timer has come
+  };
+  /// Sends what the bearer's window or grant allows. Forwards everything if no controller knows the radio queue any
+  /// longer. Requires bearer.has_cross_traffic_queue().
+  void serve(Bearer& bearer, Occasion occasion, Instant now);
+  /// Forwards everything that waits for the bearer, because nothing limits it any longer.
+  void flush(Bearer& bearer, Instant now);
+  /// Handles the bearer's timer: sends for a window that has grown, or ends the limit when nothing needs it.
+  void on_due(Bearer& bearer, Instant now);
+  /// Returns when on_due() is due next.
+  [[nodiscard]] static Instant deadline(const Bearer& bearer);
+  /// Queues nothing any longer, because the proxy ends. flush_all() is to follow.
+  void end() { ended_ = true; }
+  [[nodiscard]] bool ended() const { return ended_; }
+  /// Forwards everything that waits for any bearer. Visits every bearer.
+  void flush_all(Instant now);
+
+ private:
+  /// True if the bearer's controller knows the radio queue: reports come in time, or ACKs do.
+  [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
+  [[nodiscard]] static Bytes window_left(const Bearer& bearer, Instant now);
+  [[nodiscard]] static Bytes grant_left(const Bearer& bearer, Occasion occasion, Instant now);
+  [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
+  static void age_without_acks(Bearer& bearer, Instant now);
+  /// Sends a packet that the queue has released.
+  void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
+  /// Records how many flows wait, and arms the bearer's timer for the next opening of the window.
+  void update(Bearer& bearer, Instant now);
+
+  const ShardContext shard_;
+  bool ended_ = false;
+};
+
+}  // namespace sluice::proxy

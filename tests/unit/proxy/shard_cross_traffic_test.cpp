@@ -1,0 +1,274 @@
+// Tests of packets to a UE that belong to no split connection, while the ACK-based controller or reports steer the UE:
+// which of them wait, when they go on, and what becomes of them when the controller ends.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "dataplane/packet/build_datagram.hpp"
+#include "tests/unit/proxy/shard_acks.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+/// A download that fills its window, and datagrams beside it.
+class ShardCrossTraffic : public ShardAcks {
+ protected:
+  static constexpr std::uint16_t port = 443;
+
+  explicit ShardCrossTraffic(const proxy::ShardConfig& config = acks_config()) : ShardAcks(config) {}
+
+  /// Opens the download and lets the UE acknowledge a round trip. The controller then knows the link, the window is
+  /// full and the server's next segments wait.
+  void fill_window() {
+    hosts.open();
+    offer(hosts, offered, 60);
+    in_flight += static_cast<std::uint32_t>(data_sent() / on_wire) * segment_size;
+    lab.pass_time(20ms);
+    acknowledge(in_flight);
+    in_flight += static_cast<std::uint32_t>(data_sent() / on_wire) * segment_size;
+    lab.pass_time(1ms);
+  }
+  /// The UE acknowledges the next `bytes` of the download.
+  void acknowledge(std::uint32_t bytes) {
+    acked += bytes;
+    in_flight -= bytes;
+    hosts.ue(Flags::ack_bit, 0, acked);
+  }
+  /// Returns a datagram from the server's port `from` to the UE; `first` is the first byte of its payload.
+  packet::Packet datagram(std::size_t size, std::uint16_t from = port, std::uint8_t first = 0x40) {
+    packet::Packet packet = pool().allocate();
+    std::fill_n(packet.append(static_cast<std::uint16_t>(size)), size, std::uint8_t{0});
+    packet.data()[0] = first;
+    packet.data()[size - 1] = ++serial;
+    const auto header = packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, 4);
+    packet::Addresses addresses = hosts.ue_to_server.reversed();
+    addresses.src_port = from;
+    packet::write_udp_headers(packet, header, addresses, 7);
+    return packet;
+  }
+  void send(int count, std::size_t size = 1000, std::uint16_t from = port) {
+    for (int i = 0; i < count; ++i) lab.put(Side::core, datagram(size, from));
+  }
+  /// Takes what came out towards the UE, and returns the number of datagrams. Checks that each flow's are in order.
+  int datagrams_sent() {
+    int count = 0;
+    while (const auto seen = lab.next(Side::radio)) {
+      if (seen->result != packet::ParseResult::udp) continue;
+      ++count;
+      EXPECT_GT(seen->frame.back(), last_serial) << "a datagram overtook another one";
+      last_serial = seen->frame.back();
+    }
+    return count;
+  }
+  [[nodiscard]] std::uint64_t dropped() const {
+    return lab.count(Counter::drop_queue_full) + lab.count(Counter::drop_queue_delay);
+  }
+
+  std::uint32_t in_flight = 0;
+  std::uint32_t acked = 0;
+  std::uint8_t serial = 0;
+  std::uint8_t last_serial = 0;
+};
+
+TEST_F(ShardCrossTraffic, PassesAtOnceWhileNoConnectionShowsTheLink) {
+  hosts.open();
+  send(50);
+  EXPECT_EQ(datagrams_sent(), 50);
+  EXPECT_EQ(lab.count(Counter::cross_traffic_queued), 0U);
+}
+
+TEST_F(ShardCrossTraffic, WaitsWhileTheWindowIsUsedUp) {
+  fill_window();
+  send(60);
+  const int at_once = datagrams_sent();
+  EXPECT_LT(at_once, 50);
+  EXPECT_EQ(lab.count(Counter::cross_traffic_queued), static_cast<std::uint64_t>(60 - at_once));
+}
+
+TEST_F(ShardCrossTraffic, GoesOnWithTheAcksOfTheDownload) {
+  fill_window();
+  send(60);
+  int sent = datagrams_sent();
+  for (int i = 0; i < 40 && sent < 60; ++i) {
+    lab.pass_time(5ms);
+    acknowledge(std::min(in_flight, 4 * segment_size));
+    sent += datagrams_sent();
+  }
+  EXPECT_EQ(sent + static_cast<int>(dropped()), 60);
+  EXPECT_GT(sent, 20);
+}
+
+TEST_F(ShardCrossTraffic, AShortDatagramPassesBesideAFullWindow) {
+  fill_window();
+  send(60);
+  datagrams_sent();
+  send(1, 60, 3478);
+  EXPECT_EQ(datagrams_sent(), 1) << "a call does not wait for a download";
+}
+
+TEST_F(ShardCrossTraffic, AFlowBeyondItsPartLosesItsOldestPackets) {
+  fill_window();
+  send(200);
+  EXPECT_GT(lab.count(Counter::drop_queue_full), 0U);
+  int sent = datagrams_sent();
+  lab.pass_time(15s);  // without any ACK everything passes in the end
+  sent += datagrams_sent();
+  EXPECT_EQ(sent + static_cast<int>(dropped()), 200);
+  EXPECT_EQ(lab.count(Counter::received_core) + lab.count(Counter::received_radio),
+            lab.shard.counters().forwarded() + lab.shard.counters().dropped() + lab.count(Counter::optimised))
+      << "every frame is counted once";
+}
+
+TEST_F(ShardCrossTraffic, AHandshakeIsNeverDropped) {
+  constexpr std::uint8_t long_header = 0xc0;
+  fill_window();
+  for (int i = 0; i < 100; ++i) lab.put(Side::core, datagram(1200, port, long_header));
+  EXPECT_EQ(dropped(), 0U);
+  int sent = datagrams_sent();
+  lab.pass_time(15s);
+  sent += datagrams_sent();
+  EXPECT_EQ(sent, 100);
+}
+
+TEST_F(ShardCrossTraffic, PassesInOrderOnceTheLinkIsUnknown) {
+  fill_window();
+  send(60);
+  const int at_once = datagrams_sent();
+  lab.pass_time(11s);  // the longest stall of a link
+  EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 60);
+  send(5);
+  EXPECT_EQ(datagrams_sent(), 5);
+}
+
+TEST_F(ShardCrossTraffic, ContinuesAtTheMeasuredRateAfterTheDownload) {
+  fill_window();
+  while (in_flight > 0) {
+    acknowledge(in_flight);
+    in_flight += static_cast<std::uint32_t>(data_sent() / on_wire) * segment_size;
+    lab.pass_time(20ms);
+  }
+  send(30);
+  int sent = datagrams_sent();
+  lab.pass_time(1100ms);
+  sent += datagrams_sent();
+  EXPECT_EQ(sent + static_cast<int>(dropped()), 30);
+}
+
+TEST_F(ShardCrossTraffic, PassesWhenThePoliciesChange) {
+  fill_window();
+  send(60);
+  const int at_once = datagrams_sent();
+  proxy::ShardConfig plain = shard_config(proxy::Mode::i_tcp);
+  const proxy::Policies policies = plain.policy_set();
+  lab.shard.apply(policies, lab.now);
+  EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 60);
+  send(5);
+  EXPECT_EQ(datagrams_sent(), 5);
+}
+
+TEST_F(ShardCrossTraffic, PassesWhenTheProxyEnds) {
+  fill_window();
+  send(60);
+  const int at_once = datagrams_sent();
+  lab.shard.abort_all();
+  lab.pass_time(1ms);
+  EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 60);
+}
+
+TEST_F(ShardCrossTraffic, IsDroppedIfThePortNoLongerCarriesIt) {
+  fill_window();
+  send(60);
+  const int at_once = datagrams_sent();
+  lab.shard.set_port(Side::radio, packet::LinkLimit{600}, lab.now);
+  lab.pass_time(15s);
+  EXPECT_EQ(datagrams_sent(), 0);
+  EXPECT_EQ(at_once + static_cast<int>(lab.count(Counter::drop_too_long) + dropped()), 60);
+}
+
+TEST_F(ShardCrossTraffic, IcmpNeverWaits) {
+  fill_window();
+  send(60);
+  datagrams_sent();
+  for (int i = 0; i < 20; ++i) {
+    packet::Packet packet = pool().allocate();
+    std::fill_n(packet.append(1000), 1000, std::uint8_t{0});
+    const auto header = packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, 4);
+    packet::write_icmp_headers(packet, header, hosts.ue_to_server.reversed(), {8, 0, 1}, 7);
+    lab.put(Side::core, std::move(packet));
+    EXPECT_FALSE(lab.silent(Side::radio));
+    lab.forget_output();
+  }
+}
+
+proxy::ShardConfig forwarding_config() {
+  proxy::ShardConfig config = acks_config();
+  config.smvs.cross_traffic = proxy::CrossTraffic::forward;
+  return config;
+}
+
+class ShardCrossTrafficForwarded : public ShardCrossTraffic {
+ protected:
+  ShardCrossTrafficForwarded() : ShardCrossTraffic(forwarding_config()) {}
+};
+
+TEST_F(ShardCrossTrafficForwarded, PassesAtOnceIfTheConfigurationSelectsIt) {
+  fill_window();
+  send(50);
+  EXPECT_EQ(datagrams_sent(), 50);
+}
+
+/// A UE whose Node-B reports an allowance every 5 ms.
+class ShardCrossTrafficReported : public ShardCrossTraffic {
+ protected:
+  ShardCrossTrafficReported() : ShardCrossTraffic(shard_config(proxy::Mode::smvs)) {}
+  void report(std::int64_t allowance) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.allowance = Bytes(allowance);
+    reports.send(arrival);
+  }
+  ScriptedReports reports{lab, hosts};
+};
+
+TEST_F(ShardCrossTrafficReported, HasTheShareOfAConnectionInEachGrant) {
+  hosts.open();
+  report(0);
+  offer(hosts, offered, 40);
+  data_sent();
+  send(20);
+  EXPECT_LE(datagrams_sent(), 2) << "nothing is granted but what a new flow may send beyond it";
+  lab.pass_time(ScriptedReports::period);
+  report(8 * on_wire);
+  int segments = 0;
+  int datagrams = 0;
+  while (const auto seen = lab.next(Side::radio)) {
+    if (seen->result == packet::ParseResult::udp) {
+      ++datagrams;
+    } else if (!seen->payload.empty()) {
+      ++segments;
+    }
+  }
+  EXPECT_NEAR(datagrams, 4, 1);
+  EXPECT_NEAR(segments, 4, 1);
+  lab.pass_time(10s);
+}
+
+TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
+  hosts.open();
+  report(0);
+  send(8);
+  const int at_once = datagrams_sent();
+  EXPECT_LE(at_once, 2);
+  lab.pass_time(2s);
+  EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 8);
+}
+
+}  // namespace
+}  // namespace sluice::test
