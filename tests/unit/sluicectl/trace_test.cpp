@@ -85,7 +85,8 @@ TEST(ReplayRun, ReportsWhatTheTraceLacks) {
                                    R"({"event":"end","lines":1,"lost":4})"
                                    "\n");
   EXPECT_EQ(result.said,
-            "0 decisions of 0 laws, all as recorded; 1 more of controllers whose state is not recorded; 4 lines lost when it was "
+            "0 decisions of 0 laws, all as recorded; 1 more of controllers whose state is not recorded; 4 lines lost "
+            "when it was "
             "taken\n");
 }
 
