@@ -1,9 +1,10 @@
+// Effect of acknowledgements on the sending half. segment_arrival.cpp calls process_ack() for each acceptable segment
+// that the fast path does not take. An acknowledgement that is refused here changes nothing but counters.
+
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
-
-// Effect of acknowledgements on the sending half.
 
 namespace sluice::tcp {
 

@@ -48,8 +48,8 @@ void Endpoint::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
 
-/// Moves the boundary behind the first unsent segment. A full segment has no space for bytes of the next one, so a
-/// piece of it is sent first, and the boundary behind the rest is moved with the next call.
+/// Moves the boundary behind the first unsent segment. A full segment has no space for bytes of the next one. A piece
+/// of it is then sent first, and the next call moves the boundary behind the rest.
 void Endpoint::move_boundary(Output& output) {
   const packet::Cursor next = send_.unsent();
   const bool few = send_.in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
