@@ -77,4 +77,6 @@ def test_afterwards_every_packet_buffer_is_back(path):
     if path.is_bridge:
         pytest.skip("a bridge has no packet buffers")
     path.sluice.wait_until_at_rest()
-    assert path.sluice.counters()["flows_split"] > 1000
+    counters = path.sluice.counters()
+    assert counters["flows_split"] > 1000
+    assert counters["acks_misplaced_radio"] == counters["acks_misplaced_core"] == 0, "kernels acknowledge whole segments"
