@@ -84,7 +84,7 @@ void Smvs::measure(const SmvsObservation& observation) {
   const double rate = std::clamp(served / elapsed_s, 0.0, fastest);
   state_.rate = Rate::bytes_per_second(rate);
   const bool starved = parameters_.empty_queue == EmptyQueue::hold && observation.queue < parameters_.frame;
-  if (starved && (rate < mean_ || rate <= 0)) return;
+  if (starved && rate < mean_) return;
   if (!mean_known_) {
     if (rate > 0) seed(state_.rate);
     return;

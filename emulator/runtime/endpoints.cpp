@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint16_t server_port = 80;
 constexpr std::uint16_t framed_port = 443;
-constexpr std::uint16_t game_port = 3074;
+const std::uint16_t game_port = GameConfig{}.port;
 
 HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::uint8_t kind, std::size_t index) {
   const HostsSpec& hosts = scenario.hosts;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <string>
 
 namespace sluice::admin {
 namespace {
@@ -25,6 +27,10 @@ TEST(ProxyCommands, EveryVerbHasItsActionAndItsText) {
     EXPECT_EQ(commands[i].name, proxy_verbs[i].name);
     EXPECT_FALSE(commands[i].help.empty());
     EXPECT_EQ(commands[i].arguments.empty(), commands[i].max_arguments == 0) << commands[i].name;
+    if (commands[i].arguments.find("--") == std::string::npos) {
+      const auto blanks = std::ranges::count(commands[i].arguments, ' ');
+      EXPECT_LE(commands[i].max_arguments, static_cast<std::size_t>(blanks) + 1) << commands[i].name;
+    }
     EXPECT_TRUE(names.insert(commands[i].name).second) << commands[i].name << " twice";
   }
 }

@@ -243,6 +243,7 @@ TEST(WindowRegulatorRules, ParametersOutOfRangeAreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.buffer = 0_B; }), ElementsAre(rule("B > 0")));
   EXPECT_THAT(broken([](auto& p) { p.segment = 0_B; }), ElementsAre(rule("segment > 0")));
   EXPECT_THAT(broken([](auto& p) { p.buffer = 1000_B; }), ElementsAre(rule("B ≥ segment")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = 1_B; }), ElementsAre(rule("B ≥ segment")));
   const auto small = broken([](auto& p) { p.buffer = 2000_B; });
   ASSERT_THAT(small, ElementsAre(rule("B ≥ 2 segments")));
   EXPECT_EQ(small[0].severity, Violation::Severity::warning);

@@ -217,5 +217,14 @@ TEST(Ofdma, RefusesWhatIsOutOfRange) {
   EXPECT_THROW(OfdmaChannel({.resource_blocks = 0}, milliseconds(1), Random(1)), std::invalid_argument);
 }
 
+TEST(OfdmaChannel, ReportsOfTheChannelAreAtMost15TtisOld) {
+  for (const int delay : {0, 15}) {
+    EXPECT_NO_THROW((OfdmaChannel({.cqi_delay = delay}, milliseconds(1), Random(1)))) << delay;
+  }
+  for (const int delay : {-1, 16}) {
+    EXPECT_THROW((OfdmaChannel({.cqi_delay = delay}, milliseconds(1), Random(1))), std::invalid_argument) << delay;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator
