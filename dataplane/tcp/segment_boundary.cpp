@@ -43,7 +43,7 @@ void Endpoint::plan_boundary() {
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
 }
 
-/// Moves no boundary before `bytes` more are sent. Every boundary is moved if the peer has sent too many misplaced ACKs.
+/// Moves no boundary before `bytes` more are sent. Moves each one if the peer has sent too many misplaced ACKs.
 void Endpoint::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
