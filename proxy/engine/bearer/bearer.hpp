@@ -66,7 +66,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// Origin of bytes sent to the UE: controlled by this bearer, or cross traffic that shares the radio queue with it.
   enum class Traffic : std::uint8_t { controlled, cross };
   /// Records `bytes` IP bytes just queued on the radio port for this UE, here and as cross traffic in all siblings.
-  void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
+  [[gnu::always_inline]] void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
   }

@@ -2,12 +2,6 @@
 
 namespace sluice::proxy {
 
-SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) {
-  control::StreamPosition sent = flow.towards(opposite(in)).position;
-  control::StreamPosition received = flow.towards(in).position;
-  return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
-}
-
 bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   const DataWay& sent = flow.towards(opposite(in));
   const DataWay& received = flow.towards(in);

@@ -24,7 +24,12 @@ struct SegmentNumbers {
 
 /// Returns the positions of a segment that arrived on `in`. Sequence numbers are unwrapped next to the furthest
 /// position seen in each direction.
-[[nodiscard]] SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
+[[nodiscard, gnu::always_inline]] inline SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in,
+                                                                   const tcp::Segment& segment) {
+  control::StreamPosition sent = flow.towards(opposite(in)).position;
+  control::StreamPosition received = flow.towards(in).position;
+  return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
+}
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window
 /// or not far below the acknowledged position, and acknowledges only data that has passed. A FIN counts as one byte. An

@@ -27,7 +27,7 @@ bool may_wait(packet::ParseResult result, Counter reason) {
 
 /// True if the frame exceeds the MTU of the other port. The frame is dropped and counted here, because a driver or
 /// kernel would drop it without a counter.
-inline bool Forwarder::is_too_long(RxPacket& rx) {
+[[gnu::always_inline]] inline bool Forwarder::is_too_long(RxPacket& rx) {
   if (shard_.queue.carries(opposite(rx.in), rx.packet)) [[likely]]
     return false;
   drop_too_long(rx);
