@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 import programs
@@ -135,8 +136,9 @@ def completed_by_fish(script, *words):
 
 def run_shell(command):
     folder = programs.program("sluicectl").parent
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE,
-                         env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"})
+    with tempfile.TemporaryDirectory() as home:  # fish makes folders there
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE,
+                             env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": home, "LC_ALL": "C.UTF-8"})
     assert (run.returncode, run.stderr) == (0, ""), run.stderr
     return set(run.stdout.split())
 
