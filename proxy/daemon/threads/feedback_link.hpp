@@ -17,8 +17,8 @@
 namespace sluice::proxy {
 
 /// End of the reports on the control thread. A source receives them. Each report goes to the shard that owns the UE.
-/// of all shards are sent every period, and shortly after a report so that the Node-B soon receives which report was
-/// applied.
+/// Statuses of all shards are sent every period, and shortly after a report so that the Node-B soon receives which
+/// report was applied.
 class FeedbackLink final : private control::feedback::ReportReceiver {
  public:
   /// Shards to which the reports are distributed.
@@ -66,6 +66,7 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   boost::asio::io_context& context_;
   Shards shards_;
   /// Elements are true if a call of wake() for the shard is already scheduled; indexed by shard.
+  std::vector<bool> waking_;
   std::unique_ptr<control::feedback::ReportSource> source_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;

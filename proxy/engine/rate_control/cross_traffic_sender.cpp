@@ -82,7 +82,7 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   }
   if (!bearer.has_cross_traffic_queue()) bearer.make_cross_traffic_queue().ack_at = rx.now;
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.l2_len, is_handshake(rx),
+  const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.ip_offset, is_handshake(rx),
                            static_cast<std::uint16_t>(reason)};
   if (!about.keep && cross.queue.bytes_of(about) >= max_queued_of(bearer)) {
     shard_.counters.add(Counter::drop_queue_full);

@@ -46,7 +46,7 @@ struct SplitContext {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
     const bool steered = shard.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
-    shard.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().l2_len);
+    shard.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().ip_offset);
     shard.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
 
