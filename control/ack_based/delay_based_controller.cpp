@@ -30,6 +30,20 @@ constexpr Duration slow_first_window = milliseconds(100);
 /// limit for a clump is short, because the ACKs of a window that is too small arrive as one clump.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
+/// Gain and reference share of a steady link. It needs less of both, because the queue does not have to cover a rate
+/// that rises before the next ACKs show it. BBR's queue is about as long when it probes.
+constexpr double steady_gain = 1.1;
+constexpr double steady_share = 0.1;
+/// Multiple of the window at which a refill of a steady link ends. The ACKs of one more round trip show a path that was
+/// not full. A short queue does not cover the lower rate that they seem to show.
+constexpr double steady_refill = 2;
+/// Share of the queue of a steady link that must stand. Else the sender limits the rate, and not the link.
+constexpr double standing_share = 0.5;
+/// Longest queue of a steady link, as a multiple of that of a varying one. A longer delay is not the sender's queue.
+constexpr double longest_standing = 1.25;
+/// Number of control loops, and time at most, after which the rate no longer shows slow start, a drain or a refill.
+constexpr double loops_to_ignore = 3;
+constexpr double longest_to_ignore = 1;
 /// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
 /// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
@@ -101,6 +115,7 @@ void DelayBasedController::on_resumed(Instant now) {
     min_rtt_.forget();
     bursty_link_ = false;
     standing_delay_.forget();
+    steady_link_.forget();
     losses_.forget();
     slow_start_.search(static_cast<double>(parameters_.initial.count()));
   }
@@ -144,7 +159,14 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   // counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
   if (came + clock_tolerance >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
-    delivery_.on_delivered(delivered_at_, ack_sample.delivered, is_link_limited(ack_sample));
+    const bool link_limited = is_link_limited(ack_sample);
+    delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited);
+    if (in_slow_start() || draining() || slow_start_.refilling()) {
+      const double loop = cross_traffic_.srtt() + to_seconds(control_loop_delay_);
+      steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));
+    } else if (link_limited && delivery_.has_sample()) {
+      steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
+    }
   }
   if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
   if (in_slow_start()) advance_slow_start(ack_sample);
@@ -171,6 +193,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
+  if (!draining() && !slow_start_.refilling()) steady_link_.on_round_trip(observed, to_seconds(ack_sample.round_trip));
   const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
   // The common case is decided first, because the tolerance takes divisions.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
@@ -351,7 +374,8 @@ void DelayBasedController::end_drain(Instant now) {
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
-  if (slow_start_.window() >= model_window()) slow_start_.end();
+  const double enough = steady_link_.steadiness() > 0 ? steady_refill : 1;
+  if (slow_start_.window() >= enough * model_window()) slow_start_.end();
 }
 
 /// Accepts a longer base delay, and restarts slow start from the model window. The recent rate was limited by a window
@@ -391,8 +415,28 @@ double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
   const double wanted = to_seconds(base_delay()) + factor * to_seconds(reference_delay());
-  const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
-  return std::max(window + beyond_bdp(LossBound::unbounded), standing_delay_.min_window());
+  const double rate = delivery_.rate().bytes_per_second();
+  const double beyond = beyond_bdp(LossBound::unbounded);
+  double window = parameters_.gain * rate * wanted;
+  const double steadiness = bursty_link_ ? 0 : steady_link_.steadiness();
+  if (steadiness > 0) {
+    const double steady = steady_window(rate, factor);
+    const double bdp = rate * to_seconds(base_delay());
+    const double standing = rate * steady_link_.min_round_trip() - bdp;
+    const bool is_own_queue =
+        standing >= standing_share * (steady + beyond - bdp) && standing <= longest_standing * (window + beyond - bdp);
+    if (is_own_queue) window += steadiness * (steady - window);
+  }
+  return std::max(window + beyond, standing_delay_.min_window());
+}
+
+/// Returns gain · rate · (base delay + factor · reference) of a steady link, in bytes.
+double DelayBasedController::steady_window(double rate, double factor) const {
+  const double gain = std::min(steady_gain, parameters_.gain);
+  const double share = std::min(steady_share, parameters_.reference_share);
+  const double loop = to_seconds(base_delay() + control_loop_delay_);
+  const double reference = std::max(to_seconds(parameters_.reference), share * loop);
+  return gain * rate * (to_seconds(base_delay()) + factor * reference);
 }
 
 /// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs

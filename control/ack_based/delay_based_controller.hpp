@@ -13,6 +13,7 @@
 #include "control/ack_based/path_change_detector.hpp"
 #include "control/ack_based/slow_start.hpp"
 #include "control/ack_based/standing_delay_detector.hpp"
+#include "control/ack_based/steady_link_detector.hpp"
 #include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -46,6 +47,7 @@ struct DelayBasedParameters {
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
 /// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay).
+///   On a steady link (SteadyLinkDetector) `reference_share` is 0.1 and gain is 1.1, if they are not less anyway.
 /// - factor: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
 ///   multiplied by 0.75 if the window grows in the idle gaps of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
@@ -183,6 +185,7 @@ class DelayBasedController {
   [[nodiscard]] Duration reference_delay() const;
   void update_loss_bound(const AckSample& ack_sample);
   [[nodiscard]] double model_window() const;
+  [[nodiscard]] double steady_window(double rate, double factor) const;
   [[nodiscard]] double beyond_bdp(double ack_delay_bound) const;
   [[nodiscard]] double beyond_bdp_under_loss() const;
   [[nodiscard]] bool extrapolates() const;
@@ -205,6 +208,7 @@ class DelayBasedController {
   CrossTrafficEstimator cross_traffic_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
+  SteadyLinkDetector steady_link_;
   StandingDelayDetector standing_delay_;
   LossBound losses_;
   Bytes window_;
@@ -221,6 +225,6 @@ class DelayBasedController {
   bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK
   bool all_lost_ = false;          ///< true if all bytes in flight are considered lost: the window is two segments
 };
-static_assert(sizeof(DelayBasedController) <= 752, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 784, "one for each bearer");
 
 }  // namespace sluice::control

@@ -154,6 +154,14 @@ void StandingDelayDetector::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void SteadyLinkDetector::fields(Self& self, Visit& visit) {
+  visit("mean", self.mean_rate_);
+  visit("variation", self.variation_, Between{0, 1});
+  visit("least", self.min_round_trip_);
+  visit("ignored_until", self.ignored_until_);
+}
+
+template <typename Self, typename Visit>
 void PathChangeDetector::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
   visit("least", self.min_unexplained_);
@@ -171,6 +179,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("sharers", self.cross_traffic_);
   visit("unexplained", self.path_change_);
   visit("unmoved", self.standing_delay_);
+  visit("steady", self.steady_link_);
   visit("losses", self.losses_);
   visit("reported_at", self.reported_at_);
   visit("window", self.window_);

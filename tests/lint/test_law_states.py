@@ -17,6 +17,7 @@ MADE = {
     "CrossTrafficEstimator": set(),
     "PathChangeDetector": set(),
     "StandingDelayDetector": set(),
+    "SteadyLinkDetector": set(),
     "LossBound": {"segment_"},
     "DelayBasedController": {"parameters_"},
     "Smvs": {"parameters_", "delay_steps_"},

@@ -238,6 +238,32 @@ TEST(DelayBasedLink, DrainsOfAConfirmedPathCostLessThroughput) {
   EXPECT_LE(*std::max_element(result.queue.begin() + 107'000, result.queue.end()), 1250 * 40);
 }
 
+TEST(DelayBasedLink, ASteadyLinkHasAShorterQueueThanOneThatVaries) {
+  for (const bool steady : {true, false}) {
+    AckedLink link;
+    // The varying link has 8 and 12 Mb/s in turn, for a second each.
+    link.capacity = [steady](Milliseconds now) { return (steady ? 10e6 : now / 1000 % 2 == 0 ? 8e6 : 12e6) / 8000; };
+    link.up = [](Milliseconds) { return 90; };
+    link.warmup = 10'000;
+    const auto result = link.run(60'000);
+    EXPECT_GT(result.utilisation, 0.97) << "steady: " << steady;
+    if (steady) {
+      EXPECT_LT(result.delay_p50_ms, 30) << "a tenth of the path and 1.1 times a reference of 10 ms, with two segments";
+      EXPECT_LT(result.delay_p95_ms, 45);
+    } else {
+      EXPECT_GT(result.delay_p50_ms, 45) << "a quarter of the path and 1.25 times a reference of 35 ms";
+    }
+  }
+}
+
+TEST(DelayBasedLink, ASteadyLinkThatBecomesFasterIsUsedInSeconds) {
+  AckedLink link;
+  link.capacity = [](Milliseconds now) { return (now < 20'000 ? 10e6 : 40e6) / 8000; };
+  link.up = [](Milliseconds) { return 90; };
+  const auto result = link.run(30'000);
+  EXPECT_GT(result.served_in(22'000, 25'000), 0.9 * 40e6 / 8 * 3);
+}
+
 TEST(DelayBasedLink, APathOf600MillisecondsIsUsed) {
   AckedLink link;
   link.capacity = constant(20e6);

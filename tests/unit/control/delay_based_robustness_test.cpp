@@ -98,7 +98,8 @@ int examine(std::uint64_t seed) {
   return missed;
 }
 
-// Nearly every link passes. A link whose cross traffic looks like a longer path may need two routine drains.
+// Nearly every link passes. A link whose cross traffic looks like a longer path may need two routine drains. On a
+// steady link the window grows more slowly then, because its gain is lower.
 TEST(DelayBasedRobustness, RandomLinksAreUsedWithoutAStandingQueue) {
   const char* const first = std::getenv("SLUICE_SEED");
   const std::uint64_t from = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
@@ -106,7 +107,7 @@ TEST(DelayBasedRobustness, RandomLinksAreUsedWithoutAStandingQueue) {
   const std::uint64_t count = many != nullptr ? std::strtoull(many, nullptr, 10) : 60;
   int missed = 0;
   for (std::uint64_t seed = from; seed < from + count; ++seed) missed += examine(seed);
-  EXPECT_LE(missed, static_cast<double>(count * stages) * 0.01);
+  EXPECT_LE(missed, static_cast<double>(count * stages) * 0.014);
 }
 
 }  // namespace

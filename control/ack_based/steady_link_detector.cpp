@@ -1,0 +1,47 @@
+// Detects a link whose rate hardly varies. DelayBasedController calls on_rate() and on_round_trip() for each ACK, and
+// ignore_until() in slow start, drains and refills. Invariant: one rate that deviates ends steadiness at once, but only
+// seconds without such a rate bring it back.
+#include "control/ack_based/steady_link_detector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::control {
+namespace {
+
+/// Deviations of the rate from its mean between which a link counts as partly steady. The recorded links of Verizon and
+/// AT&T deviate by 0.1 or more in 99 % of their time.
+constexpr double steady = 0.04;
+constexpr double varying = 0.1;
+/// Time constants in s: of the mean rate, of the decay of the greatest deviation, and of the shortest round trip.
+constexpr double mean_memory = 0.5;
+constexpr double variation_memory = 2;
+constexpr double round_trip_memory = 0.2;
+/// Longest time that one sample counts for, because the mean rate has a memory of 80 ms.
+constexpr Duration longest_sample = std::chrono::milliseconds(80);
+
+}  // namespace
+
+void SteadyLinkDetector::on_rate(Instant now, Duration observed, double rate) {
+  if (now <= ignored_until_) return;
+  if (mean_rate_ <= 0) {
+    mean_rate_ = rate;
+    return;
+  }
+  const double passed = to_seconds(std::min(observed, longest_sample));
+  const double deviation = std::min(std::abs(rate - mean_rate_) / mean_rate_, 1.0);
+  mean_rate_ += (rate - mean_rate_) * (passed * (1 / mean_memory));
+  variation_ = std::max(variation_ * (1 - passed * (1 / variation_memory)), deviation);
+}
+
+void SteadyLinkDetector::on_round_trip(Duration observed, double round_trip) {
+  const double part = std::min(to_seconds(observed) * (1 / round_trip_memory), 1.0);
+  const bool shorter = min_round_trip_ <= 0 || round_trip < min_round_trip_;
+  min_round_trip_ = shorter ? round_trip : min_round_trip_ + (round_trip - min_round_trip_) * part;
+}
+
+double SteadyLinkDetector::steadiness() const {
+  return std::clamp((varying - variation_) * (1 / (varying - steady)), 0.0, 1.0);
+}
+
+}  // namespace sluice::control
