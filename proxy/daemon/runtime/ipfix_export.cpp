@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "proxy/daemon/status/counter_texts.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -101,12 +102,10 @@ void IpfixExport::send(const ipfix::Message& message) {
 void IpfixExport::add_counters(std::vector<NamedCounter>& out) const {
   std::uint64_t lost = 0;
   for (const ShardChannel* channel : channels_) lost += channel->records->lost();
-  out.push_back({"ipfix.records", "records of ended connections sent to the collector", records_, false});
-  out.push_back({"ipfix.messages", "messages sent to the collector, templates included", messages_, false});
-  out.push_back(
-      {"ipfix.records_unsent", "records lost: the socket did not take their message (collector down?)", unsent_, true});
-  out.push_back(
-      {"ipfix.records_dropped", "records lost: more connections ended than the control thread takes", lost, true});
+  out.push_back(counter_of("ipfix.records", records_));
+  out.push_back(counter_of("ipfix.messages", messages_));
+  out.push_back(counter_of("ipfix.records_unsent", unsent_));
+  out.push_back(counter_of("ipfix.records_dropped", lost));
 }
 
 }  // namespace sluice::proxy

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control/feedback/failure.hpp"
+#include "proxy/daemon/status/traffic_view.hpp"
 #include "proxy/engine/base/counters.hpp"
 
 namespace sluice::proxy {
@@ -22,31 +23,34 @@ struct CounterRow {
 };
 
 constexpr std::array counter_rows{
-    CounterRow{"shards.stalls", "times that a poll thread came to stand still for a second or more"},
+    CounterRow{"shards.stalls", "times that a poll thread stalled for a second or more"},
     CounterRow{"ports.*.received", "frames received"},
     CounterRow{"ports.*.received_bytes", "bytes received"},
-    CounterRow{"ports.*.oversized", "frames longer than the port's MTU came in", true},
+    CounterRow{"ports.*.oversized", "received frames longer than the port's MTU", true},
     CounterRow{"ports.*.transmitted", "frames transmitted"},
     CounterRow{"ports.*.transmitted_bytes", "bytes transmitted"},
-    CounterRow{"ports.*.transmit_dropped", "frames the device did not take", true},
+    CounterRow{"ports.*.transmit_dropped", "frames that the device did not accept", true},
     CounterRow{"ports.*.link_changes", "times that the link went down or came up"},
     CounterRow{"ports.*.copy_failed", "frames dropped: no packet buffer left for the copy the driver needs", true},
-    CounterRow{"steering.handed_over", "frames passed from the shard that polled them to their UE's"},
+    CounterRow{"steering.handed_over", "frames passed from the shard that received them to the shard of their UE"},
     CounterRow{"steering.dropped", "frames dropped because a shard fell behind", true},
-    CounterRow{"fail_open.repairs", "times that an interface was put into the bridge again"},
+    CounterRow{"fail_open.repairs", "times that an interface was added to the bridge again"},
     CounterRow{"feedback.datagrams_received", "datagrams received"},
     CounterRow{"feedback.datagrams_sent", "datagrams sent"},
     CounterRow{"feedback.receive_errors", "errors of the socket while receiving", true},
     CounterRow{"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", true},
-    CounterRow{"feedback.not_answered", "datagrams of senders whose address their key's learn_from does not have",
-               true},
-    CounterRow{"feedback.no_room_to_learn", "datagrams of senders at more places than feedback.most_learned", true},
+    CounterRow{"feedback.not_answered", "datagrams from addresses that learn_from of their key does not contain", true},
+    CounterRow{"feedback.no_room_to_learn", "datagrams from more addresses than feedback.most_learned", true},
     CounterRow{"feedback.reports_implausible",
-               "bearer records refused: beyond feedback.largest_rate or feedback.largest_queue", true},
+               "bearer records refused: above feedback.largest_rate or feedback.largest_queue", true},
     CounterRow{"feedback.reports_lost", "bearer records dropped because a shard fell behind", true},
-    CounterRow{"feedback.statuses_lost", "statuses put off because the control thread fell behind", true},
-    CounterRow{"log.lines_lost", "lines of log that nobody took in time, or that could not be written"},
+    CounterRow{"feedback.statuses_lost", "statuses postponed because the control thread fell behind", true},
+    CounterRow{"log.lines_lost", "log lines lost: not read in time, or not writable"},
     CounterRow{"files.lost", "mapped files that another program truncated, or whose file system failed"},
+    CounterRow{"ipfix.records", "records of ended connections sent to the collector"},
+    CounterRow{"ipfix.messages", "messages sent to the collector, templates included"},
+    CounterRow{"ipfix.records_unsent", "records lost: the socket did not accept their message (collector down?)", true},
+    CounterRow{"ipfix.records_dropped", "records lost: more connections ended than the control thread processes", true},
 };
 
 std::string full_name(std::string_view pattern, std::string_view port) {
@@ -70,6 +74,9 @@ std::vector<CounterDescription> counter_descriptions() {
       for (const std::string_view port : counter_ports) all.push_back({full_name(row.pattern, port), row.text});
     }
   }
+  std::vector<NamedCounter> traffic;
+  add_traffic_counters({}, traffic);
+  for (NamedCounter& counter : traffic) all.push_back({std::move(counter.name), counter.text});
   namespace feedback = control::feedback;
   all.push_back({"feedback.accepted", "datagrams accepted"});
   for (std::size_t i = 1; i < feedback::failure_count; ++i) {

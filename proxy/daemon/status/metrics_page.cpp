@@ -64,17 +64,17 @@ void add_program(Exposition& page, const StatusSource& status_source, const Metr
 /// Writes the process_* metrics with the names and units that Prometheus' client libraries define. A family without a
 /// value has no sample.
 void add_process(Exposition& page, const ProcessStatistics& process) {
-  const auto add = [&page](std::string_view name, std::string_view help, const auto& value) {
-    page.family(name, Kind::gauge, help);
+  const auto add = [&page](std::string_view name, const auto& value) {
+    begin(page, name);
     if (value) page.sample({}, *value);
   };
-  page.family("process_cpu_seconds", Kind::counter, "user and system processor time of all threads");
+  begin(page, "process_cpu_seconds");
   page.sample({}, process.cpu_seconds);
-  add("process_resident_memory_bytes", "resident memory, without huge pages", process.resident_bytes);
-  add("process_virtual_memory_bytes", "virtual memory", process.virtual_bytes);
-  add("process_open_fds", "open file descriptors", process.open_descriptors);
-  add("process_max_fds", "maximum number of open file descriptors", process.max_descriptors);
-  add("process_start_time_seconds", "start of the process, in seconds since 1970 (UTC)", process.start_time_seconds);
+  add("process_resident_memory_bytes", process.resident_bytes);
+  add("process_virtual_memory_bytes", process.virtual_bytes);
+  add("process_open_fds", process.open_descriptors);
+  add("process_max_fds", process.max_descriptors);
+  add("process_start_time_seconds", process.start_time_seconds);
 }
 
 void add_connections(Exposition& page, const StatusSource& status_source) {
@@ -112,10 +112,10 @@ void add_shards(Exposition& page, const StatusSource& status_source, const Metri
     page.sample({{"shard", std::to_string(i)}},
                 to_seconds(context.now - status_source.channels()[i]->snapshots.front().at));
   }
-  add_gauge(page, "sluice_shards_standing_still", status_source.standing_count());
+  add_gauge(page, "sluice_shards_stalled", status_source.standing_count());
 }
 
-/// Writes a metric family with two counters: one of the optimised UEs, one of the control group.
+/// Writes a metric family with two counters: one of the treated UEs, one of the control group.
 template <typename Value>
 void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name,
                    Value GroupTotals::*value) {
@@ -136,26 +136,18 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
 void add_observed(Exposition& page, const StatusSource& status_source) {
   struct Row {
     std::string_view name;
-    std::string_view help;
     double (*value)(const Observed& observed);
   };
   constexpr std::array rows{
-      Row{"sluice_observed_decisions", "decisions of the observed law, in mode observe",
-          [](const Observed& o) { return static_cast<double>(o.decisions); }},
-      Row{"sluice_observed_decided_bytes",
-          "sum over the decisions of the window or allowance that the observed law computed",
-          [](const Observed& o) { return o.decided_bytes; }},
-      Row{"sluice_observed_actual_bytes", "sum over the decisions of the bytes that were in flight or sent",
-          [](const Observed& o) { return o.actual_bytes; }},
-      Row{"sluice_observed_delays", "decisions by acknowledgements at which both queueing delays were known",
-          [](const Observed& o) { return static_cast<double>(o.delays); }},
-      Row{"sluice_observed_decided_delay_seconds", "sum of the queueing delays at which the observed windows aim",
-          [](const Observed& o) { return o.decided_delay_s; }},
-      Row{"sluice_observed_actual_delay_seconds", "sum of the queueing delays that round trips showed beside them",
-          [](const Observed& o) { return o.actual_delay_s; }},
+      Row{"sluice_observed_decisions", [](const Observed& o) { return static_cast<double>(o.decisions); }},
+      Row{"sluice_observed_decided_bytes", [](const Observed& o) { return o.decided_bytes; }},
+      Row{"sluice_observed_actual_bytes", [](const Observed& o) { return o.actual_bytes; }},
+      Row{"sluice_observed_delays", [](const Observed& o) { return static_cast<double>(o.delays); }},
+      Row{"sluice_observed_decided_delay_seconds", [](const Observed& o) { return o.decided_delay_s; }},
+      Row{"sluice_observed_actual_delay_seconds", [](const Observed& o) { return o.actual_delay_s; }},
   };
   for (const Row& row : rows) {
-    page.family(row.name, Kind::counter, row.help);
+    begin(page, row.name);
     page.sample({}, row.value(status_source.group(0).observed));
   }
 }

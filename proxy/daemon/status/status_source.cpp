@@ -162,6 +162,7 @@ void StatusSource::add_feedback_counters(std::vector<NamedCounter>& out) const {
 std::vector<NamedCounter> StatusSource::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
+  add_traffic_counters(totals(), out);
   out.push_back(counter_of("shards.stalls", parts_.watch->stalls()));
   add_port_counters(out);
   if (parts_.bridge != nullptr) out.push_back(counter_of("fail_open.repairs", parts_.bridge->repairs()));
