@@ -203,8 +203,13 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                 "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs through split connections\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
                 sum(top["flows"], "rate_bps") * admin::mega);
-  return line.data() + std::string("\n") +
-         table(top["bearers"], admin::top_bearer_columns, max_bearers, "no bearers\n") + "\n" +
+  std::string head = line.data();
+  if (const auto shares = top.find("traffic"); shares != top.end() && shares->is_object()) {
+    std::snprintf(line.data(), line.size(), "bytes: %.1f %% steered, %.1f %% split, %.1f %% passed untouched\n",
+                  number(*shares, "steered"), number(*shares, "split"), number(*shares, "passed"));
+    head += line.data();
+  }
+  return head + "\n" + table(top["bearers"], admin::top_bearer_columns, max_bearers, "no bearers\n") + "\n" +
          table(top["flows"], admin::top_flow_columns, max_flows_at_once, "no flows\n");
 }
 
