@@ -17,9 +17,9 @@ class TimestampOneWayDelay {
   /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. Also negative
   /// after 20 s in which the minimum of each five seconds was higher than the one before: the clock loses time, because
   /// a queue is full sooner.
-  /// segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from the peer's
-  /// other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It corrects an
-  /// assumed delay that is larger.
+  /// `ticks`: the segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from
+  /// the peer's other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It
+  /// corrects an assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
   /// Starts again, because the newest delay was longer than the round trip that contains it. A clock that was set back
   /// shows that once. After three times the clock is taken for one that loses time, and no delay is known by it again.

@@ -19,6 +19,7 @@ struct Explanation {
 };
 
 /// Returns every word for which a table of the program has a text. The texts come from these tables; only the kinds are
+/// defined here.
 [[nodiscard]] std::vector<Explanation> explanations();
 
 /// Finds a word among the explanations: whole, without its prefix ("flows_split", "idle"), or the last part of a key

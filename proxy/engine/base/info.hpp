@@ -56,8 +56,8 @@ struct PassingInfo {
   Instant last{};               ///< time of the newest sample
 };
 
-/// Sums that compare the decisions of a controller in mode observe with what happened. A window is compared with the
-/// bytes in flight at every ACK, an allowance with the bytes sent at every report.
+/// Sums that compare the decisions of a controller in mode observe with the actual traffic. A window is compared with
+/// the bytes in flight at every ACK, an allowance with the bytes sent at every report.
 struct Observed {
   std::uint64_t decisions = 0;
   double decided_bytes = 0;    ///< sum of the windows or allowances that the controller decided
@@ -105,7 +105,7 @@ struct GroupTotals {
   std::uint64_t dropped = 0;
   double queue_bytes = 0;    ///< sum over all samples of the queue length in bytes
   double queue_delay_s = 0;  ///< sum over all samples with a rate of queue length / mean rate
-  Observed observed;         ///< decisions in mode observe, and what happened
+  Observed observed;         ///< decisions in mode observe, compared with the actual traffic
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -191,7 +191,7 @@ struct RadioQueueView {
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
 /// Returns the radio queue according to a fresh report. Without a fresh report, returns the estimate of the ACK-based
-/// steers or observes the bearer.
+/// controller if it limits or observes the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy
