@@ -111,7 +111,7 @@ void check_interception(Section& s, const PolicySettings& settings) {
   s.check(settings.intercept != Intercept::regulate || settings.can_regulate(), "intercept",
           "split or auto in mode " + mode + (other_law ? " if smvs.law is not acks" : ""), "regulate");
   s.check(settings.observed != Mode::observe && needs_feedback(settings.observed), "observed",
-          "a mode that reports or acknowledgements steer", std::string(to_string(settings.observed)));
+          "a mode whose controller uses reports or acknowledgements", std::string(to_string(settings.observed)));
 }
 
 /// Checks that both ports are kernel interfaces if fail_open is bridge, because a kernel bridge can join no others.
@@ -409,7 +409,7 @@ void describe(Section& s, LoggingSettings& logging) {
   s.choice("format", logging.format, log_formats, "format of log lines");
   s.value("file", logging.file, "path of the log file; not set: standard error. SIGHUP reopens it");
   s.value("syslog", logging.syslog,
-          "datagram socket of a syslog daemon, such as `/dev/log`, that gets each line too; none when not set");
+          "datagram socket of a syslog daemon, such as `/dev/log`, that also receives each line; not set: none");
   s.value("statistics_period", logging.statistics_period, {0s, 24h}, "interval of the statistics line; 0s = never");
   s.value("warning_period", logging.warning_period, {1s, 24h}, "shortest interval between repetitions of one warning");
 }
@@ -520,7 +520,7 @@ void describe(Section& s, Config& config) {
   s.section("admin", config.admin, "admin socket");
   s.section("metrics", config.metrics, "metrics for monitoring systems");
   s.section("page", config.page, "live page at `/` of metrics.listen; not set: no page");
-  s.section("ipfix", config.ipfix, "export of ended connections as IPFIX over UDP (RFC 7011); none when not set");
+  s.section("ipfix", config.ipfix, "export of ended connections as IPFIX over UDP (RFC 7011); not set: no export");
   describe_ends(s, config);
   s.section("confine", config.confine, "restrictions of the running process");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},

@@ -320,7 +320,7 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
               ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode clamp, got none"));
   EXPECT_THAT(errors_of(p + "mode: observe\n"), ElementsAre()) << "the default law needs no report";
   EXPECT_THAT(errors_of(p + "mode: observe\nobserved: wrb\n"),
-              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode observe, got none"));
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section together with mode observe, got none"));
 }
 
 TEST(ProxyConfig, RulesOfControllersAreReportedAtTheirKey) {
