@@ -37,36 +37,36 @@ std::uint32_t AccurateEcn::marked(std::uint8_t ace, std::uint32_t packets) {
   return packets < wrap ? least : packets - (packets - least) % wrap;
 }
 
-AccurateEcn* Endpoint::accurate_ecn() const {
+AccurateEcn* ConnectionCore::accurate_ecn() const {
   AccurateEcn* const state = config_ != nullptr ? config_->accurate_ecn : nullptr;
   return state != nullptr && state->agreed() ? state : nullptr;
 }
 
 /// Sets the ECN fields of an outgoing segment with accurate feedback: ACE in every segment, an ECN-capable codepoint
 /// for new data. The congestion control selects the codepoint.
-void Endpoint::mark_accurately(const AccurateEcn& state, Segment& segment) const {
+void Sender::mark_accurately(const AccurateEcn& state, Segment& segment) const {
   segment.flags.bits |= ace_bits(state.ace());
   if (segment.payload_len != 0 && state.may_mark()) segment.ecn = congestion_.codepoint();
 }
 
 /// Sends the first acknowledgement of the SYN-ACK separately, because only this ACK reports the ECN field with which
 /// the SYN-ACK arrived.
-void Endpoint::emit_accurate_answer(Instant now, Output& output) {
+void Sender::emit_accurate_answer(Instant now, Output& output) {
   AccurateEcn* const state = accurate_ecn();
   if (state == nullptr || !state->answer_due()) return;
   emit_ack(now, output);
-  if (!bits_.ack_now) state->answered();
+  if (!ack_is_due()) state->answered();
 }
 
 /// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted.
-void Endpoint::count_mark(const Segment& segment) {
+void Receiver::count_mark(const Segment& segment) {
   if (AccurateEcn* const state = accurate_ecn()) state->on_segment(segment.ecn);
 }
 
 /// Processes the count of marks in an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable
 /// congestion control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its
 /// count may be old.
-bool Endpoint::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
+bool Sender::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t marked = state.marked(ace_of(segment.flags), packets);

@@ -1,3 +1,7 @@
+// Effect of an acknowledgement on a Sender: SND.UNA, the peer's window, loss recovery and the congestion window (RFC
+// 9293 section 3.10.7.4, RFC 5681, RFC 5961). Called by Endpoint for every segment that passed the checks. One AckEvent
+// collects what the acknowledgement means, and no other code computes it again.
+
 // Effect of acknowledgements on the sending half. segment_arrival.cpp calls process_ack() for each acceptable segment
 // that the fast path does not take. An acknowledgement that is refused here changes nothing but counters.
 
@@ -8,15 +12,16 @@
 
 namespace sluice::tcp {
 
-/// Processes the ACK of a segment on the slow path. Returns false if the rest of the segment must be ignored.
-bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
+/// Processes the ACK of a segment on the slow path. Returns false if the rest of the segment must be ignored. The
+/// caller then handles an acknowledged FIN, which may close the connection.
+bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
   if (segment.ack > snd_.nxt || segment.ack < snd_.una - snd_.max_wnd) {
     challenge(now);
     return false;
   }
-  if (distrusts_acks() && segment.ack > snd_.una && !send_.ends_packet(segment.ack)) [[unlikely]] {
+  if (distrusts_acks() && segment.ack > snd_.una && !queue().ends_packet(segment.ack)) [[unlikely]] {
     count(misplaced_acks_);
     return false;
   }
@@ -25,27 +30,27 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_s
   const bool repeats = is_duplicate_ack(segment);
   bits_.peer_responded = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
-  if (closed && send_.outstanding()) ensure_recovery_state();  // the refused data is retransmitted later
+  if (closed && queue().outstanding()) ensure_recovery_state();  // the refused data is retransmitted later
   if (closed || segment.window == 0)
     loss_recovery_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
-  Delivery delivery = send_.begin_delivery(snd_.una);
+  Delivery delivery = queue().begin_delivery(snd_.una);
   delivery.now = tick::us(now);
-  delivery.min_rtt = tick::us(rtt_.least());
+  delivery.min_rtt = tick::us(min_rtt());
   delivery.originals = original;
-  if (paced()) delivery.rate = &config_->paced->delivery;
-  if ((bits_.use_sack || paced()) && segment.ack > snd_.una) send_.record_delivered(segment.ack, delivery);
+  if (paced()) delivery.rate = &config().paced->delivery;
+  if ((uses_sack() || paced()) && segment.ack > snd_.una) queue().record_delivered(segment.ack, delivery);
   if (original && bits_.recovery == Recovery::timeout) undo_recovery();
   if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
   if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (bits_.use_sack && segment.sack_count != 0)
+  if (uses_sack() && segment.sack_count != 0)
     scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (ack_sample != nullptr && event.delivered != 0) *ack_sample = {event.delivered, event.rtt};
-  event.duplicate = bits_.use_sack ? event.newly_sacked != 0 && event.acked == 0 : repeats;
+  event.duplicate = uses_sack() ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
-  if (bits_.use_sack && reports_duplicate(segment)) {
+  if (uses_sack() && reports_duplicate(segment)) {
     if (!bits_.tail_out) reordering_.on_duplicate();
     if (loss_recovery_.retransmissions != 0) count_duplicate(segment);
   }
@@ -54,21 +59,29 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckSample* ack_s
   if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
-  if (closed && snd_.wnd != 0 && send_.outstanding()) retransmit_refused(now);
-  const bool reduced = bits_.use_ecn && on_ecn_echo(segment, event);
+  if (closed && snd_.wnd != 0 && queue().outstanding()) retransmit_refused(now);
+  const bool reduced = uses_ecn() && on_ecn_echo(segment, event);
   if (paced()) follow_model(event);
   // After a timeout, retransmissions are limited by the congestion window, so the window counts as used.
-  if (repairing == Recovery::timeout && send_.to_retransmit() != 0) event.cwnd_limited = true;
+  if (repairing == Recovery::timeout && queue().to_retransmit() != 0) event.cwnd_limited = true;
   if (!reduced && window_may_grow(event, repairing))
     congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
-  if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
-  return bits_.state != State::closed;
+  return true;
+}
+
+/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress, so no
+/// scoreboard work is needed.
+bool Sender::answers_all(const Segment& segment) const {
+  if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
+  if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
+  return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
+         !uses_ecn() && !bits_.reduced;
 }
 
 /// True if the congestion window may grow: not during fast recovery, which sets the window itself, and not after an ECN
 /// mark. SACKed bytes alone are a sign of loss, so they do not count before the hole is filled. On a path known to
 /// reorder, SACKed bytes count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
-bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
+bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
     return false;
   if (repairing == Recovery::fast || bits_.recovery == Recovery::fast) return false;
@@ -77,9 +90,9 @@ bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const 
 
 /// True for a duplicate ACK (RFC 5681 section 2). While the peer's window is closed an ACK is no duplicate, because it
 /// answers a refused segment.
-bool Endpoint::is_duplicate_ack(const Segment& segment) const {
-  return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
-         snd_.wnd != 0 && std::uint32_t{segment.window} << bits_.snd_shift == snd_.wnd;
+bool Sender::is_duplicate_ack(const Segment& segment) const {
+  return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && queue().outstanding() &&
+         snd_.wnd != 0 && std::uint32_t{segment.window} << snd_shift() == snd_.wnd;
 }
 
 }  // namespace sluice::tcp

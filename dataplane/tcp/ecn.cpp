@@ -7,12 +7,12 @@ namespace sluice::tcp {
 /// Sets the ECN fields of an outgoing segment (RFC 3168 sections 6.1.2 and 6.1.3). Every ACK echoes congestion with
 /// ECE. New data is ECN-capable and once carries CWR after a reduction. Retransmissions and empty segments are not
 /// ECN-capable (sections 6.1.4 and 6.1.5).
-void Endpoint::mark_ecn(Segment& segment) {
+void Sender::mark_ecn(Segment& segment) {
   if (const AccurateEcn* const accurate = accurate_ecn()) {
     mark_accurately(*accurate, segment);
     return;
   }
-  if (bits_.ece_due) segment.flags.bits |= Flags::ece_bit;
+  if (echoes_mark()) segment.flags.bits |= Flags::ece_bit;
   if (segment.payload_len == 0) return;
   segment.ecn = ecn_capable;
   if (bits_.cwr_due) segment.flags.bits |= Flags::cwr_bit;
@@ -20,13 +20,13 @@ void Endpoint::mark_ecn(Segment& segment) {
 }
 
 /// Keeps the CWR flag due for a later segment, because the segment that carries it was not sent.
-void Endpoint::cwr_stays_due(const Segment& segment) {
+void Sender::cwr_stays_due(const Segment& segment) {
   bits_.cwr_due = segment.flags.cwr() && accurate_ecn() == nullptr;
 }
 
 /// Processes the ECN field of arriving data: CWR ends the echo of earlier marks, and a CE mark starts a new one (RFC
 /// 3168 section 6.1.3).
-void Endpoint::on_ce_mark(const Segment& segment) {
+void Receiver::on_ce_mark(const Segment& segment) {
   if (accurate_ecn() != nullptr) return;  // count_mark() has counted it
   if (segment.flags.cwr()) bits_.ece_due = false;
   if (segment.ecn == congestion_experienced) bits_.ece_due = true;
@@ -34,7 +34,7 @@ void Endpoint::on_ce_mark(const Segment& segment) {
 
 /// Reduces cwnd at once after an ECN echo that leaves nothing in flight, because no round trip remains over which to
 /// spread the reduction. The reduction is relative to the bytes in flight before this ACK.
-void Endpoint::reduce_at_once(const AckEvent& event) {
+void Sender::reduce_at_once(const AckEvent& event) {
   PathView view = path(event.now);
   view.flight_size = event.in_flight;
   congestion_.on_mark(view);
@@ -45,7 +45,7 @@ void Endpoint::reduce_at_once(const AckEvent& event) {
 /// reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
 /// loss_recovery_.point may still carry an old echo. With accurate ECN an increased count is the echo and needs no CWR.
 /// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
-bool Endpoint::on_ecn_echo(const Segment& segment, const AckEvent& event) {
+bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= loss_recovery_.point) {
     bits_.reduced = false;
@@ -54,9 +54,9 @@ bool Endpoint::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool heard_of = snd_.una <= loss_recovery_.point;
   AccurateEcn* const accurate = accurate_ecn();
   const bool echoed = accurate != nullptr ? handle_ace(*accurate, segment, event) : segment.flags.ece();
-  const bool of_last_flight = !send_.outstanding() && event.acked != 0;
+  const bool of_last_flight = !queue().outstanding() && event.acked != 0;
   if (echoed && !bits_.reduced && !heard_of && bits_.recovery == Recovery::none &&
-      (send_.outstanding() || of_last_flight)) {
+      (queue().outstanding() || of_last_flight)) {
     bits_.cwr_due = accurate == nullptr;
     bits_.tail_out = false;
     loss_recovery_.point = snd_.nxt;
@@ -68,7 +68,7 @@ bool Endpoint::on_ecn_echo(const Segment& segment, const AckEvent& event) {
     ensure_recovery_state().reduction.begin();
     if (uses_cwnd) congestion_.on_mark(path(event.now));
   }
-  if (bits_.reduced && bits_.use_sack) shape_reduction(event);
+  if (bits_.reduced && uses_sack()) shape_reduction(event);
   return false;
 }
 

@@ -17,8 +17,8 @@ constexpr std::uint32_t sack_block = 8;
 }  // namespace
 
 /// Returns the result of can_send_now() for cases that its inline part cannot decide.
-bool Endpoint::finds_something_to_send() const {
-  if (bits_.state < State::established) return false;
+bool Sender::finds_something_to_send() const {
+  if (state() < State::established) return false;
   if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent && !bits_.retransmit_first) return false;
   if (const packet::Cursor lost = next_retransmission()) return may_retransmit(lost);
   return may_send_new() || may_split();
@@ -27,9 +27,9 @@ bool Endpoint::finds_something_to_send() const {
 /// True if a retransmission is permitted now. It must fit the peer's current window, but a part of the oldest segment
 /// may exceed it. With a zero window only data that scaling may have hidden by rounding (RFC 7323 section 2.4) is sent;
 /// on_refusal() probes the window.
-bool Endpoint::may_retransmit(packet::Cursor position) const {
+bool Sender::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
-  const bool oldest = position == send_.front();
+  const bool oldest = position == queue().front();
   if (!oldest && SeqNum(note.seq) + note.payload_len > window_edge()) return false;
   if (snd_.wnd == 0 && !may_fit_rounding(position)) return false;
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
@@ -37,10 +37,10 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 
 /// Passes a packet to the output and subtracts its IP packet size from `left`. Returns false if it does not fit `left`
 /// or the output refuses it.
-inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
+inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
-  if (has_recovery_state() && !recovery_state().reassembly.sack_generator().empty()) fill_sacks(segment);
+  if (has_sack_blocks()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);
   packet::Loan loan(position);
@@ -53,48 +53,48 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
 
 /// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet was
 /// not sent and stays due.
-inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
+inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
   if (boundary_due()) [[unlikely]]
     move_boundary(output);
-  if (send_.unsent().note().payload_len > mtu_.port) [[unlikely]] {
-    if (!cut_for_port(send_.unsent(), output)) return false;
+  if (queue().unsent().note().payload_len > mtu_.port) [[unlikely]] {
+    if (!cut_for_port(queue().unsent(), output)) return false;
   }
-  const packet::Cursor next = send_.unsent();
+  const packet::Cursor next = queue().unsent();
   segment.flags.bits = Flags::ack_bit;
-  if (next == send_.back()) {
+  if (next == queue().back()) {
     segment.flags.bits |= Flags::psh_bit;
     if (bits_.fin_wanted && snd_.end < window_edge()) segment.flags.bits |= Flags::fin_bit;
   }
   segment.seq = snd_.nxt;
-  if (bits_.use_ecn) [[unlikely]] {
+  if (uses_ecn()) [[unlikely]] {
     segment.payload_len = next.note().payload_len;
     mark_ecn(segment);
   }
   if (!transmit(segment, next, now, output, left)) {
-    if (bits_.use_ecn) cwr_stays_due(segment);
+    if (uses_ecn()) cwr_stays_due(segment);
     return false;
   }
   if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
     ++small_out_;
-  if (!bits_.on_fast_path) [[unlikely]]
+  if (!on_fast_path()) [[unlikely]]
     record_sent(next, now);
   snd_.nxt += segment.payload_len;
   snd_.last_sent = tick::ms(now);
-  send_.sent(now);
+  queue().sent(now);
   if (segment.flags.fin()) fin_went_out();
-  if (bits_.timer < Timer::reorder) arm_retransmit(now);
+  if (armed() < Timer::reorder) arm_retransmit(now);
   return true;
 }
 
 /// Returns the next packet to retransmit. While a test decides whether a timeout was spurious, only the oldest segment
 /// is retransmitted.
-packet::Cursor Endpoint::next_retransmission() const {
-  return !timeout_in_doubt() || bits_.retransmit_first ? send_.next_retransmission() : packet::Cursor();
+packet::Cursor Sender::next_retransmission() const {
+  return !timeout_in_doubt() || bits_.retransmit_first ? queue().next_retransmission() : packet::Cursor();
 }
 
 /// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance` permit. Returns the IP
 /// bytes sent.
-Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
+Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_retransmission()) {
     const std::uint32_t length = lost.note().payload_len;
@@ -111,7 +111,7 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent)
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   const SeqNum before = snd_.nxt;
-  if (send_.unsent()) emit_new(now, output, left);
+  if (queue().unsent()) emit_new(now, output, left);
   // New data triggers an ACK as well as a probe does (RFC 8985 section 7.3).
   if (snd_.nxt != before) bits_.tail_due = false;
   if (bits_.tail_due) emit_tail_probe(now, output, left);
@@ -119,8 +119,8 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
 }
 
 /// Sends unsent packets while the windows and `left` permit it.
-void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
-  if (!send_.outstanding()) restart_after_idle(now);
+void Sender::emit_new(Instant now, Output& output, Bytes& left) {
+  if (!queue().outstanding()) restart_after_idle(now);
   bool whole = may_send_new();
   if (whole || may_split()) {
     Segment segment = header(snd_.nxt);
@@ -134,9 +134,9 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
 }
 
 /// Retransmits a packet. Returns false if the packet was not sent and stays due.
-bool Endpoint::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
-  if (position == send_.back()) {
+  if (position == queue().back()) {
     segment.flags.bits |= Flags::psh_bit;
     if (fin_outstanding()) segment.flags.bits |= Flags::fin_bit;
   }
@@ -151,28 +151,28 @@ bool Endpoint::emit_retransmission(packet::Cursor position, Instant now, Output&
 
 /// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet was not
 /// sent and stays due.
-bool Endpoint::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   if (!emit_retransmission(position, now, output, left)) return false;
   bits_.retransmit_first = false;
   on_retransmitted();
-  if (bits_.timer < Timer::reorder || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
+  if (armed() < Timer::reorder || (position == queue().front() && !keeps_timer())) arm_retransmit(now);
   return true;
 }
 
 /// Sends a tail loss probe (RFC 8985 section 7.3), limited by the peer's window but not by cwnd. The probe is dropped
 /// if a SACK or a timeout has made it unnecessary while it waited for an allowance.
-void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
-  const packet::Cursor next = send_.unsent();
+void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
+  const packet::Cursor next = queue().unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();
   // A packet larger than the port's MTU is cut only after it counts as lost.
   const bool too_large =
-      bits_.tail_retransmitted && send_.outstanding() && send_.last_sent().note().payload_len > mtu_.port;
+      bits_.tail_retransmitted && queue().outstanding() && queue().last_sent().note().payload_len > mtu_.port;
   if (too_large || !may_probe_tail()) {
     bits_.tail_due = false;
     return;
   }
   if (bits_.tail_retransmitted) {
-    if (!emit_retransmission(send_.last_sent(), now, output, left)) return;
+    if (!emit_retransmission(queue().last_sent(), now, output, left)) return;
     loss_recovery_.retransmissions = 0;  // a D-SACK from now on refers to the probe
   } else {
     Segment segment = header(snd_.nxt);
@@ -185,8 +185,8 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
 }
 
 /// Reduces the window after an idle period longer than the RTO (RFC 5681 section 4.1).
-void Endpoint::restart_after_idle(Instant now) {
-  if (!bits_.on_fast_path && congestion_.is_model_based()) [[unlikely]] {
+void Sender::restart_after_idle(Instant now) {
+  if (!on_fast_path() && congestion_.is_model_based()) [[unlikely]] {
     restart_model(now);
     return;
   }
@@ -195,9 +195,9 @@ void Endpoint::restart_after_idle(Instant now) {
 
 /// Adds the SACK blocks that fit beside the payload. Under an allowance, data segments carry none, because the
 /// allowance counts every byte.
-void Endpoint::fill_sacks(Segment& segment) const {
-  if (!bits_.use_sack) return;
-  const auto blocks = recovery_state().reassembly.sack_generator().blocks();
+void Sender::fill_sacks(Segment& segment) const {
+  if (!uses_sack()) return;
+  const auto blocks = sack_generator().blocks();
   const std::uint32_t spare = mtu_.mss > segment.payload_len ? mtu_.mss - segment.payload_len : 0;
   const bool none = segment.payload_len != 0 && bits_.window_source == WindowSource::allowance;
   const std::size_t room = spare < sack_option || none ? 0 : (spare - sack_option) / sack_block;

@@ -1,28 +1,14 @@
-// The parts of an Endpoint that belong to no single direction: writing to the send queue, moving data between the two
-// endpoints of a relay, and the switch between congestion control and an allowance. Called by the owner of a
-// connection: the relay of the proxy and the hosts of the emulator. write() gives every payload its sequence number, so
-// the send queue is always contiguous.
+// The parts of an Endpoint that route to its sender, receiver, handshake and timers: emission, expired timers, the fast
+// path, and data that moves between the two endpoints of a relay. Called by the owner of a connection: the relay of the
+// proxy and the hosts of the emulator.
 
-#include <algorithm>
+#include "dataplane/tcp/endpoint.hpp"
+
 #include <array>
-#include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
-#include "dataplane/tcp/paced_sender.hpp"
 
 namespace sluice::tcp {
-namespace {
-
-/// Marks the delivery-rate samples as application-limited because data is written while the send queue was empty and
-/// the window had space. The writer then determines the rate.
-[[gnu::cold, gnu::noinline]] void record_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
-                                                 std::uint32_t full) {
-  if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
-  paced->delivery.limit_by_application(in_flight);
-}
-
-}  // namespace
-
 std::string_view to_string(State state) {
   static constexpr std::array names = {
 #define X(name) std::string_view(#name),
@@ -41,61 +27,96 @@ std::string_view to_string(CloseReason reason) {
   return names.at(static_cast<std::size_t>(reason));
 }
 
-void Endpoint::write(packet::Packet&& payload) {
-  packet::PacketNote& note = payload.note();
-  if (bits_.fin_wanted || bits_.reset_due || bits_.state == State::closed || note.payload_len == 0) return;
-  if (config_->joins_payloads && send_.join_back(payload, max_joined())) {
-    snd_.end += note.payload_len;
-    return;
-  }
-  note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
-  note.seq = snd_.end.raw();
-  snd_.end += note.payload_len;
-  if (!bits_.on_fast_path) [[unlikely]]
-    record_written(config_->paced, send_, pipe(), congestion_.cwnd() - mtu_.mss);
-  send_.push(std::move(payload));
+Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
+  expire_delayed_ack(now);
+  if (!on_fast_path()) [[unlikely]]
+    return emit_slow(now, output, allowance);
+  Bytes left = allowance;
+  if (queue().unsent()) emit_new(now, output, left);
+  if (ack_is_due()) emit_ack(now, output);
+  if (armed() == Timer::none && queue().unsent() && must_guard_window()) arm(Timer::persist, now + rto());
+  return allowance - left;
 }
 
-/// True if some payload in `more` fits into the buffer of the payload before it.
-inline bool Endpoint::would_join(const packet::Queue& more) const {
-  const std::uint32_t most = max_joined();
-  std::uint32_t before = send_.unsent() ? send_.back().note().payload_len : most;
-  for (packet::Cursor at = more.front(); at; at = at.next()) {
-    const std::uint32_t length = at.note().payload_len;
-    if (before + length <= most) return true;
-    before = length;
+/// Sends all due segments when the fast path does not apply.
+Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
+  if (!sends_plainly()) [[unlikely]]
+    return emit_slow_path(now, output, allowance);
+  const Bytes sent = emit_plainly(now, output, allowance);
+  update_fast_path();
+  return sent;
+}
+
+/// Sends everything that can be due in any state, including RST, handshake, recovery, probes and paced data.
+Bytes Endpoint::emit_slow_path(Instant now, Output& output, Bytes allowance) {
+  if (reset_is_due()) {
+    if (emit_reset(now, output)) close(close_reason());
+    return Bytes();
   }
-  return false;
+  if (state() < State::established) {
+    emit_handshake(now, output);
+    return Bytes();
+  }
+  const Bytes sent = emit_everything(now, output, allowance);
+  update_fast_path();
+  return sent;
+}
+
+bool Endpoint::wants_to_send(Instant now) const {
+  if (ack_is_due() || ack_deadline() <= now) return true;
+  if (syn_is_due() || probe_or_reset_is_due()) return true;
+  if (state() < State::established) return false;
+  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window() || must_guard_refused();
+}
+
+/// Recomputes the fast-path flag of an open connection and releases recovery state that is no longer needed.
+void Endpoint::update_fast_path_open() {
+  if (urgent_ahead() || urgent_is_out()) [[unlikely]] {
+    update_urgent_in();
+    update_urgent_out();
+  }
+  if (has_recovery_state()) release_recovery_state();
+  set_fast_path(state() == State::established && can_release_recovery_state() && sends_in_order() &&
+                receives_plainly());
+}
+
+void Endpoint::on_timer(Instant now) {
+  if (ack_deadline() <= now) {
+    set_ack_deadline(never);
+    request_ack();
+  }
+  if (timer_deadline() > now) return;
+  const Timer expired = armed();
+  leave_fast_path();
+  if (expired != Timer::probe) arm(Timer::none, never);
+  switch (expired) {
+    case Timer::none:
+      break;
+    case Timer::reorder:
+      on_reordering_timeout(now);
+      break;
+    case Timer::probe:
+      on_probe_timeout(now);
+      break;
+    case Timer::retransmit:
+      if (!on_retransmission_timeout(now)) {
+        give_up();
+      } else if (state() < State::established) {
+        request_syn();
+      }
+      break;
+    case Timer::persist:
+      if (!on_persist()) give_up();
+      break;
+    case Timer::time_wait:
+      close(CloseReason::finished);
+      break;
+  }
 }
 
 void Endpoint::splice_from(Endpoint& from) {
-  const std::uint32_t taken = std::exchange(from.rcv_.unread, 0);
-  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
-    from.consider_window_update();
-  from.room_ -= std::min(from.room_, taken);
-  if (config_->joins_payloads && would_join(from.in_order_)) [[unlikely]] {
-    while (!from.in_order_.empty()) write(from.in_order_.pop_front());
-    return;
-  }
-  snd_.end += taken;
-  send_.push_all(from.in_order_);
-}
-
-void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
-  if (source == bits_.window_source) return;
-  bits_.window_source = source;
-  if (source == WindowSource::allowance) return;
-  const auto least = std::int64_t{2} * mtu_.mss;
-  congestion_.seed(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seed_cwnd.count(), least, 1 << 30)));
-  if (paced()) resume_pacing();
-}
-
-void Endpoint::release_queues() {
-  send_.clear();
-  in_order_.clear();
-  drop_recovery_state();
-  rcv_.unread = 0;
-  snd_.end = bits_.fin_sent ? snd_.end : later(snd_.nxt, snd_.una);
+  const std::uint32_t taken = from.hand_over_unread();
+  write_all(from.in_order(), taken);
 }
 
 }  // namespace sluice::tcp

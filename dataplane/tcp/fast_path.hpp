@@ -6,13 +6,14 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/tcp/tick.hpp"
 
-// Inline members of Endpoint that every segment on the fast path runs through, shared by several .cpp files.
+// Inline members of Receiver, Sender and Endpoint that every segment on the fast path runs through, shared by several
+// .cpp files.
 
 namespace sluice::tcp {
 
 /// Stores the timestamp to echo: the TSval of the segment that begins at or before the last acknowledgement number sent
 /// (RFC 7323 section 4.3).
-inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
+inline void Receiver::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
   if (segment.seq > rcv_.last_ack_sent) return;
@@ -21,7 +22,7 @@ inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
 }
 
 /// Appends a payload to the in-order queue and advances RCV.NXT.
-inline void Endpoint::append_in_order(packet::Packet&& payload) {
+inline void Receiver::append_in_order(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   note.seq = rcv_.nxt.raw();
   note.header_len = 0;
@@ -32,32 +33,32 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
 
 /// Schedules an ACK for `segments` data segments: at once for every second one, else after the delayed-ACK time (RFC
 /// 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
-inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
+inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_deferred) [[unlikely]]
     return;
   const std::uint32_t before = bits_.unacked_segments;
   bits_.unacked_segments = static_cast<std::uint8_t>((before + segments) & count_mask);
   if (before + segments >= 2) bits_.ack_now = true;
-  if (before == 0 && rcv_.ack_deadline == never) rcv_.ack_deadline = now + config_->delayed_ack;
+  if (before == 0 && ack_deadline() == never) set_ack_deadline(now + config().delayed_ack);
 }
 
 /// Returns how many bytes the right edge of the receive window can move now; negative if it is beyond the receive room
 /// (bytes accepted beyond the first unread one).
-inline std::int32_t Endpoint::edge_gain() const {
+inline std::int32_t Receiver::edge_gain() const {
   const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
 /// True if a move of the right edge by `gain` bytes is slight: it is less than half the receive room, and the peer sees
 /// a window that fits a segment. For such a gain worth_moving() returns false.
-inline bool Endpoint::is_slight(std::int32_t gain) const {
-  return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
+inline bool Receiver::is_slight(std::int32_t gain) const {
+  return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
 /// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the receive
 /// room. From a window that the peer sees as closed, it must open by a segment or half the receive room.
-inline bool Endpoint::edge_may_move(std::uint32_t step) const {
+inline bool Receiver::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
   const std::int32_t gain = edge_gain();
@@ -67,8 +68,8 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
 
 /// Returns how many bytes the right edge of the receive window must be able to move before a pure window update is
 /// sent.
-inline std::uint32_t Endpoint::window_update_step() const {
-  const std::uint32_t mss = mtu_.local_mss;
+inline std::uint32_t Receiver::window_update_step() const {
+  const std::uint32_t mss = local_mss();
   if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
   const bool for_its_size = bits_.window_updates == WindowUpdates::prompt_for_its_size;
   const auto open = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
@@ -76,17 +77,16 @@ inline std::uint32_t Endpoint::window_update_step() const {
 }
 
 /// Schedules a pure window update if the right edge can move far enough.
-inline void Endpoint::consider_window_update() {
-  if (bits_.ack_now || bits_.state < State::established || bits_.state > State::fin_wait_2 || bits_.fin_received)
-    return;
+inline void Receiver::consider_window_update() {
+  if (bits_.ack_now || state() < State::established || state() > State::fin_wait_2 || bits_.fin_received) return;
   if (edge_may_move(window_update_step())) bits_.ack_now = true;
 }
 
 /// Returns the window field of a segment and moves the right edge forwards if possible. Small moves are postponed,
 /// because they invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire,
 /// which RFC 7323 section 2.4 allows. Data in any window advertised earlier is still accepted.
-inline std::uint16_t Endpoint::advertise() {
-  if (edge_may_move(mtu_.local_mss)) rcv_.adv += static_cast<std::uint32_t>(edge_gain());
+inline std::uint16_t Receiver::advertise() {
+  if (edge_may_move(local_mss())) rcv_.adv += static_cast<std::uint32_t>(edge_gain());
   if (rcv_.adv < rcv_.nxt) rcv_.adv = rcv_.nxt;
   const auto window = static_cast<std::uint32_t>(rcv_.adv - next_acknowledgement()) >> bits_.rcv_shift;
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
@@ -94,21 +94,21 @@ inline std::uint16_t Endpoint::advertise() {
 
 /// Advances SND.UNA to `ack`: removes acknowledged packets, takes an RTT sample and restarts or stops the
 /// retransmission timer.
-inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
+inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
   event.acked = static_cast<std::uint32_t>(ack - snd_.una);
   snd_.una = ack;
-  send_.acknowledge(ack, event);
+  queue().acknowledge(ack, event);
   loss_recovery_.retries = 0;
   // Keeps RecoveryPoint close behind SND.UNA, because an old value would appear to lie ahead after sequence numbers
   // wrap.
   if (snd_.una - loss_recovery_.point > 1 << 30) loss_recovery_.point = snd_.una - 1;
   // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
-  if (bits_.recovery != Recovery::none && !bits_.use_sack) event.rtt = AckEvent::no_rtt;
+  if (bits_.recovery != Recovery::none && !uses_sack()) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
-    rtt_.sample(event.rtt, snd_.una, snd_.nxt, config_->min_rto);
-    bits_.backoff = 0;  // RFC 6298 section 5: the longer timeout stays until an RTT is measured
+    sample_rtt(event.rtt, snd_.una, snd_.nxt);
+    end_backoff();  // RFC 6298 section 5: the longer timeout stays until an RTT is measured
   }
-  if (send_.outstanding() || fin_outstanding()) {
+  if (queue().outstanding() || fin_outstanding()) {
     if (!keeps_timer()) arm_retransmit(event.now);
   } else {
     arm(Timer::none, never);
@@ -123,22 +123,22 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
 /// Updates the peer's window (RFC 9293 section 3.10.7.4): the newest segment decides, whether its window is larger or
 /// smaller. Among equally new segments the last to arrive decides. SND.WL2 is SND.UNA before this segment. Reordered
 /// updates may leave too small a window; the next segment or the answer to a probe corrects it.
-inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
+inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (segment.window == 0) [[unlikely]]
-    bits_.on_fast_path = false;
+    leave_fast_path();
   take_window(segment);
 }
 
 /// Stores the window of a segment that is known to be the newest and whose window is open.
-inline void Endpoint::take_window(const Segment& segment) {
-  const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
+inline void Sender::take_window(const Segment& segment) {
+  const std::uint32_t window = std::uint32_t{segment.window} << snd_shift();
   snd_.wl1 = segment.seq;
   if (window == snd_.wnd) [[likely]]
     return;
-  if (window > snd_.wnd && bits_.timer < Timer::reorder) {
+  if (window > snd_.wnd && armed() < Timer::reorder) {
     disarm(Timer::persist);
-    bits_.backoff = 0;
+    end_backoff();
     bits_.probe_due = false;
   }
   snd_.wnd = window;
@@ -146,38 +146,22 @@ inline void Endpoint::take_window(const Segment& segment) {
 }
 
 /// Returns the connection state that a congestion control may use.
-inline PathView Endpoint::path(Instant now) const {
-  return {
-      .now = now, .srtt = rtt_.srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
-}
-
-/// Arms `timer`, which replaces the timer that was armed.
-inline void Endpoint::arm(Timer timer, Instant deadline) {
-  bits_.timer = timer;
-  timer_deadline_ = deadline;
-}
-
-/// Disarms `timer` if it is the one that is armed.
-inline void Endpoint::disarm(Timer timer) {
-  if (bits_.timer == timer) arm(Timer::none, never);
+inline PathView Sender::path(Instant now) const {
+  return {.now = now, .srtt = srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
 /// Arms the timer for outstanding data. On the fast path with SACK that is the tail loss probe; whether a probe is
 /// allowed is checked when it expires.
-inline void Endpoint::arm_retransmit(Instant now) {
-  if (bits_.on_fast_path && bits_.use_sack) [[likely]] {
+inline void Sender::arm_retransmit(Instant now) {
+  if (on_fast_path() && uses_sack()) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
   } else {
     arm_retransmit_slow(now);
   }
 }
 
-inline Duration Endpoint::probe_timeout() const {
-  return rtt_.probe_timeout();
-}
-
 /// Processes an ACK of new data that carries no SACK blocks, while no recovery is in progress.
-inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) {
+inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) {
   AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
   advance_una(ack, event);
   event.delivered = event.acked;
@@ -187,7 +171,7 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample
 
 /// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment is always permitted in flight. A
 /// peer whose ACKs are distrusted never has more than an initial window in flight.
-inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
+inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;
   if (bits_.window_source == WindowSource::allowance) return true;
@@ -196,14 +180,14 @@ inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) c
 
 /// Records whether the window is used up (RFC 7661 section 4.1). In slow start half of it is enough, because the window
 /// doubles per round trip.
-inline void Endpoint::record_use_of_cwnd(std::uint32_t in_flight) {
+inline void Sender::record_use_of_cwnd(std::uint32_t in_flight) {
   const std::uint32_t cwnd = congestion_.cwnd();
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
 }
 
 /// True if both windows permit the first unsent packet, and not too many small segments are in flight.
-inline bool Endpoint::may_send_new() const {
-  const packet::Cursor next = send_.unsent();
+inline bool Sender::may_send_new() const {
+  const packet::Cursor next = queue().unsent();
   if (!next) return false;
   const std::uint32_t length = next.note().payload_len;
   if (length < SendQueue::small && small_out_ >= max_small) [[unlikely]]
@@ -214,40 +198,46 @@ inline bool Endpoint::may_send_new() const {
 /// Returns the sequence number of a segment without data: SND.NXT, or the window's right edge if the peer has retracted
 /// more of its window than scaling rounds off. A segment beyond the edge is not acceptable, so its ACK would be ignored
 /// (RFC 9293 section 3.10.7.4).
-inline SeqNum Endpoint::acceptable_seq() const {
-  return snd_.nxt - window_edge() < 1 << bits_.snd_shift ? snd_.nxt : window_edge();
+inline SeqNum Sender::acceptable_seq() const {
+  return snd_.nxt - window_edge() < 1 << snd_shift() ? snd_.nxt : window_edge();
 }
 
 /// Returns a segment with the fields that every segment of an established connection carries.
-inline Segment Endpoint::header(SeqNum seq) {
+inline Segment Sender::header(SeqNum seq) {
   Segment segment;
   segment.seq = seq;
   segment.ack = next_acknowledgement();
   segment.flags.bits = Flags::ack_bit;
   segment.window = advertise();
-  if (bits_.use_timestamps) {
+  if (uses_timestamps()) {
     segment.has_timestamps = true;
     segment.ts_value = ts_value_;
-    segment.ts_echo = rcv_.ts_recent;
+    segment.ts_echo = ts_recent();
   }
-  if (bits_.use_ecn) [[unlikely]]
+  if (uses_ecn()) [[unlikely]]
     mark_ecn(segment);
   return segment;
 }
 
 /// Records that all data before `ack` has been acknowledged, or will be by the segment being built.
-inline void Endpoint::acknowledged_up_to(SeqNum ack) {
+inline void Receiver::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
-  rcv_.ack_deadline = never;
+  set_ack_deadline(never);
   bits_.unacked_segments = 0;
   rcv_.last_ack_sent = ack;
 }
 
 /// Records that `segment` was sent with the current acknowledgement and SACK blocks.
-inline void Endpoint::ack_went_out(const Segment& segment) {
+inline void Receiver::ack_went_out(const Segment& segment) {
   acknowledged_up_to(segment.ack);
   if (segment.sack_count != 0) [[unlikely]]
     ensure_recovery_state().reassembly.sack_generator().reported();
+}
+
+inline void Endpoint::update_fast_path() {
+  leave_fast_path();
+  if (state() == State::established || has_recovery_state() || urgent_ahead() || urgent_is_out())
+    update_fast_path_open();
 }
 
 }  // namespace sluice::tcp

@@ -24,45 +24,45 @@ RecoveryKind recovery_kind_of(bool fast, bool timeout) {
 }  // namespace
 
 /// Initialises the state of a paced connection when it opens.
-void Endpoint::begin_pacing(Instant now) {
-  PacedSender& state = *config_->paced;
+void Sender::begin_pacing(Instant now) {
+  PacedSender& state = *config().paced;
   state = PacedSender();
   pace_window();
   if (!congestion_.is_model_based()) return;
   const ModelStart start{
-      .now = now, .srtt = rtt_.srtt(), .cwnd = congestion_.cwnd(), .draw = snd_.nxt.raw() * 2654435761U >> 16};
-  state.model.start(config_->congestion, start);
-  state.delivery.set_tolerated_loss(bits_.use_sack ? Bbr3::tolerated_loss : 0);
+      .now = now, .srtt = srtt(), .cwnd = congestion_.cwnd(), .draw = snd_.nxt.raw() * 2654435761U >> 16};
+  state.model.start(config().congestion, start);
+  state.delivery.set_tolerated_loss(uses_sack() ? Bbr3::tolerated_loss : 0);
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
 /// Sets the pacing rate of a connection without a model: somewhat above window / SRTT, so that the window remains the
 /// limit.
-void Endpoint::pace_window() {
-  if (!rtt_.has_sample()) return;
+void Sender::pace_window() {
+  if (!has_rtt()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
   const Bytes window(std::max(congestion_.cwnd(), pipe()));
-  config_->paced->pacer.set_rate(Rate::of(window, rtt_.srtt()) * (early ? slow_start_factor : avoidance_factor));
+  config().paced->pacer.set_rate(Rate::of(window, srtt()) * (early ? slow_start_factor : avoidance_factor));
 }
 
 /// Restarts the model from a measured window after a switch back to congestion control.
-void Endpoint::resume_pacing() {
-  PacedSender& state = *config_->paced;
+void Sender::resume_pacing() {
+  PacedSender& state = *config().paced;
   if (!congestion_.is_model_based()) return;
-  state.model.seed(congestion_.cwnd(), rtt_.srtt());
+  state.model.seed(congestion_.cwnd(), srtt());
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
 /// Passes a transmission to the delivery-rate estimator. Called before the note is updated, because it still holds the
 /// previous send time.
-void Endpoint::record_sent(packet::Cursor position, Instant now) {
-  if (paced()) config_->paced->delivery.on_sent(position.note(), now, pipe(), !send_.outstanding());
+void Sender::record_sent(packet::Cursor position, Instant now) {
+  if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }
 
 /// Computes the delivery-rate sample at the end of an ACK, and updates pacing rate and window.
-void Endpoint::follow_model(const AckEvent& event) {
-  PacedSender& state = *config_->paced;
-  RateSample sample = state.delivery.take(event.now, rtt_.least());
+void Sender::follow_model(const AckEvent& event) {
+  PacedSender& state = *config().paced;
+  RateSample sample = state.delivery.take(event.now, min_rtt());
   if (bits_.window_source == WindowSource::allowance) return;
   if (!congestion_.is_model_based()) {
     pace_window();
@@ -77,9 +77,9 @@ void Endpoint::follow_model(const AckEvent& event) {
       .delivered = state.delivery.delivered(),
       .in_flight = pipe(),
       .mss = mtu_.mss,
-      .srtt = rtt_.srtt(),
+      .srtt = srtt(),
       .recovery = recovery_kind_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout),
-      .uses_sack = bits_.use_sack,
+      .uses_sack = uses_sack(),
       .window_limited = event.cwnd_limited};
   congestion_.follow(state.model.on_ack(ack, congestion_.cwnd()));
   state.pacer.set_rate(state.model.pacing_rate());
@@ -88,19 +88,19 @@ void Endpoint::follow_model(const AckEvent& event) {
 
 /// Returns the part of `allowance` that may be sent in this burst. Retransmissions and probes due by a timer are not
 /// delayed.
-Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
+Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < min_unbounded) return allowance;
   const packet::Cursor lost = next_retransmission();
-  const packet::Cursor next = lost ? lost : send_.unsent();
+  const packet::Cursor next = lost ? lost : queue().unsent();
   const std::uint32_t size = next ? next.note().payload_len : 0U;
   const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mtu_.mss)));
-  const Bytes burst = config_->paced->pacer.allowance(now, segment);
+  const Bytes burst = config().paced->pacer.allowance(now, segment);
   return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
 /// Charges a burst to the pacer and records whether unsent data remains.
-void Endpoint::record_burst(Instant now, Bytes sent, Bytes allowance) {
-  PacedSender& state = *config_->paced;
+void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
+  PacedSender& state = *config().paced;
   state.pacer.spend(now, sent);
   const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= min_unbounded;
   state.pacer.wait(free && state.pacer.holds_back(now) && can_send_now());
@@ -108,32 +108,32 @@ void Endpoint::record_burst(Instant now, Bytes sent, Bytes allowance) {
 }
 
 /// Returns when pacing releases the next burst; never if no data waits for it.
-Instant Endpoint::pacing_deadline() const {
-  return bits_.state >= State::established && !bits_.reset_due && paced() ? config_->paced->pacer.deadline() : never;
+Instant Sender::pacing_deadline() const {
+  return state() >= State::established && !bits_.reset_due && paced() ? config().paced->pacer.deadline() : never;
 }
 
 /// True if pacing delays the next burst beyond `now`.
-bool Endpoint::held_by_pacing(Instant now) const {
+bool Sender::held_by_pacing(Instant now) const {
   return pacing_deadline() != never && pacing_deadline() > now;
 }
 
 /// Informs the model that data is sent after nothing was in flight.
-void Endpoint::restart_model(Instant now) {
-  PacedSender& state = *config_->paced;
+void Sender::restart_model(Instant now) {
+  PacedSender& state = *config().paced;
   const std::uint32_t cwnd = state.model.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
   congestion_.follow(cwnd);
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
 /// Reverses what the model derived from a spurious recovery, including losses that the next ACK would report.
-void Endpoint::undo_model() {
-  PacedSender& state = *config_->paced;
+void Sender::undo_model() {
+  PacedSender& state = *config().paced;
   state.delivery.forgive_losses();
   state.model.on_undo();
 }
 
-DeliveryRate* Endpoint::samples() const {
-  return paced() ? &config_->paced->delivery : nullptr;
+DeliveryRate* Sender::samples() const {
+  return paced() ? &config().paced->delivery : nullptr;
 }
 
 }  // namespace sluice::tcp

@@ -23,31 +23,31 @@ constexpr std::uint32_t enough_behind = 4;  ///< number of segments behind a pro
 
 }  // namespace
 
-bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
+bool Sender::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   if (!is_outstanding(quoted)) return false;
   const auto size = static_cast<std::uint32_t>(std::clamp<std::int64_t>(payload.count(), 0, UINT16_MAX));
   if (size < mtu_.mss) {
     shrink_segments(size, now);
     return true;
   }
-  if (!bits_.trying_larger || send_.largest_before(snd_.nxt) <= size) return false;
+  if (!bits_.trying_larger || queue().largest_before(snd_.nxt) <= size) return false;
   // The report answers the search for a larger size.
   AckEvent event;
   scoreboard().mark_lost_above(size, event);
   mtu_.mss = static_cast<std::uint16_t>(size);
-  bits_.on_fast_path = false;
+  leave_fast_path();
   end_search(now);
   return true;
 }
 
 /// Reduces the segment size. Larger segments are marked lost and retransmitted under the same cwnd, because their loss
 /// was no congestion (RFC 1191 section 6.5).
-void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
+void Sender::shrink_segments(std::uint32_t payload, Instant now) {
   const std::uint32_t size = std::max(payload, min_payload);
   if (size >= mtu_.mss) return;
   mtu_.mss = static_cast<std::uint16_t>(size);
   bits_.small_path = true;
-  bits_.on_fast_path = false;
+  leave_fast_path();
   end_search(now);
   AckEvent event;
   scoreboard().mark_lost_above(size, event);
@@ -58,11 +58,11 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 /// outage shows the same signs (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a
 /// larger size starts with the next data. An outage thus costs no more than a few round trips with small segments.
 /// Without SACK there is no search, so six timeouts are required instead of three.
-void Endpoint::suspect_black_hole(Instant now) {
+void Sender::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
-  const packet::Cursor front = send_.front();
-  if (!send_.outstanding() || front.note().payload_len <= min_payload) return;
-  const bool suspected = (bits_.peer_responded || bits_.use_sack) && loss_recovery_.retries >= suspicious;
+  const packet::Cursor front = queue().front();
+  if (!queue().outstanding() || front.note().payload_len <= min_payload) return;
+  const bool suspected = (bits_.peer_responded || uses_sack()) && loss_recovery_.retries >= suspicious;
   if (!suspected && loss_recovery_.retries != hopeless) return;
   shrink_segments(front.note().payload_len / 2U, now);
   if (!bits_.peer_responded) bits_.shrunk_at = (tick::s137(now) - rest) & tick_mask;
@@ -70,8 +70,8 @@ void Endpoint::suspect_black_hole(Instant now) {
 
 /// Cuts the packets that can be sent now into segments that fit. Later packets stay whole, because the path may carry
 /// more by then. If buffers run out, the remaining packets stay uncut until the next call.
-void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
-  packet::Cursor at = send_.unsent();
+void Sender::cut_segments(Instant now, Output& output, Bytes allowance) {
+  packet::Cursor at = queue().unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
   std::int64_t room = std::min<std::int64_t>(window_edge() - snd_.nxt, allowance.count());
   if (bits_.window_source == WindowSource::congestion_control) {
@@ -90,14 +90,14 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
 }
 
 /// Cuts a packet that is larger than the port's MTU. Returns false if there is no buffer; the packet then stays due.
-bool Endpoint::cut_for_port(packet::Cursor position, Output& output) {
+bool Sender::cut_for_port(packet::Cursor position, Output& output) {
   bits_.small_path = true;
-  bits_.on_fast_path = false;
+  leave_fast_path();
   return output.grant_cut(pipe() == 0) && scoreboard().cut(position, mtu_.mss);
 }
 
-void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now) {
-  if (config_ == nullptr) return;
+void Sender::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now) {
+  if (!is_configured()) return;
   const std::uint16_t before = mtu_.full_mss;
   mtu_.port = beside_options(port_mss);
   mtu_.full_mss = std::min(payload_within(peer_mss), mtu_.port);
@@ -107,55 +107,56 @@ void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Inst
     end_search(now);
   }
   bits_.small_path = mtu_.full_mss < before || mtu_.mss < mtu_.full_mss || joins_beyond_segments();
-  bits_.on_fast_path = false;
+  leave_fast_path();
 }
 
 /// True if a larger segment may be tried now. The segments behind it must allow its loss to be detected, and its loss
 /// must not be mistaken for congestion (RFC 4821 section 7.4).
-bool Endpoint::may_try_larger(Instant now) const {
-  if (bits_.trying_larger || bits_.recovery != Recovery::none || send_.to_retransmit() != 0 || !bits_.use_sack)
+bool Sender::may_try_larger(Instant now) const {
+  if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0 || !uses_sack())
     return false;
   const auto since = static_cast<std::uint8_t>((tick::s137(now) - bits_.shrunk_at) & tick_mask);
   if (bits_.search_step == 0 && since < rest) return false;
-  const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, mtu_.full_mss);
+  const std::uint32_t first = std::min<std::uint32_t>(queue().unsent().note().payload_len, mtu_.full_mss);
   if (first <= mtu_.mss + min_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
   const std::uint32_t room = enough_behind * mtu_.mss + mtu_.full_mss;
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (snd_.wnd < room || (uses_cwnd && congestion_.cwnd() < room)) return false;
   std::uint32_t waiting = 0;
-  for (packet::Cursor at = send_.unsent(); at && waiting < room; at = at.next()) waiting += at.note().payload_len;
+  for (packet::Cursor at = queue().unsent(); at && waiting < room; at = at.next()) waiting += at.note().payload_len;
   return waiting >= room;
 }
 
 /// Sizes the first unsent packet for this step of the search. Returns the packet behind it.
-packet::Cursor Endpoint::try_larger(Instant now) {
+packet::Cursor Sender::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;
   if (gain < min_gain) {
     end_search(now);
-    return send_.unsent();
+    return queue().unsent();
   }
-  if (send_.unsent().note().payload_len > target && !scoreboard().cut(send_.unsent(), target)) return send_.unsent();
+  if (queue().unsent().note().payload_len > target && !scoreboard().cut(queue().unsent(), target))
+    return queue().unsent();
   bits_.trying_larger = true;
-  return send_.unsent().next();
+  return queue().unsent().next();
 }
 
 /// Evaluates an ACK during the search for a larger segment size: the path carries the size of every packet that is
 /// acknowledged.
-void Endpoint::judge_larger(SeqNum ack, Instant now) {
-  const std::uint32_t carried = send_.largest_before(ack);
+void Sender::judge_larger(SeqNum ack, Instant now) {
+  const std::uint32_t carried = queue().largest_before(ack);
   if (carried > mtu_.mss) {
     bits_.trying_larger = false;
     mtu_.mss = static_cast<std::uint16_t>(std::min<std::uint32_t>(carried, mtu_.full_mss));
     if (bits_.search_step == 0 || mtu_.mss == mtu_.full_mss) end_search(now);
     bits_.small_path = mtu_.mss < mtu_.full_mss || joins_beyond_segments();
-  } else if (send_.largest_before(snd_.nxt) <= mtu_.mss) {
+  } else if (queue().largest_before(snd_.nxt) <= mtu_.mss) {
     bits_.trying_larger = false;  // the larger packet was never sent
   }
 }
 
 /// Records that the larger segment was lost: continues with the next step of the search or ends it.
-void Endpoint::larger_failed(Instant now) {
+void Sender::larger_failed(Instant now) {
   bits_.trying_larger = false;
   if (bits_.search_step == last_step) {
     end_search(now);
@@ -165,13 +166,13 @@ void Endpoint::larger_failed(Instant now) {
 }
 
 /// True if only the larger segment of the search is missing, which is no sign of congestion (RFC 4821 section 7.5).
-bool Endpoint::only_larger_lost() const {
-  const std::uint32_t length = send_.next_retransmission().note().payload_len;
-  return length > mtu_.mss && length == send_.to_retransmit();
+bool Sender::only_larger_lost() const {
+  const std::uint32_t length = queue().next_retransmission().note().payload_len;
+  return length > mtu_.mss && length == queue().to_retransmit();
 }
 
 /// Ends the search for a larger size; the next one starts after `rest` ticks.
-void Endpoint::end_search(Instant now) {
+void Sender::end_search(Instant now) {
   bits_.trying_larger = false;
   bits_.search_step = 0;
   bits_.shrunk_at = tick::s137(now) & tick_mask;

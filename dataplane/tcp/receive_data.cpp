@@ -1,4 +1,4 @@
-// Receiving half of an Endpoint: data in order and out of order, the receive window, and when to acknowledge. Called by
+// Data of a Receiver: in order and out of order, the receive window, and when to acknowledge. Called by
 // segment_arrival.cpp after a segment passed the checks, and by the owner that reads data and sets the receive room.
 // The right edge of the advertised window never moves back (RFC 9293 section 3.8.6).
 
@@ -8,7 +8,43 @@
 #include "dataplane/tcp/fast_path.hpp"
 
 namespace sluice::tcp {
-packet::Packet Endpoint::read() {
+
+void Receiver::reset() {
+  const WindowUpdates updates = bits_.window_updates;
+  bits_ = Bits();
+  bits_.window_updates = updates;
+  ts_recent_at_ = 0;
+  rcv_ = Sequence();
+  discarded_ = 0;
+  out_of_order_ = 0;
+}
+
+void Receiver::start_receiving(std::uint16_t local_mss, Instant now) {
+  set_local_mss(local_mss);
+  last_challenge_ = static_cast<std::uint16_t>(tick::ms8(now) - challenge_spacing);
+}
+
+void Receiver::begin_stream(SeqNum nxt, SeqNum adv) {
+  rcv_.nxt = rcv_.last_ack_sent = nxt;
+  rcv_.adv = adv;
+}
+
+void Receiver::begin_timestamps(std::uint32_t ts_value, Instant now) {
+  rcv_.ts_recent = rcv_.newest_ts = ts_value;
+  ts_recent_at_ = tick::s137(now);
+}
+
+/// Moves all unread data out of the receive window without granting space for it again, and returns its bytes. The
+/// caller takes the packets from in_order(). A window update is scheduled before only under prompt WindowUpdates.
+std::uint32_t Receiver::hand_over_unread() {
+  const std::uint32_t taken = std::exchange(rcv_.unread, 0);
+  if (bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
+    consider_window_update();
+  room_ -= std::min(room_, taken);
+  return taken;
+}
+
+packet::Packet Receiver::read() {
   if (in_order_.empty()) return {};
   packet::Packet first = in_order_.pop_front();
   rcv_.unread -= first.note().payload_len;
@@ -17,12 +53,12 @@ packet::Packet Endpoint::read() {
 }
 
 /// Processes data and FIN of an acceptable segment on the slow path.
-void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
+void Receiver::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (bits_.fin_received) {  // nothing can follow a FIN
     bits_.ack_now = true;
     return;
   }
-  if (bits_.use_ecn) on_ce_mark(segment);
+  if (uses_ecn()) on_ce_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
   if (segment.flags.fin() && !bits_.fin_known && end <= later(rcv_.adv, rcv_.nxt)) {
     bits_.fin_known = true;
@@ -31,7 +67,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   if (payload) {
     accept_payload(segment.seq, std::move(payload), now);
   } else if (segment.payload_len != 0) {  // no memory for the payload
-    count(counters_.discarded);
+    count(discarded_);
     bits_.ack_now = true;
   }
   if (bits_.fin_known && rcv_.nxt >= fin_seq_) receive_fin(now);
@@ -39,13 +75,13 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
 }
 
 /// Cuts the payload to the window, then appends it in order or stores it out of order.
-void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
+void Receiver::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
   const SeqNum limit = bits_.fin_known ? earlier(rcv_.adv, fin_seq_) : rcv_.adv;
   const SeqNum begin = later(seq, rcv_.nxt);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
-    count(counters_.discarded);
+    count(discarded_);
     if (length == 1 && seq == rcv_.nxt && probes_window()) {  // the octet at the edge of a closed window
       bits_.keepalive_pending = true;
     } else {
@@ -77,15 +113,15 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 }
 
 /// Stores an out-of-order payload and schedules a duplicate ACK.
-void Endpoint::accept_out_of_order(packet::Packet&& payload) {
+void Receiver::accept_out_of_order(packet::Packet&& payload) {
   // While acknowledgements are held, no SACK block is reported, because the peer would take the withheld data for lost.
   if (!holding_back()) bits_.ack_now = true;
   if (!ensure_recovery_state().reassembly.insert(std::move(payload), reassembly_limits())) {
-    count(counters_.discarded);
+    count(discarded_);
     return;
   }
-  count(counters_.out_of_order);
-  if (!bits_.use_sack && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
+  count(out_of_order_);
+  if (!uses_sack() && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
 /// Returns the limits of the reassembly queue. A packet that joins several segments is forwarded as one segment, so it
@@ -94,16 +130,16 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
 /// The peer may fill the offered window. With full segments all of it is stored, because two consecutive packets
 /// together hold more than `joined` bytes. Small segments with holes between them take more packets for their bytes; at
 /// most `always_held` such packets are stored.
-Reassembly::Limits Endpoint::reassembly_limits() const {
-  const std::uint32_t joined = payload_within(mtu_.local_mss);
+Reassembly::Limits Receiver::reassembly_limits() const {
+  const std::uint32_t joined = payload_within(local_mss());
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   const std::uint32_t needed = 2 * (offered / std::max(joined, 1U));
-  return {.packets = std::min(config_->max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
+  return {.packets = std::min(config().max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
 }
 
 /// Delivers the data behind a filled hole and acknowledges at once (RFC 5681 section 4.2). The work is bounded: every
 /// packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
-void Endpoint::drain_reassembly() {
+void Receiver::drain_reassembly() {
   if (!bits_.acks_deferred) bits_.ack_now = true;
   bits_.duplicates_due = 0;
   packet::Queue ready;
@@ -113,34 +149,34 @@ void Endpoint::drain_reassembly() {
 }
 
 /// Records a duplicate range, to be reported as D-SACK (RFC 2883).
-void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
-  if (bits_.use_sack && left < right) ensure_recovery_state().reassembly.sack_generator().duplicate({left, right});
+void Receiver::report_duplicate(SeqNum left, SeqNum right) {
+  if (uses_sack() && left < right) ensure_recovery_state().reassembly.sack_generator().duplicate({left, right});
 }
 
-void Endpoint::defer_acks() {
+void Receiver::defer_acks() {
   bits_.acks_deferred = true;
 }
 
-void Endpoint::stop_deferring_acks() {
+void Receiver::stop_deferring_acks() {
   bits_.acks_deferred = false;
   send_ack_now();
 }
 
-void Endpoint::acknowledge_up_to(SeqNum limit) {
+void Receiver::acknowledge_up_to(SeqNum limit) {
   const SeqNum allowed = earlier(limit, rcv_.nxt);
   if (allowed <= rcv_.last_ack_sent) return;
   rcv_.last_ack_sent = allowed;
   bits_.ack_now = true;
 }
 
-void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
+void Receiver::set_receive_room(Bytes room, WindowUpdates updates) {
   bits_.window_updates = updates;
   const std::uint32_t before = room_;
   room_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room.count(), 0, 1 << 30));
   if (room_ > before) consider_window_update();
 }
 
-bool Endpoint::add_receive_space(std::uint32_t bytes) {
+bool Receiver::add_receive_space(std::uint32_t bytes) {
   const auto open = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   if (room_ == 0 || open <= room_ / 2 || bits_.window_updates != WindowUpdates::sparing) return false;
   room_ += bytes;
@@ -153,11 +189,11 @@ bool Endpoint::add_receive_space(std::uint32_t bytes) {
 /// True if a move of the right edge by `gain` bytes, less than the step, is worth a window update. The peer sees a
 /// window rounded down to the scale and waits while no segment fits it (RFC 9293 section 3.8.6.2.1). From such a window
 /// every move counts that makes a segment fit.
-bool Endpoint::worth_moving(std::int32_t gain) const {
+bool Receiver::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;
   const std::int32_t open = rcv_.adv - rcv_.nxt;
-  const std::int32_t useful = std::max(unit, std::min<std::int32_t>(mtu_.local_mss, half));
+  const std::int32_t useful = std::max(unit, std::min<std::int32_t>(local_mss(), half));
   if ((open & -unit) >= useful) return gain >= half;
   return ((open + gain) & -unit) >= useful;
 }

@@ -19,19 +19,19 @@ constexpr Duration timer_slack = std::chrono::milliseconds(2);
 }  // namespace
 
 /// Advances or ends the recovery after an acknowledgement, or starts one.
-void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
+void Sender::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
     if (bits_.recovery != Recovery::none && snd_.una >= loss_recovery_.point) {
       leave_recovery(event);
-    } else if (bits_.recovery == Recovery::fast && !bits_.use_sack) {
+    } else if (bits_.recovery == Recovery::fast && !uses_sack()) {
       on_partial_ack(event);
-    } else if (bits_.recovery == Recovery::timeout && !bits_.use_sack) {
+    } else if (bits_.recovery == Recovery::timeout && !uses_sack()) {
       on_ack_after_timeout(event);
     } else if (bits_.recovery == Recovery::none) {
       loss_recovery_.duplicate_acks = 0;
     }
   }
-  if (bits_.use_sack) {
+  if (uses_sack()) {
     recover_by_time(event, delivery);
   } else if (event.duplicate) {
     on_duplicate_ack(event);
@@ -41,59 +41,59 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
 
 /// Adds the losses of an ACK to those reported by take_losses(). Losses assumed by a timeout are not counted, because
 /// the path may have stored the data during an outage.
-void Endpoint::count_losses(const AckEvent& event) {
+void Sender::count_losses(const AckEvent& event) {
   if (event.newly_lost != 0 && has_recovery_state()) ensure_recovery_state().losses += event.newly_lost;
 }
 
-std::uint32_t Endpoint::take_losses() {
+std::uint32_t Sender::take_losses() {
   return has_recovery_state() ? std::exchange(ensure_recovery_state().losses, 0U) : 0;
 }
 
 /// Detects losses with SACK (RFC 8985 section 6.2). While a test decides whether a timeout was spurious, everything is
 /// marked lost, so no further loss can be detected.
-void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
+void Sender::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
-  if (has_recovery_state() || send_.front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
+  if (has_recovery_state() || queue().front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
   if (!timeout_in_doubt()) detect_overdue(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
 /// Marks overdue segments lost, enters fast recovery if there are any, and arms the timer for the next one.
-void Endpoint::detect_overdue(AckEvent& event) {
-  if (send_.empty()) return;
+void Sender::detect_overdue(AckEvent& event) {
+  if (queue().empty()) return;
   // Without a RecoveryState everything outstanding was sent after the data that has arrived.
-  const std::uint32_t wait =
-      has_recovery_state()
-          ? send_.mark_overdue(ensure_recovery_state().rack, tick::us(event.now), reordering_window(), event, samples())
-          : 0;
-  if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
+  const std::uint32_t wait = has_recovery_state()
+                                 ? queue().mark_overdue(ensure_recovery_state().rack, tick::us(event.now),
+                                                        reordering_window(), event, samples())
+                                 : 0;
+  if (bits_.recovery == Recovery::none && queue().to_retransmit() != 0 &&
+      !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
-  if (!send_.outstanding()) return;
+  if (!queue().outstanding()) return;
   if (wait != 0) {
     arm(Timer::reorder, event.now + tick::us_duration(wait) + timer_slack);
-  } else if (bits_.timer < Timer::probe || (bits_.timer == Timer::probe && !may_probe_tail())) {
+  } else if (armed() < Timer::probe || (armed() == Timer::probe && !may_probe_tail())) {
     arm_retransmit_slow(event.now);
   }
 }
 
 /// Returns the reordering window of RACK in tick::us.
-std::uint32_t Endpoint::reordering_window() const {
-  return reordering_.ticks(tick::us(rtt_.least()), tick::us(rtt_.srtt()), send_.sacked(),
-                           bits_.recovery != Recovery::none);
+std::uint32_t Sender::reordering_window() const {
+  return reordering_.ticks(tick::us(min_rtt()), tick::us(srtt()), queue().sacked(), bits_.recovery != Recovery::none);
 }
 
 /// Handles the reordering timer: an overtaken segment has not arrived in time.
-void Endpoint::on_reordering_timeout(Instant now) {
+void Sender::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
   count_losses(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
-  if (bits_.timer == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
+  if (armed() == Timer::none && (queue().outstanding() || fin_outstanding())) arm_retransmit_slow(now);
 }
 
 /// Sets cwnd by proportional rate reduction (RFC 6937).
-void Endpoint::shape_reduction(const AckEvent& event) {
+void Sender::shape_reduction(const AckEvent& event) {
   if (bits_.window_source == WindowSource::allowance || congestion_.is_model_based()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
   const std::uint32_t allowed = ensure_recovery_state().reduction.allowed(
@@ -102,7 +102,7 @@ void Endpoint::shape_reduction(const AckEvent& event) {
 }
 
 /// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one.
-void Endpoint::on_duplicate_ack(AckEvent& event) {
+void Sender::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery == Recovery::timeout) return;
   if (loss_recovery_.duplicate_acks < UINT16_MAX && pipe() > 0) ++loss_recovery_.duplicate_acks;
   if (bits_.recovery != Recovery::none || loss_recovery_.duplicate_acks < Rack::threshold) return;
@@ -114,7 +114,7 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
 
 /// Reduces the count of duplicate ACKs by the segments that an acknowledgement covers, except one. The excepted segment
 /// was the retransmission; all others were counted when they arrived.
-void Endpoint::forget_duplicates(const AckEvent& event) {
+void Sender::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(
       loss_recovery_.duplicate_acks - std::min<std::uint32_t>(loss_recovery_.duplicate_acks, arrived));
@@ -122,8 +122,8 @@ void Endpoint::forget_duplicates(const AckEvent& event) {
 
 /// Handles a partial acknowledgement without SACK: the data right after the acknowledged position is missing (RFC 6582
 /// section 3.2 step 3, case 2).
-void Endpoint::on_partial_ack(AckEvent& event) {
-  if (config_->classic_reno) {
+void Sender::on_partial_ack(AckEvent& event) {
+  if (config().classic_reno) {
     leave_recovery(event);
     return;
   }
@@ -143,7 +143,7 @@ void Endpoint::on_partial_ack(AckEvent& event) {
 /// number. From then on every partial acknowledgement means that one hole was filled, and the estimate falls by one. If
 /// it reaches zero before RecoveryPoint, recovery continues with three segments. Duplicates caused by unneeded
 /// retransmissions count as arrived in the next recovery.
-std::uint32_t Endpoint::still_missing() const {
+std::uint32_t Sender::still_missing() const {
   if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
   if (bits_.partially_acked) return Rack::threshold;
   const std::uint32_t open = (static_cast<std::uint32_t>(loss_recovery_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
@@ -155,7 +155,7 @@ std::uint32_t Endpoint::still_missing() const {
 /// Handles an ACK after a timeout without SACK. Under congestion control everything is retransmitted as the window
 /// permits. Under an allowance the first segment is retransmitted alone, and one more at a time per ACK, as in slow
 /// start.
-void Endpoint::on_ack_after_timeout(AckEvent& event) {
+void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly()) {
     retransmit_missing(loss_recovery_.retransmissions + 1U, event);
   } else {
@@ -165,7 +165,7 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
 
 /// Marks up to `segments` segments from SND.UNA on lost, not beyond RecoveryPoint. Holes of a buffer overflow lie close
 /// together, so few of these retransmissions are unneeded.
-void Endpoint::retransmit_missing(std::uint32_t segments, AckEvent& event) {
+void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
@@ -174,7 +174,7 @@ void Endpoint::retransmit_missing(std::uint32_t segments, AckEvent& event) {
 }
 
 /// Enters fast recovery: sets RecoveryPoint and reduces the window, unless an ECN mark has already reduced it.
-void Endpoint::enter_fast_recovery(Instant now) {
+void Sender::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   loss_recovery_.point = snd_.nxt;
   bits_.doubt = detects_spurious_retransmissions() ? Doubt::retransmission_due : Doubt::none;
@@ -184,7 +184,7 @@ void Endpoint::enter_fast_recovery(Instant now) {
   count(counters_.fast_recoveries);
   reordering_.on_recovery();
   ensure_recovery_state().reduction.begin();
-  bits_.cwr_due = bits_.use_ecn;
+  bits_.cwr_due = uses_ecn();
   // RFC 3168 section 6.1.2: a window that was reduced for an ECN mark is not reduced again for a loss.
   const bool reduced = bits_.reduced;
   bits_.reduced = false;
@@ -192,9 +192,9 @@ void Endpoint::enter_fast_recovery(Instant now) {
 }
 
 /// Ends the recovery, because everything up to RecoveryPoint is acknowledged.
-void Endpoint::leave_recovery(const AckEvent& event) {
+void Sender::leave_recovery(const AckEvent& event) {
   if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
-    congestion_.on_recovery_exit(path(event.now), bits_.use_sack);
+    congestion_.on_recovery_exit(path(event.now), uses_sack());
   }
   reordering_.on_recovered();
   // Segments sent during the recovery that have arrived are not missing in the next one.
@@ -211,35 +211,28 @@ void Endpoint::leave_recovery(const AckEvent& event) {
 
 /// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when something is sent,
 /// because a sender without allowance or buffer must not count as unanswered.
-void Endpoint::on_retransmission_timeout(Instant now) {
-  if (loss_recovery_.retries >= config_->max_retransmissions) {
-    give_up();
-    return;
-  }
+bool Sender::on_retransmission_timeout(Instant now) {
+  if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {
     on_refusal(now);
-    return;
+    return true;
   }
   const bool first = loss_recovery_.retries == 0;
   ++loss_recovery_.retries;
-  if (bits_.backoff < backoff_limit) ++bits_.backoff;
-  if (bits_.tail_out && bits_.tail_retransmitted && bits_.backoff < backoff_limit)
-    ++bits_.backoff;  // the probe, a retransmission, was not answered either
+  back_off();
+  if (bits_.tail_out && bits_.tail_retransmitted) back_off();  // the probe, a retransmission, was not answered either
   count(counters_.timeouts);
-  if (bits_.state == State::syn_sent || bits_.state == State::syn_received) {
-    bits_.syn_due = true;
-    return;
-  }
+  if (state() < State::established) return true;  // the SYN is sent again, see Endpoint::on_timer()
   suspect_black_hole(now);
   suspect_timeout();
   if (bits_.window_source == WindowSource::congestion_control) {
     PathView view = path(now);
-    if (bits_.recovery == Recovery::fast && !bits_.use_sack) view.flight_size = pipe();
-    if (congestion_.is_model_based() && first) config_->paced->model.on_timeout(congestion_.cwnd());
-    congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && bits_.use_sack);
+    if (bits_.recovery == Recovery::fast && !uses_sack()) view.flight_size = pipe();
+    if (congestion_.is_model_based() && first) config().paced->model.on_timeout(congestion_.cwnd());
+    congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && uses_sack());
   }
   // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.
-  if (send_.front_sacked()) scoreboard().forget_sacks();
+  if (queue().front_sacked()) scoreboard().forget_sacks();
   AckEvent event{.now = now};
   if (retransmits_blindly()) {
     scoreboard().unmark_lost();
@@ -249,7 +242,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
   }
   bits_.tail_due = bits_.tail_out = bits_.reduced = false;
-  bits_.cwr_due = bits_.use_ecn;
+  bits_.cwr_due = uses_ecn();
   reordering_.on_recovery();
   bits_.recovery = Recovery::timeout;
   loss_recovery_.point = snd_.nxt;
@@ -257,14 +250,15 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   bits_.partially_acked = false;
   bits_.retransmit_first = true;
   if (fin_outstanding()) bits_.fin_due_again = true;
+  return true;
 }
 
 /// Returns the send time up to which packets count as lost after a timeout. Later packets had no time to be
 /// acknowledged (RFC 8985 section 6.3). Without SACK all packets count as lost, because their loss could not be
 /// detected later.
-Instant Endpoint::lost_before(Instant now) const {
-  if (!bits_.use_sack || !rtt_.has_sample()) return now;
-  const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::us(rtt_.srtt()));
+Instant Sender::lost_before(Instant now) const {
+  if (!uses_sack() || !has_rtt()) return now;
+  const std::uint32_t rtt = std::max(recovery_state().rack.rtt(), tick::us(srtt()));
   return now - tick::us_duration(rtt + reordering_window());
 }
 

@@ -11,33 +11,29 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< age at which TS.Recent expires (RFC 7323 section 5.5)
 constexpr std::uint8_t ignored_flags = Flags::psh_bit;
-/// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible because its sender may have
-/// missed acknowledgements.
-constexpr std::uint32_t min_repeated = 1U << 20;
 
 }  // namespace
 
 /// True if the fast path can process the segment: it carries the next data in order, or acknowledges new data, on a
 /// connection where update_fast_path() found the fast paths applicable.
 inline bool Endpoint::is_expected(const Segment& segment) const {
-  if (!bits_.on_fast_path) return false;
+  if (!on_fast_path()) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
-  if (segment.seq != rcv_.nxt || segment.payload_len > rcv_.adv - rcv_.nxt) return false;
-  const std::int32_t acked = segment.ack - snd_.una;
-  if (acked < 0 || segment.ack > snd_.nxt) return false;
+  if (segment.seq != rcv_nxt() || segment.payload_len > rcv_adv() - rcv_nxt()) return false;
+  const std::int32_t acked = segment.ack - snd_una();
+  if (acked < 0 || segment.ack > snd_nxt()) return false;
   if (acked == 0 && segment.payload_len == 0) return false;  // duplicate or window update
-  if (bits_.use_ecn && segment.ecn == congestion_experienced) return false;
-  if (!bits_.use_timestamps) return true;
-  return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
+  if (uses_ecn() && segment.ecn == congestion_experienced) return false;
+  if (!uses_timestamps()) return true;
+  return segment.has_timestamps && !has_old_timestamp(segment);
 }
 
 bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample) {
   if (!is_expected(segment)) [[unlikely]]
     return receive_slow(segment, std::move(payload), now, ack_sample);
-  if (bits_.use_timestamps) remember_timestamp(segment, now);
-  const SeqNum before = snd_.una;
+  if (uses_timestamps()) remember_timestamp(segment, now);
+  const SeqNum before = snd_una();
   if (segment.ack != before) acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   if (segment.payload_len == 0) return true;
@@ -48,20 +44,20 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
 
 bool Endpoint::receive_pure_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!is_expected(segment)) return false;
-  if (bits_.use_timestamps) remember_timestamp(segment, now);
-  const SeqNum before = snd_.una;
+  if (uses_timestamps()) remember_timestamp(segment, now);
+  const SeqNum before = snd_una();
   acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   return true;
 }
 
 bool Endpoint::takes_next(const Segment& segment) const {
-  return segment.ack == snd_.una && segment.payload_len != 0 && segment.window != 0 && is_expected(segment);
+  return segment.ack == snd_una() && segment.payload_len != 0 && segment.window != 0 && is_expected(segment);
 }
 
 void Endpoint::receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now) {
-  if (bits_.use_timestamps) remember_timestamp(last, now);
-  update_window(last, snd_.una);
+  if (uses_timestamps()) remember_timestamp(last, now);
+  update_window(last, snd_una());
   for (packet::Packet& payload : payloads) {
     append_in_order(std::move(payload));
     schedule_ack(1, now);
@@ -69,35 +65,25 @@ void Endpoint::receive_run(const Segment& last, std::span<packet::Packet> payloa
 }
 
 bool Endpoint::is_plausible(const Segment& segment) const {
-  if (bits_.state < State::established || segment.flags.syn()) return false;
-  if (segment.flags.rst()) return segment.seq == rcv_.nxt;
-  if (!segment.flags.ack() || segment.ack < snd_.una || segment.ack > snd_.nxt) return false;
-  const bool dated = bits_.use_timestamps && segment.has_timestamps;
-  if (dated && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0) return false;
-  return segment.seq + std::max(room_, min_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.adv, rcv_.nxt);
+  if (state() < State::established || segment.flags.syn()) return false;
+  if (segment.flags.rst()) return segment.seq == rcv_nxt();
+  if (!segment.flags.ack() || segment.ack < snd_una() || segment.ack > snd_nxt()) return false;
+  const bool dated = uses_timestamps() && segment.has_timestamps;
+  if (dated && has_old_timestamp(segment)) return false;
+  return is_near_window(segment.seq);
 }
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample) {
   return receive_slow(segment, {}, now, ack_sample);
 }
 
-/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress, so no
-/// scoreboard work is needed.
-inline bool Endpoint::answers_all(const Segment& segment) const {
-  if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
-  if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
-  return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
-         !bits_.use_ecn && !bits_.reduced;
-}
-
 /// True if answers_all() is true, the segment is the next in order and it passes all checks, hence is plausible. Most
 /// connections end with two such segments: the FIN that acknowledges the last data, and the ACK of the other FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
-  if (bits_.state < State::established || bits_.reset_due) return false;
+  if (state() < State::established || reset_is_due()) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;
-  if (segment.seq != rcv_.nxt || !answers_all(segment)) return false;
-  return !bits_.use_timestamps || !segment.has_timestamps ||
-         static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
+  if (segment.seq != rcv_nxt() || !answers_all(segment)) return false;
+  return !uses_timestamps() || !segment.has_timestamps || !has_old_timestamp(segment);
 }
 
 /// Processes a segment that the fast path does not accept; parameters and result are those of receive().
@@ -105,9 +91,9 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);
   packet::Packet left = std::move(payload);  // returned to its pool if it is not consumed
-  bits_.on_fast_path = false;
+  leave_fast_path();
   if (orderly ? receive_pure_ack_in_order(segment, now, ack_sample) : check(segment, now, ack_sample)) {
-    if (bits_.use_timestamps) remember_timestamp(segment, now);  // only after its acknowledgement was accepted
+    if (uses_timestamps()) remember_timestamp(segment, now);  // only after its acknowledgement was accepted
     if (segment.flags.urg()) take_urgent_pointer(segment);
     if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
   }
@@ -117,20 +103,18 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 
 /// Short form of check() for a segment that fulfils answers_in_order(). Returns false if the connection is closed now.
 inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample) {
-  const SeqNum before = snd_.una;
-  bits_.peer_responded = false;
-  loss_recovery_.duplicate_acks = 0;
+  const SeqNum before = snd_una();
+  on_orderly_ack();
   acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
-  if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
-  return bits_.state != State::closed;
+  return handle_acknowledged_fin(now);
 }
 
 /// Applies all checks to the segment and processes its ACK. Returns false if the rest of the segment must be ignored.
 bool Endpoint::check(const Segment& segment, Instant now, AckSample* ack_sample) {
-  if (bits_.state == State::closed || bits_.reset_due) return false;
-  if (bits_.state == State::syn_sent) {
-    receive_in_syn_sent(segment, now);
+  if (state() == State::closed || reset_is_due()) return false;
+  if (state() == State::syn_sent) {
+    if (!receive_in_syn_sent(segment, now)) close(CloseReason::refused);
     return false;
   }
   if (segment.flags.rst()) {
@@ -142,107 +126,21 @@ bool Endpoint::check(const Segment& segment, Instant now, AckSample* ack_sample)
     receive_late_syn(segment, now);
     return false;
   }
-  if (!check_sequence(segment, now)) return false;
-  if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return false;
-  if (bits_.use_ecn) count_mark(segment);
-  return process_ack(segment, now, ack_sample);
-}
-
-/// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge
-/// passes, because its acknowledgement must be processed when the peer has filled the window. Its data is cut off
-/// later.
-bool Endpoint::check_sequence(const Segment& segment, Instant now) {
-  const SeqNum end = segment.seq + segment.length();
-  const bool begins_inside = segment.seq <= later(rcv_.adv, rcv_.nxt);
-  const bool ack_sample = segment.length() == 0 ? segment.seq >= rcv_.nxt : end > rcv_.nxt;
-  if (begins_inside && ack_sample) return true;
-  if (is_keepalive(segment)) {
-    bits_.keepalive_pending = true;
-    return false;
-  }
-  if (segment.length() == 0) {
-    challenge(now);  // a keep-alive or a window probe; rate-limited, because two desynchronised peers would answer each
-                     // other for ever
-    return false;
-  }
-  count(counters_.discarded);
-  if (!begins_inside) {
-    bits_.ack_now = true;
-    return false;
-  }
-  if (segment.payload_len != 0) report_duplicate(segment.seq, earlier(segment.seq + segment.payload_len, rcv_.nxt));
-  if (bits_.state == State::time_wait && segment.flags.fin() && end == rcv_.nxt) enter_time_wait(now);
-  bits_.ack_now = true;
-  return false;
-}
-
-/// True for a keep-alive or window probe that the owner must answer. A keep-alive lies one below RCV.NXT, with at most
-/// one byte, while nothing is in flight in either direction. While something is in flight, the segment may mean that an
-/// acknowledgement was lost.
-bool Endpoint::is_keepalive(const Segment& segment) const {
-  if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
-  if (probes_window()) return true;
-  return owner_answers() && send_.empty() && snd_.una == snd_.nxt && rcv_.unread == 0 && !reassembling();
-}
-
-/// True if the owner answers keep-alives and window probes, the state permits them and all data is acknowledged.
-bool Endpoint::owner_answers() const {
-  const bool open =
-      bits_.state == State::established || bits_.state == State::close_wait || bits_.state == State::fin_wait_2;
-  return !config_->answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
-}
-
-/// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. The relay cannot decide whether
-/// the window has opened meanwhile, because the other host determines it.
-bool Endpoint::probes_window() const {
-  return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
-}
-
-/// Protects against wrapped sequence numbers (PAWS, RFC 7323 section 5.3). Returns false if the segment is too old.
-bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
-  if (!bits_.use_timestamps || !segment.has_timestamps) return true;
-  if (static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0) return true;
-  if (static_cast<std::uint16_t>(tick::s137(now) - ts_recent_at_) > tick::s137(timestamp_age_limit)) return true;
-  count(counters_.discarded);
-  if (segment.length() != 0) {
-    bits_.ack_now = true;
-  } else {
-    challenge(now);
-  }
-  return false;
+  const bool idle = queue().empty() && snd_una() == snd_nxt();
+  if (!check_sequence(segment, idle, now)) return false;
+  if (state() == State::syn_received && !complete_handshake(segment, now)) return false;
+  if (uses_ecn()) count_mark(segment);
+  return process_ack(segment, now, ack_sample) && handle_acknowledged_fin(now);
 }
 
 /// Accepts a reset only at exactly RCV.NXT; a reset elsewhere in the window gets a challenge ACK (RFC 5961 section
 /// 3.2).
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
-  if (segment.seq == rcv_.nxt) {
-    close(bits_.state == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
+  if (segment.seq == rcv_nxt()) {
+    close(state() == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
     return;
   }
-  if (segment.seq > rcv_.nxt && segment.seq < rcv_.adv) challenge(now);
-}
-
-/// Handles a SYN after the handshake: a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The answer is
-/// an ACK or SYN-ACK with the current numbers (RFC 5961 section 4.2).
-void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
-  const bool retransmitted = bits_.state == State::syn_received && segment.seq + 1 == rcv_.nxt;
-  if (!retransmitted) {
-    challenge(now);
-    return;
-  }
-  if (complete_handshake(segment, now)) {
-    bits_.ack_now = true;  // simultaneous open: the peer's SYN-ACK
-  } else if (!segment.flags.ack()) {
-    bits_.syn_due = true;
-  }
-}
-
-/// Schedules a challenge ACK, rate-limited as RFC 5961 section 7 requires.
-void Endpoint::challenge(Instant now) {
-  const std::uint16_t tick = tick::ms8(now);
-  if (static_cast<std::uint16_t>(tick - last_challenge_) < challenge_spacing) return;
-  last_challenge_ = tick;
-  bits_.ack_now = true;
+  if (segment.seq > rcv_nxt() && segment.seq < rcv_adv()) challenge(now);
 }
 
 }  // namespace sluice::tcp

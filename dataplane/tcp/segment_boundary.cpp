@@ -38,26 +38,27 @@ std::uint32_t secret_number(std::uint64_t secret, SeqNum seq, std::uint32_t limi
 }  // namespace
 
 /// Decides where the next boundary is moved.
-void Endpoint::plan_boundary() {
-  const std::uint64_t secret = config_->boundary_secret;
+void Sender::plan_boundary() {
+  const std::uint64_t secret = config().boundary_secret;
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
 }
 
-/// Moves no boundary before `bytes` more are sent. Moves each one if the peer has sent too many misplaced ACKs.
-void Endpoint::postpone_boundary(std::uint32_t bytes) {
+/// Moves no boundary before `bytes` more are sent. Every boundary is moved if the peer has sent too many misplaced
+/// ACKs.
+void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
 
 /// Moves the boundary behind the first unsent segment. A full segment has no space for bytes of the next one. A piece
 /// of it is then sent first, and the next call moves the boundary behind the rest.
-void Endpoint::move_boundary(Output& output) {
-  const packet::Cursor next = send_.unsent();
-  const bool few = send_.in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
-  if (config_->boundary_secret == 0 || few || bits_.small_path || !next.next()) {
-    return config_->boundary_secret == 0 ? plan_boundary() : postpone_boundary(retry_after);
+void Sender::move_boundary(Output& output) {
+  const packet::Cursor next = queue().unsent();
+  const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
+  if (config().boundary_secret == 0 || few || bits_.small_path || !next.next()) {
+    return config().boundary_secret == 0 ? plan_boundary() : postpone_boundary(retry_after);
   }
   const std::uint32_t length = next.note().payload_len;
-  const std::uint32_t chosen = secret_number(config_->boundary_secret, snd_.nxt, min_piece);
+  const std::uint32_t chosen = secret_number(config().boundary_secret, snd_.nxt, min_piece);
   if (length + min_piece > mtu_.mss) {
     if (!cut_before_boundary(min_piece + chosen, output)) postpone_boundary(retry_after);
     return;
@@ -72,20 +73,20 @@ void Endpoint::move_boundary(Output& output) {
 
 /// Cuts the first `count` bytes off the first unsent segment, into a segment of their own. Returns false if the rest
 /// would be small or there is no buffer.
-bool Endpoint::cut_before_boundary(std::uint32_t count, Output& output) {
-  if (send_.unsent().note().payload_len < count + min_piece || !output.grant_cut(false)) return false;
-  packet::Loan whole(send_.unsent());
+bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
+  if (queue().unsent().note().payload_len < count + min_piece || !output.grant_cut(false)) return false;
+  packet::Loan whole(queue().unsent());
   packet::Packet front = packet::split_front(*whole, static_cast<std::uint16_t>(count));
   if (!front) return false;
-  send_.push_front_of_unsent(std::move(front));
+  queue().push_front_of_unsent(std::move(front));
   return true;
 }
 
 /// Appends the first bytes of the second unsent segment to the first one: `count`, or as many as its buffer has space
 /// for. Returns false if the segments do not permit it.
-bool Endpoint::take_from_next(std::uint32_t count) {
-  packet::Loan first(send_.unsent());
-  packet::Loan second(send_.unsent().next());
+bool Sender::take_from_next(std::uint32_t count) {
+  packet::Loan first(queue().unsent());
+  packet::Loan second(queue().unsent().next());
   count = std::min<std::uint32_t>(count, first->tailroom());
   const std::uint32_t length = first->note().payload_len + count;
   if (count == 0 || first->shared() || second->note().payload_len < count + min_piece) return false;
@@ -97,11 +98,11 @@ bool Endpoint::take_from_next(std::uint32_t count) {
 
 /// Counts an acknowledgement of `acked` bytes that ends inside a segment. A receiver may cut off what lies beyond its
 /// window, so an acknowledgement at its edge does not count.
-void Endpoint::record_misplaced_ack(std::uint32_t acked) {
-  if (config_->boundary_secret == 0 || acked >= snd_.wnd) return;
+void Sender::record_misplaced_ack(std::uint32_t acked) {
+  if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);
   if (!distrusts_acks()) return;
-  bits_.on_fast_path = false;
+  leave_fast_path();
   plan_boundary();
 }
 

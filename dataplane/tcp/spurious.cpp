@@ -13,7 +13,7 @@ namespace sluice::tcp {
 /// Starts the F-RTO test after a timeout (RFC 5682 section 2.1 step 1). Only the oldest segment may have been
 /// retransmitted, because otherwise an ACK could belong to another retransmission. No test therefore starts during an
 /// earlier recovery. A second timeout without any answer continues the test.
-void Endpoint::suspect_timeout() {
+void Sender::suspect_timeout() {
   const bool unanswered = bits_.recovery == Recovery::timeout &&
                           (bits_.doubt == Doubt::retransmission_due || bits_.doubt == Doubt::retransmission_sent);
   if (bits_.recovery != Recovery::none && !unanswered) {
@@ -22,7 +22,7 @@ void Endpoint::suspect_timeout() {
   } else if (!unanswered) {
     loss_recovery_.retransmissions = 0;
   }
-  if (!send_.outstanding() || !detects_spurious_retransmissions() ||
+  if (!queue().outstanding() || !detects_spurious_retransmissions() ||
       (bits_.recovery != Recovery::none && !unanswered)) {
     bits_.doubt = Doubt::none;
   } else if (!unanswered) {
@@ -32,17 +32,17 @@ void Endpoint::suspect_timeout() {
 }
 
 /// Records a retransmission. The test refers to the first one (RFC 3522 section 3.2 step 2).
-void Endpoint::on_retransmitted() {
-  if (bits_.use_sack && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
+void Sender::on_retransmitted() {
+  if (uses_sack() && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
   if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
 }
 
 /// True if an ACK of new data echoes a timestamp from before the retransmission, so it acknowledges the original (RFC
 /// 3522 section 3.2 step 5). A newer echo proves nothing, because the relay's timestamp clock may not have advanced
 /// between both transmissions.
-bool Endpoint::answers_original(const Segment& segment) const {
+bool Sender::answers_original(const Segment& segment) const {
   if (bits_.doubt == Doubt::retransmission_due) return true;  // nothing was retransmitted yet
-  if (bits_.doubt != Doubt::retransmission_sent || !bits_.use_timestamps || !segment.has_timestamps ||
+  if (bits_.doubt != Doubt::retransmission_sent || !uses_timestamps() || !segment.has_timestamps ||
       segment.ts_echo == 0)
     return false;
   return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
@@ -50,17 +50,17 @@ bool Endpoint::answers_original(const Segment& segment) const {
 
 /// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
 /// lost have arrived; the data that is still missing begins at the front of the send queue.
-void Endpoint::judge_fast_recovery(bool original) {
+void Sender::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;
-  } else if (!send_.front_lost()) {
+  } else if (!queue().front_lost()) {
     undo_recovery();
   }
 }
 
 /// True if the first SACK block is a D-SACK: below the acknowledgement number or within the second block (RFC 2883
 /// section 4).
-bool Endpoint::reports_duplicate(const Segment& segment) {
+bool Sender::reports_duplicate(const Segment& segment) {
   if (segment.sack_count == 0) return false;
   const SackBlock first = segment.sack_blocks[0];
   const SackBlock second = segment.sack_blocks[1];
@@ -71,41 +71,41 @@ bool Endpoint::reports_duplicate(const Segment& segment) {
 
 /// Counts a D-SACK. If every retransmission of a recovery was a duplicate, the recovery was spurious (RFC 3708 section
 /// 3).
-void Endpoint::count_duplicate(const Segment& segment) {
+void Sender::count_duplicate(const Segment& segment) {
   const SackBlock first = segment.sack_blocks[0];
-  if (loss_recovery_.retransmissions == retransmissions_unknown || !config_->takes_back) return;
+  if (loss_recovery_.retransmissions == retransmissions_unknown || !config().takes_back) return;
   // The D-SACK belongs to an older recovery or to none.
   const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mtu_.mss);
   if (first.right > loss_recovery_.point || loss_recovery_.point - first.left > reach) return;
   const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mtu_.mss - 1) / mtu_.mss;
   loss_recovery_.retransmissions = static_cast<std::uint8_t>(
       loss_recovery_.retransmissions - std::min<std::uint32_t>(loss_recovery_.retransmissions, count));
-  if (loss_recovery_.retransmissions == 0 && (bits_.recovery != Recovery::fast || send_.to_retransmit() == 0))
+  if (loss_recovery_.retransmissions == 0 && (bits_.recovery != Recovery::fast || queue().to_retransmit() == 0))
     undo_recovery();
 }
 
 /// Evaluates an ACK for F-RTO after it was entered in the scoreboard: RFC 5682 section 2.1, with SACK section 3.1.
-void Endpoint::judge_timeout(const Segment& segment, const AckEvent& event) {
+void Sender::judge_timeout(const Segment& segment, const AckEvent& event) {
   if (bits_.doubt == Doubt::retransmission_answered) {
     judge_second_answer(segment, event);
     return;
   }
   if (event.acked == 0) {  // with SACK, step 2 waits for the ACK of the retransmission
-    if (event.duplicate && !bits_.use_sack) bits_.doubt = Doubt::none;
+    if (event.duplicate && !uses_sack()) bits_.doubt = Doubt::none;
     return;
   }
   // Step 2: new data must trigger the next ACK. If everything is acknowledged, no test is possible.
-  const bool tells = snd_.una < loss_recovery_.point && !send_.front_retransmitted() && may_send_new();
+  const bool tells = snd_.una < loss_recovery_.point && !queue().front_retransmitted() && may_send_new();
   bits_.doubt = tells ? Doubt::retransmission_answered : Doubt::none;
   if (tells) bits_.retransmit_first = false;
 }
 
 /// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if data sent once is
 /// acknowledged. The loss was real if only the new data arrived.
-void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event) {
+void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) {
   const auto beyond = [this](const SackBlock& block) { return block.right > loss_recovery_.point; };
-  const bool real = bits_.use_sack ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
-                                   : event.acked == 0 && event.duplicate;
+  const bool real = uses_sack() ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
+                                : event.acked == 0 && event.duplicate;
   if (real) {
     bits_.doubt = Doubt::none;
     bits_.retransmit_first = true;  // step 3a: a window of three segments, two of which are in flight
@@ -118,7 +118,7 @@ void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event
 /// No burst results, because the ACKs release what they would have released without the timeout. RTT samples of
 /// segments sent once include the pause, so the RTO grows (the aim of section 3.4). The backoff stays until the first
 /// such sample.
-void Endpoint::undo_recovery() {
+void Sender::undo_recovery() {
   bits_.doubt = Doubt::none;
   loss_recovery_.retransmissions = 0;
   if (bits_.recovery != Recovery::none) {

@@ -7,14 +7,14 @@
 namespace sluice::tcp {
 
 /// True if a tail loss probe is permitted (RFC 8985 section 7.2): no recovery is in progress and no probe is in flight.
-bool Endpoint::may_probe_tail() const {
-  return config_->tail_loss_probes && bits_.use_sack && rtt_.has_sample() && bits_.recovery == Recovery::none &&
-         bits_.backoff == 0 && !bits_.tail_out && send_.outstanding() && send_.sacked() == 0 && snd_.wnd != 0;
+bool Sender::may_probe_tail() const {
+  return config().tail_loss_probes && uses_sack() && has_rtt() && bits_.recovery == Recovery::none && backoff() == 0 &&
+         !bits_.tail_out && queue().outstanding() && queue().sacked() == 0 && snd_.wnd != 0;
 }
 
 /// Arms the tail loss probe if it is permitted and earlier than the retransmission timeout, else the retransmission
 /// timer.
-void Endpoint::arm_retransmit_slow(Instant now) {
+void Sender::arm_retransmit_slow(Instant now) {
   const Duration timeout = rto();
   if (may_probe_tail() && probe_timeout() < timeout) {
     arm(Timer::probe, now + probe_timeout());
@@ -25,8 +25,8 @@ void Endpoint::arm_retransmit_slow(Instant now) {
 
 /// Handles the probe timer. The timer was set for the oldest data, so it is extended until the timeout of the last
 /// segment. A single segment gets no probe, because its ACK may be delayed; the retransmission timeout allows for that.
-void Endpoint::on_probe_timeout(Instant now) {
-  const Instant since = timer_deadline_ - probe_timeout();
+void Sender::on_probe_timeout(Instant now) {
+  const Instant since = timer_deadline() - probe_timeout();
   const Instant timeout = since + rto();
   const Instant due = now - tick::ms_duration(tick::ms(now) - snd_.last_sent) + probe_timeout();
   const bool lone = snd_.nxt - snd_.una <= std::int32_t{mtu_.mss};
@@ -42,7 +42,7 @@ void Endpoint::on_probe_timeout(Instant now) {
 
 /// Evaluates an ACK that covers the probe (RFC 8985 section 7.4). If the probe was a retransmission and no D-SACK
 /// reports it, it repaired a loss that nothing else detects, so the window is reduced.
-void Endpoint::judge_tail_probe(const Segment& segment, const AckEvent& event) {
+void Sender::judge_tail_probe(const Segment& segment, const AckEvent& event) {
   if (segment.ack < loss_recovery_.point) return;
   if (!bits_.tail_retransmitted || reports_duplicate(segment)) {
     bits_.tail_out = false;

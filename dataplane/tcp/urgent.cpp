@@ -6,7 +6,7 @@
 namespace sluice::tcp {
 
 /// Processes the urgent pointer of an acceptable segment, even if none of its data fitted the window (MUST-66).
-void Endpoint::take_urgent_pointer(const Segment& segment) {
+void Receiver::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;
   if (end <= rcv_.nxt - rcv_.unread || (bits_.urgent_in && end <= urgent_end())) return;
@@ -14,18 +14,18 @@ void Endpoint::take_urgent_pointer(const Segment& segment) {
   bits_.urgent_in = true;
 }
 
-void Endpoint::announce_urgent(SeqNum end) {
-  if (bits_.state == State::closed || end <= snd_.una || (bits_.urgent_out && end <= recovery_state().snd_up)) return;
+void Sender::announce_urgent(SeqNum end) {
+  if (state() == State::closed || end <= snd_.una || (bits_.urgent_out && end <= recovery_state().snd_up)) return;
   ensure_recovery_state().snd_up = end;
   bits_.urgent_out = true;
-  bits_.on_fast_path = false;
-  bits_.ack_now = true;
+  leave_fast_path();
+  request_ack();
 }
 
 /// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends farther away,
 /// the segment points 65535 bytes ahead, but only if the peer cannot have received that byte yet. A later segment then
 /// points farther.
-void Endpoint::mark_urgent(Segment& segment) const {
+void Sender::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
   const std::int32_t distance = recovery_state().snd_up - segment.seq;
   if (distance <= 0) return;
@@ -35,9 +35,8 @@ void Endpoint::mark_urgent(Segment& segment) const {
   segment.flags.bits |= Flags::urg_bit;
 }
 
-/// Clears the urgent flags: received data that was read, or sent data that was acknowledged, is not urgent any more.
-void Endpoint::update_fast_path_urgent() {
-  if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
+/// Clears the urgent flag once the urgent data was acknowledged.
+void Sender::update_urgent_out() {
   if (bits_.urgent_out && recovery_state().snd_up <= snd_.una) bits_.urgent_out = false;
 }
 

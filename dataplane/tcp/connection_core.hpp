@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dataplane/tcp/accurate_ecn.hpp"
+#include "dataplane/tcp/endpoint_config.hpp"
+#include "dataplane/tcp/recovery_state.hpp"
+#include "dataplane/tcp/send_queue.hpp"
+#include "dataplane/tcp/state.hpp"
+
+namespace sluice::tcp {
+
+/// State of a connection that both directions share: its configuration, its state of RFC 9293 section 3.3.2, and the
+/// options that the handshake negotiated.
+///
+/// Invariants: a connection without a configuration is closed, and `on_fast_path()` is true only in ESTABLISHED. The
+/// send queue is part of this class because it holds the pointer to the RecoveryState, in which the receiver keeps
+/// out-of-order data.
+///
+/// First of the classes that an Endpoint consists of: ConnectionCore, Timers, Receiver, Sender, Handshake, Endpoint.
+/// Each one is the base of the next, so all share one `this` pointer and no call passes a reference to another part.
+/// Each one has private state and calls only the classes before it.
+class ConnectionCore {
+ public:
+  ConnectionCore(const ConnectionCore&) = delete;
+  ConnectionCore& operator=(const ConnectionCore&) = delete;
+
+  [[nodiscard]] State state() const { return bits_.state; }
+  [[nodiscard]] CloseReason close_reason() const { return bits_.close_reason; }
+  /// True if the connection is established and there is no loss, reordering, probe or pending FIN.
+  [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
+  /// True if both FINs are acknowledged or the connection has ended in another way, so only an ACK can still be sent.
+  [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
+  /// True if both FINs are acknowledged.
+  [[nodiscard]] bool has_finished() const {
+    return bits_.state == State::time_wait ||
+           (bits_.state == State::closed && bits_.close_reason == CloseReason::finished);
+  }
+  /// True if the endpoint holds a RecoveryState, the state that only recovery, reordering and urgent data need.
+  [[nodiscard]] bool has_recovery_state() const { return send_.recovery_state() != nullptr; }
+  /// True if both sides agreed on the option in the handshake.
+  [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
+  [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
+  [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
+  [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
+
+ protected:
+  ConnectionCore() = default;
+  ~ConnectionCore() { drop_recovery_state(); }
+
+  /// True once the connection was opened, so config() may be called.
+  [[nodiscard]] bool is_configured() const { return config_ != nullptr; }
+  [[nodiscard]] const EndpointConfig& config() const { return *config_; }
+  /// True if pacing or a model of the path limits the sender.
+  [[nodiscard]] bool paced() const { return config_ != nullptr && config_->paced != nullptr; }
+  /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
+  [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
+
+  /// Begins a connection with `config`, closed and without options. The RecoveryState must have been dropped.
+  void reset(const EndpointConfig& config) {
+    config_ = &config;
+    bits_ = Bits();
+    local_mss_ = default_mss;
+  }
+  void set_state(State state) { bits_.state = state; }
+  void set_close_reason(CloseReason reason) { bits_.close_reason = reason; }
+  void leave_fast_path() { bits_.on_fast_path = false; }
+  void set_fast_path(bool applies) { bits_.on_fast_path = applies; }
+  /// Stores what the handshake has negotiated: options in use, and the shift of the peer's window.
+  void set_options(bool timestamps, bool sack, bool ecn, bool window_scale, unsigned snd_shift) {
+    bits_.use_timestamps = timestamps;
+    bits_.use_sack = sack;
+    bits_.use_ecn = ecn;
+    bits_.use_scale = window_scale;
+    bits_.snd_shift = snd_shift & 15U;
+  }
+  /// True if both sides agreed on window scaling in the handshake.
+  [[nodiscard]] bool uses_window_scale() const { return bits_.use_scale; }
+  /// Returns the MSS that this endpoint announces.
+  [[nodiscard]] std::uint16_t local_mss() const { return local_mss_; }
+  void set_local_mss(std::uint16_t mss) { local_mss_ = mss; }
+  /// Returns the peer's window scale.
+  [[nodiscard]] unsigned snd_shift() const { return bits_.snd_shift; }
+  /// Returns the payload per segment for an MSS option of the peer, less the options of every segment (RFC 6691).
+  [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const {
+    return beside_options(std::max(mss, smallest_mss));
+  }
+  /// Returns `mss` less the options of every segment, at least 1 byte. If this exceeds the port's MTU, the owner's
+  /// output refuses the segment.
+  [[nodiscard]] std::uint16_t beside_options(std::uint16_t mss) const {
+    const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
+    return static_cast<std::uint16_t>(mss > options ? mss - options : 1);
+  }
+
+  [[nodiscard]] const RecoveryState& recovery_state() const {
+    return has_recovery_state() ? *send_.recovery_state() : RecoveryState::none();
+  }
+  /// Returns the RecoveryState of this connection and takes one from the pool if there is none.
+  RecoveryState& ensure_recovery_state() {
+    return has_recovery_state() ? *send_.recovery_state() : take_recovery_state();
+  }
+  /// Returns the RecoveryState to its pool. Urgent data must not be pending afterwards.
+  void drop_recovery_state() {
+    if (has_recovery_state()) [[unlikely]]
+      give_back_recovery_state();
+  }
+  [[gnu::cold, gnu::noinline]] void give_back_recovery_state();
+  /// True if the scoreboard has no sacked or lost packet, no segment is held out of order, and no SACK block is to be
+  /// reported. Retransmissions may still be in flight.
+  [[nodiscard]] bool can_release_recovery_state() const;
+
+  [[nodiscard]] const SendQueue& queue() const { return send_; }
+  SendQueue& queue() { return send_; }
+  /// Returns the send queue for a change of its scoreboard, which requires a RecoveryState.
+  SendQueue& scoreboard() {
+    ensure_recovery_state();
+    return send_;
+  }
+
+  /// Increments a counter that saturates.
+  static void count(std::uint16_t& counter) {
+    if (counter < UINT16_MAX) ++counter;
+  }
+
+  static constexpr std::uint32_t largest_window_field = 65535;
+
+ private:
+  [[gnu::cold, gnu::noinline]] RecoveryState& take_recovery_state();
+
+  static constexpr std::uint32_t timestamp_option = 12;  ///< bytes of a timestamp option, padding included
+  static constexpr std::uint16_t default_mss = 536;      ///< MSS without an MSS option (RFC 9293 section 3.7.1)
+  static constexpr std::uint16_t smallest_mss = 64;      ///< smallest value of the peer's MSS option that is accepted
+
+  struct Bits {
+    State state : 4 = State::closed;
+    CloseReason close_reason : 3 = CloseReason::none;
+    bool on_fast_path : 1 = false;  ///< true if the fast paths apply, see Endpoint::update_fast_path()
+    bool use_timestamps : 1 = false;
+    bool use_sack : 1 = false;
+    bool use_ecn : 1 = false;
+    std::uint8_t snd_shift : 4 = 0;
+    bool use_scale : 1 = false;
+  };
+
+  const EndpointConfig* config_ = nullptr;
+  [[no_unique_address]] SendQueue send_;
+  Bits bits_;
+  std::uint16_t local_mss_ = default_mss;
+};
+
+}  // namespace sluice::tcp

@@ -1,0 +1,470 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/queue.hpp"
+#include "dataplane/packet/segment.hpp"
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/output.hpp"
+#include "dataplane/tcp/rack.hpp"
+#include "dataplane/tcp/receiver.hpp"
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::tcp {
+
+enum class Recovery : std::uint8_t { none, fast, timeout };
+/// Progress of the test whether a retransmission was spurious. `none`: no test runs. `retransmission_due`: nothing was
+/// retransmitted yet. `retransmission_sent`: the first retransmission was sent. `retransmission_answered`: the first
+/// retransmission was acknowledged (RFC 5682, after timeouts only).
+enum class Doubt : std::uint8_t { none, retransmission_due, retransmission_sent, retransmission_answered };
+
+/// Counters of the sending half. All except `retransmitted` saturate.
+struct SenderCounters {
+  std::uint32_t retransmitted = 0;    ///< segments retransmitted
+  std::uint16_t duplicate_acks = 0;   ///< duplicate ACKs received
+  std::uint16_t timeouts = 0;         ///< retransmission timeouts
+  std::uint16_t fast_recoveries = 0;  ///< loss recoveries without a timeout
+  std::uint16_t tail_probes = 0;      ///< tail loss probes sent (RFC 8985 section 7)
+};
+
+/// Sending half of a connection (RFC 9293 section 3.8.6.2, RFC 5681, RFC 6675, RFC 8985): data in flight, the peer's
+/// window, loss recovery, congestion control, segment size and pacing. Every segment of an open connection is built
+/// here.
+///
+/// Invariants: SND.UNA <= SND.NXT, and the send queue is contiguous from SND.UNA to the end of what was written. Bytes
+/// in flight never exceed the peer's window by new data, nor cwnd or the caller's allowance. A timer is armed while
+/// data is outstanding or waits for the peer's window.
+class Sender : public Receiver {
+ public:
+  /// Appends to the send queue the note().payload_len bytes at the end of the packet, at the next sequence numbers.
+  /// Requires payload_sum. Drops the packet if finish() was called or the connection cannot send any more.
+  void write(packet::Packet&& payload);
+  /// Sends a FIN after everything that was written.
+  void finish();
+  /// Announces to the peer that urgent data ends before `end`, which may lie beyond what was written. Every segment
+  /// carries the urgent pointer until the peer has acknowledged up to `end`; an ACK carries it at once if nothing else
+  /// is due (RFC 9293 section 3.8.5). `end` never moves back.
+  void announce_urgent(SeqNum end);
+  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer runs for it. Has no effect while
+  /// data is outstanding, because an acknowledgement of the data is expected in any case.
+  void send_keepalive();
+
+  /// True if there is lost or unsent data and the windows allow it to be sent now.
+  [[nodiscard]] bool can_send_now() const {
+    return !(on_fast_path() && !queue().unsent()) && finds_something_to_send();
+  }
+  /// True if a payload of this size can be forwarded by cut-through: it fits one segment, and it is too large to be
+  /// joined with the data that follows it.
+  [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
+    return payload >= SendQueue::small && payload <= mtu_.mss;
+  }
+
+  /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
+  void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
+  /// Switches what limits the sender while the connection runs. A switch back to congestion control starts in
+  /// congestion avoidance with `seed_cwnd` bytes, at least two segments. BBR takes `seed_cwnd` as the bandwidth-delay
+  /// product.
+  void set_window_source(WindowSource source, Bytes seed_cwnd);
+
+  /// True if sequence number `quoted` lies in data that is outstanding. That is the minimum check for the segment that
+  /// an ICMP error quotes (RFC 5927).
+  [[nodiscard]] bool is_outstanding(SeqNum quoted) const {
+    return state() >= State::established && quoted >= snd_.una && quoted < snd_.nxt;
+  }
+  /// Applies a path MTU that a router reported in an ICMP error (RFC 1191, RFC 8201). The path carries at most
+  /// `payload` bytes per segment; the error quotes a segment of this endpoint at `quoted`. Returns true if the report
+  /// is accepted, which requires that the quoted segment is outstanding and larger segments are in use. Larger segments
+  /// are then marked lost and retransmitted in pieces of at least min_payload bytes. The caller then calls emit().
+  /// After 687 s at least (RFC 1191 section 6.3), larger segments are probed one at a time (RFC 8899 section 5.3).
+  bool path_carries(SeqNum quoted, Bytes payload, Instant now);
+  /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer announced in
+  /// its MSS option. Everything sent from now on fits, including retransmissions. The caller then calls emit().
+  void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
+  /// Smallest payload in bytes that an ICMP error can impose on segments.
+  static constexpr std::uint32_t min_payload = 512;
+
+  [[nodiscard]] SeqNum snd_una() const { return snd_.una; }
+  [[nodiscard]] SeqNum snd_nxt() const { return snd_.nxt; }
+  /// Returns the peer's window in bytes, counted from SND.UNA.
+  [[nodiscard]] Bytes snd_window() const { return Bytes(snd_.wnd); }
+  [[nodiscard]] Bytes cwnd() const { return Bytes(congestion_.cwnd()); }
+  [[nodiscard]] Bytes ssthresh() const { return Bytes(congestion_.ssthresh()); }
+  [[nodiscard]] WindowSource window_source() const { return bits_.window_source; }
+  /// Returns the sequence space that is sent and not acknowledged: SND.NXT - SND.UNA.
+  [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_.nxt - snd_.una); }
+  /// Returns the bytes that were written and never sent.
+  [[nodiscard]] Bytes unsent() const { return Bytes(std::max(snd_.end - snd_.nxt, 0)); }
+  /// Returns the sum of unacknowledged() and unsent().
+  [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
+  /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
+  [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
+  /// Returns the smoothed round-trip time, or during loss recovery that of the segment which was delivered last
+  /// (RACK.rtt, RFC 8985 section 5.2). Retransmissions give no samples (Karn), so the smoothed one may then be old.
+  [[nodiscard]] Duration recent_rtt() const {
+    const std::uint32_t newest = in_recovery() && has_recovery_state() ? recovery_state().rack.rtt() : 0;
+    return newest != 0 ? tick::us_duration(newest) : srtt();
+  }
+  /// Returns the largest payload of a segment sent: the minimum of the peer's MSS, the path and the local port, less
+  /// TCP options (RFC 6691).
+  [[nodiscard]] std::uint32_t effective_mss() const { return mtu_.mss; }
+  /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
+  [[nodiscard]] std::uint32_t take_losses();
+  [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
+  /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates.
+  [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
+  /// True if that number shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further ones
+  /// are ignored.
+  [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
+  static constexpr std::uint16_t max_misplaced_acks = 16;
+
+ protected:
+  // --- opening and ending ---
+
+  /// Resets everything for a new connection except the timestamp and the window source.
+  void reset();
+  /// Begins the sent sequence numbers at `iss`, of which the first is that of the SYN.
+  void begin_sending(SeqNum iss);
+  /// Continues a stream that another host has begun, from `nxt` on.
+  void continue_stream(SeqNum nxt, bool una_is_acked);
+  /// Sets the peer's window from the segment at `seq`, in bytes after scaling.
+  void set_window(SeqNum seq, std::uint32_t window);
+  /// Sets the segment sizes that follow from the MSS of the peer and of the local port.
+  void set_segment_size(std::uint16_t peer_mss, std::uint16_t port_mss);
+  void start_sending(Instant now);
+  /// Records that the SYN or SYN-ACK was sent.
+  void syn_went_out(Instant now);
+  /// Records that the peer has acknowledged the SYN with `segment`.
+  void syn_acknowledged(const Segment& segment, Instant now);
+  [[nodiscard]] unsigned retries() const { return loss_recovery_.retries; }
+  [[nodiscard]] std::uint32_t ts_value() const { return ts_value_; }
+  /// Drops all data, sent or not. What was sent keeps its sequence numbers.
+  void clear_queue();
+  /// Stops everything that is due, because the connection is closed.
+  void stop_sending();
+  /// True if a SYN or SYN-ACK must be sent.
+  [[nodiscard]] bool syn_is_due() const { return bits_.syn_due; }
+  void request_syn() { bits_.syn_due = true; }
+  void cancel_syn() { bits_.syn_due = false; }
+  /// Schedules a reset in place of all other segments.
+  void request_reset();
+  [[nodiscard]] bool reset_is_due() const { return bits_.reset_due; }
+  /// Sends the reset. Returns true if it has left.
+  [[nodiscard]] bool emit_reset(Instant now, Output& output);
+  /// True if urgent data is not acknowledged yet.
+  [[nodiscard]] bool urgent_is_out() const { return bits_.urgent_out; }
+  void forget_urgent_out() { bits_.urgent_out = false; }
+
+  // --- acknowledgements that arrive ---
+
+  void acknowledge(SeqNum ack, Instant now, AckSample* ack_sample);
+  bool process_ack(const Segment& segment, Instant now, AckSample* ack_sample);
+  [[nodiscard]] bool answers_all(const Segment& segment) const;
+  /// Records that the peer acknowledged new data in order, so no duplicate ACKs count.
+  void on_orderly_ack() {
+    bits_.peer_responded = false;
+    loss_recovery_.duplicate_acks = 0;
+  }
+  void update_window(const Segment& segment, SeqNum una_before);
+  void take_window(const Segment& segment);
+  /// True if the peer has acknowledged the FIN.
+  [[nodiscard]] bool fin_is_acknowledged() const { return bits_.fin_sent && snd_.una > snd_.end; }
+  void stop_fin() { bits_.fin_due_again = false; }
+
+  // --- timers; false if the connection must be given up, because too many transmissions were not answered ---
+
+  [[nodiscard]] bool on_retransmission_timeout(Instant now);
+  [[nodiscard]] bool on_persist();
+  void on_reordering_timeout(Instant now);
+  void on_probe_timeout(Instant now);
+  [[nodiscard, gnu::cold]] Instant pacing_deadline() const;
+
+  // --- emission ---
+
+  /// True if a segment in place of data is due: a reset, a window probe or a tail loss probe.
+  [[nodiscard]] bool probe_or_reset_is_due() const { return bits_.probe_due || bits_.reset_due || bits_.tail_due; }
+  [[nodiscard]] bool held_by_pacing(Instant now) const;
+  [[nodiscard]] bool fin_can_go() const;
+  [[nodiscard, gnu::noinline]] bool must_guard_window() const;
+  [[nodiscard]] bool must_guard_refused() const;
+  [[nodiscard]] bool sends_plainly() const;
+  [[nodiscard]] bool sends_in_order() const;
+  void update_urgent_out();
+  void release_recovery_state();
+  Bytes emit_plainly(Instant now, Output& output, Bytes allowance);
+  Bytes emit_everything(Instant now, Output& output, Bytes allowance);
+  void emit_new(Instant now, Output& output, Bytes& left);
+  void emit_ack(Instant now, Output& output);
+  /// True if no negotiated option and no configuration excludes the fast paths.
+  [[nodiscard]] bool may_go_fast() const {
+    return !bits_.small_path && !paced() && !uses_accurate_ecn() && !distrusts_acks();
+  }
+
+  // --- cut-through and splicing ---
+
+  [[nodiscard]] bool can_forward(const Segment& segment) const;
+  [[nodiscard]] bool has_window_for(std::uint32_t length, Instant now);
+  [[nodiscard]] std::int64_t usable_window(std::int32_t offered) const;
+  void forwarded_up_to(SeqNum end, Instant now);
+  void write_all(packet::Queue& payloads, std::uint32_t bytes);
+
+  [[nodiscard]] const SenderCounters& sender_counters() const { return counters_; }
+
+ private:
+  // --- defined in ack_processing.cpp ---
+  void advance_una(SeqNum ack, AckEvent& event);
+  [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;
+  [[nodiscard]] bool window_may_grow(const AckEvent& event, Recovery repairing) const;
+  [[nodiscard]] PathView path(Instant now) const;
+  /// Returns `pipe` of RFC 6675. Without SACK each duplicate ACK stands for one segment that has left the network.
+  [[nodiscard]] std::uint32_t pipe() const {
+    if (loss_recovery_.duplicate_acks == 0 || ignores_duplicates()) [[likely]]
+      return queue().in_flight();
+    const std::uint32_t left = std::uint32_t{loss_recovery_.duplicate_acks} * mtu_.mss;
+    return queue().in_flight() > left ? queue().in_flight() - left : 0;
+  }
+  [[nodiscard]] SeqNum window_edge() const { return snd_.una + snd_.wnd; }
+
+  // --- defined in recovery.cpp ---
+  void recover(AckEvent& event, const Delivery& delivery);
+  void recover_by_time(AckEvent& event, const Delivery& delivery);
+  void count_losses(const AckEvent& event);
+  void detect_overdue(AckEvent& event);
+  void shape_reduction(const AckEvent& event);
+  [[nodiscard]] std::uint32_t reordering_window() const;
+  void on_duplicate_ack(AckEvent& event);
+  [[nodiscard]] bool ignores_duplicates() const {
+    return bits_.recovery == Recovery::none && is_configured() && config().classic_reno;
+  }
+  void on_partial_ack(AckEvent& event);
+  /// True if retransmission has to guess: without SACK the missing segments are unknown, and under an allowance no
+  /// congestion window limits the retransmissions.
+  [[nodiscard]] bool retransmits_blindly() const {
+    return bits_.window_source == WindowSource::allowance && !uses_sack();
+  }
+  void on_ack_after_timeout(AckEvent& event);
+  void forget_duplicates(const AckEvent& event);
+  [[nodiscard]] std::uint32_t still_missing() const;
+  void retransmit_missing(std::uint32_t segments, AckEvent& event);
+  void enter_fast_recovery(Instant now);
+  void leave_recovery(const AckEvent& event);
+  /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
+  /// it only for the first one of a recovery. Without this rule a window with many holes would be repaired at one hole
+  /// per round trip. Under an allowance without SACK, every partial acknowledgement restarts the timer.
+  [[nodiscard]] bool keeps_timer() const {
+    return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
+  }
+  [[nodiscard]] Instant lost_before(Instant now) const;
+
+  // --- defined in path_mtu.cpp ---
+  void shrink_segments(std::uint32_t payload, Instant now);
+  void suspect_black_hole(Instant now);
+  [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Output& output, Bytes allowance);
+  [[gnu::cold, gnu::noinline]] bool cut_for_port(packet::Cursor position, Output& output);
+  [[nodiscard]] bool joins_beyond_segments() const {
+    return config().joins_payloads && mtu_.full_mss < SendQueue::small;
+  }
+  [[nodiscard]] packet::Cursor try_larger(Instant now);
+  [[nodiscard]] bool may_try_larger(Instant now) const;
+  void judge_larger(SeqNum ack, Instant now);
+  void larger_failed(Instant now);
+  [[nodiscard]] bool only_larger_lost() const;
+  void end_search(Instant now);
+
+  // --- defined in urgent.cpp ---
+  [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
+
+  // --- defined in accurate_ecn.cpp ---
+  void mark_accurately(const AccurateEcn& state, Segment& segment) const;
+  void emit_accurate_answer(Instant now, Output& output);
+  bool handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event);
+
+  // --- defined in ecn.cpp ---
+  [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
+  [[gnu::cold, gnu::noinline]] void cwr_stays_due(const Segment& segment);
+  bool on_ecn_echo(const Segment& segment, const AckEvent& event);
+  void reduce_at_once(const AckEvent& event);
+
+  // --- defined in tail_probe.cpp ---
+  [[nodiscard]] bool may_probe_tail() const;
+  void emit_tail_probe(Instant now, Output& output, Bytes& left);
+  void judge_tail_probe(const Segment& segment, const AckEvent& event);
+  void arm_retransmit(Instant now);
+  [[gnu::noinline]] void arm_retransmit_slow(Instant now);
+
+  // --- defined in spurious.cpp ---
+  [[nodiscard]] bool detects_spurious_retransmissions() const { return config().takes_back && !config().classic_reno; }
+  void suspect_timeout();
+  void on_retransmitted();
+  [[nodiscard]] bool answers_original(const Segment& segment) const;
+  void judge_timeout(const Segment& segment, const AckEvent& event);
+  void judge_second_answer(const Segment& segment, const AckEvent& event);
+  void judge_fast_recovery(bool original);
+  [[nodiscard]] static bool reports_duplicate(const Segment& segment);
+  void count_duplicate(const Segment& segment);
+  void undo_recovery();
+  [[nodiscard]] bool timeout_in_doubt() const {
+    return bits_.recovery == Recovery::timeout && bits_.doubt != Doubt::none;
+  }
+
+  // --- defined in persist.cpp ---
+  [[nodiscard]] bool window_closed() const { return snd_.wnd == 0 && state() >= State::established; }
+  void on_refusal(Instant now);
+  [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
+  [[gnu::cold, gnu::noinline]] void retransmit_refused(Instant now);
+  void emit_probe(Instant now, Output& output);
+  [[nodiscard]] bool may_split() const { return !queue().outstanding() && small_window_will_do(); }
+  [[nodiscard]] bool small_window_will_do() const;
+  [[gnu::cold, gnu::noinline]] bool split_for_window();
+
+  // --- defined in emit.cpp ---
+  [[nodiscard]] Segment header(SeqNum seq);
+  [[nodiscard]] SeqNum acceptable_seq() const;
+  [[gnu::cold, gnu::noinline]] void emit_ack_with_more(Instant now, Output& output);
+  [[gnu::cold, gnu::noinline]] void emit_all_runs(Segment segment, Instant now, Output& output) const;
+  void emit_fin(Instant now, Output& output);
+
+  // --- defined in sender.cpp ---
+  [[nodiscard]] bool would_join(const packet::Queue& more) const;
+  [[nodiscard]] std::uint32_t initial_window() const;
+
+  // --- defined in emit_data.cpp ---
+  /// Returns the largest payload, in bytes, that several writes may share in one buffer. That is one segment; on paths
+  /// with tiny segments it is min_joined, and the payload is cut again when it is sent.
+  [[nodiscard]] std::uint32_t max_joined() const { return mtu_.full_mss < SendQueue::small ? min_joined : mtu_.mss; }
+  [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
+  [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
+  [[nodiscard]] bool may_send_new() const;
+  [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
+  [[nodiscard]] bool finds_something_to_send() const;
+  [[nodiscard]] packet::Cursor next_retransmission() const;
+  Bytes emit_data(Instant now, Output& output, Bytes allowance);
+  void record_use_of_cwnd(std::uint32_t in_flight);
+  bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
+  bool retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left);
+  bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
+  bool emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left);
+  void restart_after_idle(Instant now);
+  [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
+
+  // --- defined in segment_boundary.cpp ---
+  /// Returns the upper bits of a sequence number, in units of 4096 bytes.
+  [[nodiscard]] static std::uint16_t boundary_tick(SeqNum seq) { return static_cast<std::uint16_t>(seq.raw() >> 12U); }
+  [[nodiscard]] bool boundary_due() const {
+    return static_cast<std::int16_t>(boundary_tick(snd_.nxt) - boundary_at_) >= 0;
+  }
+  void plan_boundary();
+  void postpone_boundary(std::uint32_t bytes);
+  [[gnu::cold, gnu::noinline]] void move_boundary(Output& output);
+  [[nodiscard]] bool cut_before_boundary(std::uint32_t count, Output& output);
+  [[nodiscard]] bool take_from_next(std::uint32_t count);
+  [[gnu::cold, gnu::noinline]] void record_misplaced_ack(std::uint32_t acked);
+
+  // --- defined in paced.cpp ---
+  void begin_pacing(Instant now);
+  void pace_window();
+  void resume_pacing();
+  void record_sent(packet::Cursor position, Instant now);
+  void follow_model(const AckEvent& event);
+  [[nodiscard]] Bytes burst_allowance(Instant now, const Output& output, Bytes allowance) const;
+  void record_burst(Instant now, Bytes sent, Bytes allowance);
+  void restart_model(Instant now);
+  void undo_model();
+  /// Returns the delivery-rate sampler that is notified of each lost segment; null if no samples are taken.
+  [[nodiscard]] DeliveryRate* samples() const;
+
+  // --- defined in close.cpp ---
+  [[gnu::noinline]] void fin_went_out();
+  [[nodiscard]] bool fin_outstanding() const { return bits_.fin_sent && snd_.una <= snd_.end; }
+
+  static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
+  /// Largest number of segments marked lost at once.
+  static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
+  /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
+  /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
+  /// than one segment, because tiny payloads waste buffers.
+  static constexpr std::uint8_t max_small = 128;
+  /// Size in bytes up to which waiting payloads are joined even if segments are smaller.
+  static constexpr std::uint32_t min_joined = 1024;
+
+  /// Flags and small numbers. The order keeps every field inside one byte.
+  struct Bits {
+    WindowSource window_source : 1 = WindowSource::congestion_control;
+    bool urgent_out : 1 = false;  ///< true if urgent data up to RecoveryState::snd_up is not acknowledged yet
+    bool cwnd_limited : 1 = false;
+    bool probe_due : 1 = false;
+    /// True if a part of a segment must be sent because the peer's window stays small (SWS override).
+    bool split_due : 1 = false;
+    bool cwr_due : 1 = false;  ///< true if the next new data must carry CWR
+    /// True if the window was reduced for an ECN echo; it is not reduced again before RecoveryPoint.
+    bool reduced : 1 = false;
+    bool reset_due : 1 = false;
+
+    Recovery recovery : 2 = Recovery::none;
+    Doubt doubt : 2 = Doubt::none;
+    bool retransmit_first : 1 = false;  ///< true if the next retransmission ignores cwnd
+    bool partially_acked : 1 = false;   ///< true if a fast recovery without SACK has received a partial acknowledgement
+    bool peer_responded : 1 = false;    ///< true if the peer has sent a segment since the retransmission timer expired
+    bool tail_due : 1 = false;          ///< true if a tail loss probe is due (RFC 8985 section 7)
+
+    bool tail_out : 1 = false;            ///< true if a tail loss probe was sent and is not answered
+    bool tail_retransmitted : 1 = false;  ///< true if the tail loss probe retransmitted old data
+    bool fin_wanted : 1 = false;
+    bool fin_sent : 1 = false;
+    bool fin_due_again : 1 = false;  ///< true if the FIN must be retransmitted
+    bool trying_larger : 1 = false;  ///< true if a probe segment larger than mss is in flight (path MTU search)
+    bool small_path : 1 = false;     ///< true if queued payloads may exceed one segment and are cut when they are sent
+    bool syn_due : 1 = false;
+
+    /// Step of the search for a larger segment size; step n tries 1/2^n of the distance.
+    std::uint8_t search_step : 2 = 0;
+    std::uint8_t shrunk_at : 6 = 0;  ///< time at which segments became smaller or the last search ended, tick::s137
+  };
+  static_assert(sizeof(Bits) == 4);
+
+  /// Send sequence variables (RFC 9293 section 3.3.1).
+  struct Sequence {
+    SeqNum una;
+    SeqNum nxt;
+    SeqNum end;                   ///< sequence number after the last byte written, which is that of the FIN
+    SeqNum wl1;                   ///< sequence number of the segment that last updated the window
+    std::uint32_t wnd = 0;        ///< peer's window, bytes
+    std::uint32_t max_wnd = 0;    ///< largest window of the peer so far (`wnd`), bytes
+    std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::ms
+  };
+
+  struct LossRecovery {
+    /// RecoveryPoint of RFC 6675; if tail_out is set, SND.NXT when the tail loss probe was sent.
+    SeqNum point;
+    std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
+
+    /// Number of retransmissions of the last recovery that are not known to be spurious, with SACK. Without SACK, under
+    /// an allowance: number of segments from SND.UNA on that are retransmitted at once; see retransmit_missing().
+    std::uint8_t retransmissions = 0;
+    std::uint8_t retries = 0;  ///< number of consecutive transmissions without an answer
+  };
+
+  /// Limits of the segment size, in bytes of payload.
+  struct PathMtu {
+    std::uint16_t mss = 536;          ///< effective segment size
+    std::uint16_t full_mss = 536;     ///< segment size that the handshake agreed on and the local port carries
+    std::uint16_t port = UINT16_MAX;  ///< segment size that the local port carries, whatever the handshake agreed on
+  };
+
+  // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a
+  // word is followed by one that fits the rest of it.
+  std::uint16_t misplaced_acks_ = 0;  ///< value of misplaced_acks()
+  Bits bits_;
+  Sequence snd_;
+  LossRecovery loss_recovery_;
+  PathMtu mtu_;
+  ReorderingWindow reordering_;
+  std::uint32_t ts_value_ = 0;
+  SenderCounters counters_;
+  [[no_unique_address]] CongestionControl congestion_;
+  std::uint8_t small_out_ = 0;     ///< number of segments of less than SendQueue::small bytes in flight
+  std::uint16_t boundary_at_ = 0;  ///< boundary_tick() from which on the next boundary of two segments is moved
+};
+
+}  // namespace sluice::tcp
