@@ -1,5 +1,5 @@
 // Journal of split connections in a mapped file, and its reader after a crash. SplitFlows writes it through
-// SplitContext::keep_journal(), the runtime reads it at start. Invariants: an entry becomes valid by one release store
+// SplitFlows::keep_journal(), the runtime reads it at start. Invariants: an entry becomes valid by one release store
 // of its state, and everything read from a file is checked, because the file is untrusted.
 #include "proxy/engine/flow_table/flow_journal.hpp"
 

@@ -1,6 +1,6 @@
 // Buffer quota of split connections: how many bytes each direction may hold and advertise. ReceiveWindowControl calls
-// limit() before it advertises a window, rx_path calls accepts_payload() before payload is stored. Invariant: refused
-// payload was never acknowledged. ReceiveBufferDemand is measured as in dynamic right-sizing
+// limit() before it advertises a window, rx_path.cpp calls accepts_payload() before payload is stored. Invariant:
+// refused payload was never acknowledged. ReceiveBufferDemand is measured as in dynamic right-sizing
 // (flow/receive_buffer_demand.hpp).
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 

@@ -1,13 +1,11 @@
 // Cut-through of split connections: forwards in-order data in the frame in which it arrived, before the burst ends.
-// Called by rx_path for data with a good checksum. Equivalent to receive, relay and emit, except that frames and PSH
-// flags stay the sender's. The ACK to the sender is sent at the end of the burst.
-#include "proxy/engine/split/cut_through.hpp"
-
+// Called by rx_path.cpp for data with a good checksum. Equivalent to receive, relay and emit, except that frames and
+// PSH flags stay the sender's. The ACK to the sender is sent at the end of the burst.
 #include <utility>
 
 #include "proxy/engine/relay/leg_output.hpp"
 #include "proxy/engine/split/short_flow.hpp"
-#include "proxy/engine/split/transmit.hpp"
+#include "proxy/engine/split/split_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -23,18 +21,20 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
+}  // namespace
+
 /// Returns how many segments of a GRO run can be forwarded together with the first one, within `room` bytes of payload
 /// and `most` IP bytes. Takes the buffers of the further segments from the budget.
-inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<const packet::Packet> packets,
-                            std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
+inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::Packet> packets,
+                                        std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
-  for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
+  for (; count < packets.size() && !shard_.budget.is_low(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
     if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
         !goes_on(to, parsed[0], packets[count], parsed[count]))
       break;
-    context.shard.budget.on_taken();
+    shard_.budget.on_taken();
   }
   return count;
 }
@@ -42,8 +42,9 @@ inline std::size_t coalesce(SplitContext& context, const Leg& to, std::span<cons
 /// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if the flow need not be served. This
 /// requires an ACK-based controller without other flows, data that opens no server window, unchanged totals, and an
 /// armed timer. An ACK due to the server is scheduled here.
-inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  context.budget_sharing.record_passed(flow, id, bearer);
+inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
+  budget_sharing_.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
@@ -55,10 +56,10 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
-    context.pending.schedule(flow, id, due_to(Side::core));
+    pending_.schedule(flow, id, due_to(Side::core));
     return true;
   }
-  return context.buffer_quota.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
+  return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
 /// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
@@ -66,50 +67,47 @@ inline bool rests_after_passing(SplitContext& context, Flow& flow, FlowId id, Be
 /// segment. Then the timer is armed before the flow is served, so that timers of the same instant keep the order of the
 /// slow path.
 template <Side in>
-void after_passing(SplitContext& context, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
+void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
+  const auto& [flow, id, bearer, now] = served;
   flow.last_activity = now;
   const bool follows_later = bearer.rate_control().is_rate_controlled() || UndeliveredAckLimit::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
-  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
-    context.flow_timers.update(flow, id, now);
-  if (due || follows_later)
-    context.pending.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
+  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none) flow_timers_.update(flow, id, now);
+  if (due || follows_later) pending_.schedule(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
 }
 
-}  // namespace
-
 template <Side in>
-std::size_t cut_through::forward(SplitContext& context, Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                                 std::span<const packet::Parsed> parsed, Instant now) {
+std::size_t SplitFlows::cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                                    std::span<const packet::Parsed> parsed, Instant now) {
   constexpr Side out = opposite(in);
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
-  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.rate_control().limits_inflight())
     return 0;
-  if (context.shard.budget.is_low() || !context.shard.config.cut_through) return 0;
+  if (shard_.budget.is_low() || !shard_.config.cut_through) return 0;
   if (!to.endpoint.can_cut_through(from.endpoint, parsed[0].segment, now) ||
       !packet::can_cut_through(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
   if (out == Side::radio) {
     most = bearer.rate_control().is_ack_based()
-               ? context.budget_sharing.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+               ? budget_sharing_.budget_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
                : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
   // Update the journal first, because the forwarded segments also acknowledge earlier data to their receiver.
-  context.keep_journal(flow, id);
+  keep_journal(flow, id);
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::record_progress(flow, out, now);
   from.has_sent_data = true;
-  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, context.shard);
-  context.shard.budget.on_taken();
+  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, shard_);
+  shard_.budget.on_taken();
   std::size_t count = 1;
   bool first_waits = false;
   if (packets.size() > 1) {
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-    count = coalesce(context, to, packets, parsed, to.endpoint.cut_through_bytes(from.endpoint), most);
+    count = coalesce(to, packets, parsed, to.endpoint.cut_through_bytes(from.endpoint), most);
   }
   const tcp::SeqNum edge = to.endpoint.rcv_adv();
   const tcp::CutThroughHeader header = to.endpoint.begin_cut_through();
@@ -119,24 +117,25 @@ std::size_t cut_through::forward(SplitContext& context, Flow& flow, FlowId id, s
     output.cut_through(parsed[i], header, packets[i], now);
     to.endpoint.cut_through(parsed[i].segment, std::move(packets[i]), now);
   }
-  context.shard.counters.add(Counter::segments_cut_through, count);
+  shard_.counters.add(Counter::segments_cut_through, count);
   if (count > 1) {  // the caller has counted the first one
-    context.shard.counters.add(Counter::optimised, count - 1);
-    context.count_received(flow, id, in, parsed.subspan(1, count - 1));
+    shard_.counters.add(Counter::optimised, count - 1);
+    count_received(flow, id, in, parsed.subspan(1, count - 1));
   }
   to.endpoint.end_cut_through(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                               static_cast<std::uint32_t>(count), now);
+  const ServedFlow served{flow, id, bearer, now};
   if (out == Side::radio) {
-    transmit::count_to_radio(context, flow, bearer, output.cut_through_bytes(), now);
-    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(context, flow, id, bearer, now)) return count;
+    count_to_radio(flow, bearer, output.cut_through_bytes(), now);
+    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(served)) return count;
   }
-  after_passing<in>(context, flow, id, bearer, count > 1 && first_waits, now);
+  after_passing<in>(served, count > 1 && first_waits);
   return count;
 }
 
-template std::size_t cut_through::forward<Side::radio>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
-                                                       std::span<const packet::Parsed>, Instant);
-template std::size_t cut_through::forward<Side::core>(SplitContext&, Flow&, FlowId, std::span<packet::Packet>,
-                                                      std::span<const packet::Parsed>, Instant);
+template std::size_t SplitFlows::cut_through<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
+                                                          std::span<const packet::Parsed>, Instant);
+template std::size_t SplitFlows::cut_through<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
+                                                         std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

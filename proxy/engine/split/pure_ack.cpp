@@ -1,20 +1,18 @@
-// Fast path for pure ACKs of split connections. rx_path calls receive() for a segment without payload on a leg without
-// loss. Invariant: the effect equals that of the slow path, which handles every segment that does not qualify.
-#include "proxy/engine/split/pure_ack.hpp"
-
+// Fast path for pure ACKs of split connections. rx_path.cpp calls receive_pure_ack() for a segment without payload on a
+// leg without loss. Invariant: the effect equals that of the slow path, which handles every segment that does not
+// qualify.
 #include "proxy/engine/split/short_flow.hpp"
+#include "proxy/engine/split/split_flows.hpp"
 
 namespace sluice::proxy {
-namespace {
 
 /// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false without
 /// a change if the flow must be served instead.
-[[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
-                                                           Instant now) {
+bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
-  context.receive_windows.update_of_server(flow, bearer, now);
+  receive_windows_.update_of_server(flow, bearer, now);
   return true;
 }
 
@@ -22,13 +20,13 @@ namespace {
 /// served instead. Without a controller the window opens by the acknowledged bytes, and the quota is read when the
 /// window is next advertised.
 template <Side in>
-inline bool has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now) {
+inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {
+  const auto& [flow, id, bearer, now] = served;
   Leg& sender = flow.leg(opposite(in));
   if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
     return false;
   if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
-  if (in == Side::radio && bearer.rate_control().is_ack_based())
-    return law_has_opened_window(context, flow, bearer, now);
+  if (in == Side::radio && bearer.rate_control().is_ack_based()) return controller_has_opened_window(flow, bearer, now);
   sender.space_added = sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) &&
                        sender.endpoint.add_receive_space(acked);
   return sender.space_added;
@@ -37,37 +35,35 @@ inline bool has_opened_window(SplitContext& context, Flow& flow, Bearer& bearer,
 /// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of
 /// serving the flow is applied here; otherwise the flow is scheduled.
 template <Side in>
-inline void after_pure_ack(SplitContext& context, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked,
-                           Instant now) {
+inline void SplitFlows::after_pure_ack(const ServedFlow& served, std::uint32_t acked) {
+  const auto& [flow, id, bearer, now] = served;
   constexpr Side sender = opposite(in);
-  if (!has_opened_window<in>(context, flow, bearer, acked, now)) {
-    context.pending.schedule(flow, id, acked_by(in));
+  if (!has_opened_window<in>(served, acked)) {
+    pending_.schedule(flow, id, acked_by(in));
     return;
   }
   bearer.load.reserve(flow.share, -std::int64_t{acked});
   if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
-    context.pending.schedule(flow, id, due_to(sender));
+    pending_.schedule(flow, id, due_to(sender));
     return;
   }
-  context.keep_journal(flow, id);
-  context.flow_timers.update(flow, id, now);
+  keep_journal(flow, id);
+  flow_timers_.update(flow, id, now);
 }
 
-}  // namespace
-
 template <Side in>
-bool pure_ack::receive(SplitContext& context, packet::Packet& packet, const tcp::Segment& segment, Flow& flow,
-                       FlowId id, Instant now) {
+bool SplitFlows::receive_pure_ack(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id,
+                                  Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
-  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   const bool feeds_controller = in == Side::radio && bearer.rate_control().uses_ack_feedback();
   const tcp::SeqNum before = own.endpoint.snd_una();
   tcp::AckSample ack_sample;
   if (!own.endpoint.receive_pure_ack(segment, now, feeds_controller ? &ack_sample : nullptr)) [[unlikely]]
     return false;
   packet.reset();
-  if (feeds_controller) context.feed_controller(flow, id, bearer, ack_sample, now);
+  if (feeds_controller) feed_controller(flow, id, bearer, ack_sample, now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   if (other.keepalive_passed) [[unlikely]] {
@@ -75,13 +71,11 @@ bool pure_ack::receive(SplitContext& context, packet::Packet& packet, const tcp:
     other.endpoint.answer_keepalive();
   }
   relay::record_progress(flow, in, now);
-  after_pure_ack<in>(context, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
+  after_pure_ack<in>({flow, id, bearer, now}, static_cast<std::uint32_t>(segment.ack - before));
   return true;
 }
 
-template bool pure_ack::receive<Side::radio>(SplitContext&, packet::Packet&, const tcp::Segment&, Flow&, FlowId,
-                                             Instant);
-template bool pure_ack::receive<Side::core>(SplitContext&, packet::Packet&, const tcp::Segment&, Flow&, FlowId,
-                                            Instant);
+template bool SplitFlows::receive_pure_ack<Side::radio>(packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
+template bool SplitFlows::receive_pure_ack<Side::core>(packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
 
 }  // namespace sluice::proxy

@@ -1,13 +1,10 @@
 // Receive path of split connections: verifies the checksum, selects cut-through, the pure-ACK fast path or the slow
 // path, and schedules the flow. SplitFlows::receive() calls it for a burst or a single packet. Invariant: headers,
 // timestamps and liveness are learned only from segments whose numbers the host itself can know (RFC 5961).
-#include "proxy/engine/split/rx_path.hpp"
-
 #include <utility>
 
 #include "proxy/engine/flow_table/checksum.hpp"
-#include "proxy/engine/split/cut_through.hpp"
-#include "proxy/engine/split/pure_ack.hpp"
+#include "proxy/engine/split/split_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -24,17 +21,19 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
   return (known.dont_fragment != parsed.dont_fragment && !leg.routers_cut) || known.flow_label != parsed.flow_label;
 }
 
+}  // namespace
+
 /// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
-Bearer* bearer_fed_by_acks(const SplitContext& context, const Flow& flow) {
-  Bearer& bearer = context.shard.registry.bearer(flow.bearer);
+inline Bearer* SplitFlows::bearer_fed_by_acks(const Flow& flow) const {
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
 /// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the segment's numbers are the
 /// host's own; only then may other state be derived from the segment.
 template <Side in>
-inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
-                            FlowId id, Instant now) {
+inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                        Instant now) {
   const tcp::Segment& segment = parsed.segment;
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
@@ -46,16 +45,16 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
   bool accepted = false;
   tcp::AckSample ack_sample;
-  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(context, flow) : nullptr;
+  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(flow) : nullptr;
   tcp::AckSample* const sample = fed != nullptr ? &ack_sample : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
-    if (!context.buffer_quota.accepts_payload(flow, in, segment)) [[unlikely]] {
-      context.shard.counters.add(Counter::payload_refused);
+    if (!buffer_quota_.accepts_payload(flow, in, segment)) [[unlikely]] {
+      shard_.counters.add(Counter::payload_refused);
       packet.reset();
       accepted = own.endpoint.receive_without_payload(segment, now, sample);
     } else {
-      context.shard.budget.on_taken();
+      shard_.budget.on_taken();
       packet::strip_to_payload(packet, parsed);
       accepted = own.endpoint.receive(segment, std::move(packet), now, sample);
     }
@@ -66,13 +65,13 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     accepted = own.endpoint.receive(segment, {}, now, sample);
   }
   if constexpr (in == Side::radio) {
-    if (ack_sample.delivered != 0) context.feed_controller(flow, id, *fed, ack_sample, now);
+    if (ack_sample.delivered != 0) feed_controller(flow, id, *fed, ack_sample, now);
   }
   if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
-    context.shard.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
+    shard_.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   if (own.endpoint.misplaced_acks() != misplaced) [[unlikely]] {
-    context.shard.counters.add(in == Side::radio ? Counter::acks_misplaced_radio : Counter::acks_misplaced_core);
+    shard_.counters.add(in == Side::radio ? Counter::acks_misplaced_radio : Counter::acks_misplaced_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (accepted) [[likely]]
@@ -85,15 +84,15 @@ inline bool deliver_segment(SplitContext& context, packet::Packet& packet, const
     events = events | acked_by(in);
     relay::record_progress(flow, in, now);
   }
-  context.pending.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
+  pending_.schedule(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
   return accepted;
 }
 
 /// Delivers a segment whose headers differ from the leg's template. The new headers are kept only if the segment's
 /// numbers are valid.
 template <Side in>
-[[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitContext& context, packet::Packet& packet,
-                                                   const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now) {
+void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                  Instant now) {
   const Leg& leg = flow.leg(opposite(in));
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   const packet::HeaderTemplate before = known;
@@ -103,33 +102,33 @@ template <Side in>
     known.dont_fragment = before.dont_fragment;
     known.flow_label = before.flow_label;
   }
-  if (!deliver_segment<in>(context, packet, parsed, flow, id, now)) known = before;
+  if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
 /// Delivers the rest of a GRO run after its first segment, which has updated the headers and scheduled the flow. Only
 /// the checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new
 /// data, because cut-through may then forward the following segments.
 template <Side in>
-inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet> packets,
-                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
+inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
+                                             Flow& flow, FlowId id, Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   if (!contains(flow.events, data_to(opposite(in))) || own.endpoint.unread() == Bytes{}) return 0;
   if (!own.endpoint.takes_next(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
-  for (; count < packets.size() && !context.shard.budget.is_low(); ++count) {
+  for (; count < packets.size() && !shard_.budget.is_low(); ++count) {
     const packet::Parsed& next = parsed[count];
     room -= Bytes(next.segment.payload_len);
     if (room < Bytes{}) break;
     if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
     if (!packet::same_link(other.headers, packets[count])) break;
-    context.shard.budget.on_taken();
+    shard_.budget.on_taken();
     packet::strip_to_payload(packets[count], next);
   }
   if (count == 0) return 0;
-  context.shard.counters.add(Counter::optimised, count);
-  context.count_received(flow, id, in, parsed.first(count));
+  shard_.counters.add(Counter::optimised, count);
+  count_received(flow, id, in, parsed.first(count));
   own.endpoint.receive_run(parsed[count - 1].segment, packets.first(count), now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
@@ -139,78 +138,73 @@ inline std::size_t deliver_train(SplitContext& context, std::span<packet::Packet
 /// Processes the first segment of a GRO run, and as many of the following segments as take the same path. Returns how
 /// many.
 template <Side in>
-inline std::size_t receive_some(SplitContext& context, std::span<packet::Packet> packets,
-                                std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
+inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
+                                            Flow& flow, FlowId id, Instant now) {
   packet::Packet& first = packets.front();
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(first, parsed.front());
-  if (!accept_checksum(context.shard.config, context.shard.counters, in, checksum, flow.handshake)) [[unlikely]] {
+  if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) [[unlikely]] {
     first.reset();
     return 1;
   }
-  context.shard.counters.add(Counter::optimised);
-  context.count_received(flow, id, in, parsed.first(1));
+  shard_.counters.add(Counter::optimised);
+  count_received(flow, id, in, parsed.first(1));
   if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
-    deliver_rerouted<in>(context, first, parsed.front(), flow, id, now);
+    deliver_rerouted<in>(first, parsed.front(), flow, id, now);
     return 1;
   }
   if (parsed.front().segment.payload_len == 0) {
-    if (!pure_ack::receive<in>(context, first, parsed.front().segment, flow, id, now))
-      deliver_segment<in>(context, first, parsed.front(), flow, id, now);
+    if (!receive_pure_ack<in>(first, parsed.front().segment, flow, id, now))
+      deliver_segment<in>(first, parsed.front(), flow, id, now);
     return 1;
   }
   if (checksum == packet::ChecksumState::good) {
-    if (const std::size_t passed = cut_through::forward<in>(context, flow, id, packets, parsed, now); passed != 0)
-      return passed;
+    if (const std::size_t passed = cut_through<in>(flow, id, packets, parsed, now); passed != 0) return passed;
   }
-  deliver_segment<in>(context, first, parsed.front(), flow, id, now);
+  deliver_segment<in>(first, parsed.front(), flow, id, now);
   if (packets.size() == 1) return 1;
-  return 1 + deliver_train<in>(context, packets.subspan(1), parsed.subspan(1), flow, id, now);
+  return 1 + deliver_train<in>(packets.subspan(1), parsed.subspan(1), flow, id, now);
 }
 
 template <Side in>
-[[gnu::flatten, gnu::noinline]] std::size_t receive_run(SplitContext& context, std::span<packet::Packet> packets,
-                                                        std::span<const packet::Parsed> parsed, Flow& flow, FlowId id,
-                                                        Instant now) {
-  return receive_some<in>(context, packets, parsed, flow, id, now);
+std::size_t SplitFlows::receive_run(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
+                                    Flow& flow, FlowId id, Instant now) {
+  return receive_some<in>(packets, parsed, flow, id, now);
 }
 
 // The receive path is compiled once for each side, because the addresses of both legs are then constants.
 template <Side in>
-[[gnu::flatten, gnu::noinline]] std::size_t receive_burst(SplitContext& context, std::span<packet::Packet> burst,
-                                                          const ParsedBurst& known, std::size_t at, Instant now) {
-  Flow* flow = rx_path::flow_of(context, known, at);
+std::size_t SplitFlows::receive_burst(std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at,
+                                      Instant now) {
+  Flow* flow = flow_of(known, at);
   do {
     const FlowId id = known.id(at);
     if (const std::size_t gro_run = known.gro_run(at, burst.size()); gro_run > 1) {
-      at += receive_run<in>(context, burst.subspan(at, gro_run), std::span(known.parsed).subspan(at, gro_run), *flow,
-                            id, now);
+      at += receive_run<in>(burst.subspan(at, gro_run), std::span(known.parsed).subspan(at, gro_run), *flow, id, now);
     } else {
-      receive_some<in>(context, burst.subspan(at).template first<1>(),
-                       std::span(known.parsed).subspan(at).template first<1>(), *flow, id, now);
+      receive_some<in>(burst.subspan(at).template first<1>(), std::span(known.parsed).subspan(at).template first<1>(),
+                       *flow, id, now);
       ++at;
     }
-    flow = at < burst.size() ? rx_path::flow_of(context, known, at) : nullptr;
+    flow = at < burst.size() ? flow_of(known, at) : nullptr;
   } while (flow != nullptr);
   return at;
 }
 
-}  // namespace
-
-void rx_path::receive(SplitContext& context, RxPacket& rx, FlowId id) {
+void SplitFlows::receive(RxPacket& rx, FlowId id) {
   const std::span packets(&rx.packet, 1);
   const std::span parsed(&rx.parsed, 1);
-  Flow& flow = context.shard.registry.flow(id);
+  Flow& flow = shard_.registry.flow(id);
   if (rx.in == Side::radio) {
-    receive_some<Side::radio>(context, packets, parsed, flow, id, rx.now);
+    receive_some<Side::radio>(packets, parsed, flow, id, rx.now);
   } else {
-    receive_some<Side::core>(context, packets, parsed, flow, id, rx.now);
+    receive_some<Side::core>(packets, parsed, flow, id, rx.now);
   }
 }
 
-std::size_t rx_path::receive(SplitContext& context, Side in, std::span<packet::Packet> burst, const ParsedBurst& known,
-                             std::size_t at, Instant now) {
-  return in == Side::radio ? receive_burst<Side::radio>(context, burst, known, at, now)
-                           : receive_burst<Side::core>(context, burst, known, at, now);
+std::size_t SplitFlows::receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at,
+                                Instant now) {
+  return in == Side::radio ? receive_burst<Side::radio>(burst, known, at, now)
+                           : receive_burst<Side::core>(burst, known, at, now);
 }
 
 }  // namespace sluice::proxy

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "proxy/engine/split/split_flows.hpp"
-#include "proxy/engine/split/transmit.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -30,14 +29,14 @@ bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
   } else {
-    context_.flow_timers.update(flow, id, now);
+    flow_timers_.update(flow, id, now);
   }
   return true;
 }
 
 void SplitFlows::enter_time_wait(Flow& flow, FlowId id, Instant now) {
-  context_.flow_timers.rearm(flow, id, now);
-  displace(time_wait_.enter(flow, id, context_.shard.registry), now);
+  flow_timers_.rearm(flow, id, now);
+  displace(time_wait_.enter(flow, id, shard_.registry), now);
 }
 
 void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
@@ -56,15 +55,15 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     close(id, now);
     return true;
   }
-  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   flow.reset_reason = ResetReason::reset_stop;
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();
-    transmit::emit(context_, flow, bearer, side, Bytes::max(), transmit::Budget::own, now);
+    emit(flow, bearer, side, Bytes::max(), Budget::own, now);
   }
   if (!relay::both_legs_closed(flow)) return false;
-  context_.shard.counters.add(Counter::flows_reset_by_stop);
+  shard_.counters.add(Counter::flows_reset_by_stop);
   close(id, now);
   return true;
 }
@@ -79,31 +78,29 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
     abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
   }
   if (abandoned) return;
-  context_.shard.counters.add(timed_out ? Counter::flows_timed_out
-                              : reset   ? Counter::flows_reset
-                                        : Counter::flows_closed);
+  shard_.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
   if (timed_out || reset) return;
   // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
   const auto ticks = static_cast<std::int32_t>(tcp::tick::ms(flow.last_activity) - begun_[id]);
-  const bool ordinary = context_.shard.registry.bearer(flow.bearer).ordinary();
-  times_of(context_.shard.times, ordinary)
+  const bool ordinary = shard_.registry.bearer(flow.bearer).ordinary();
+  times_of(shard_.times, ordinary)
       .flow_completion.record(tcp::tick::ms_duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 
 void SplitFlows::make_room(Instant now) {
-  displace(time_wait_.oldest(context_.shard.registry), now);
+  displace(time_wait_.oldest(shard_.registry), now);
 }
 
 void SplitFlows::displace(FlowId id, Instant now) {
   if (id == no_id) return;
-  context_.shard.counters.add(Counter::time_waits_displaced);
-  count_end(context_.shard.registry.flow(id), id);
+  shard_.counters.add(Counter::time_waits_displaced);
+  count_end(shard_.registry.flow(id), id);
   close(id, now);
 }
 
 void SplitFlows::record_end(const Flow& flow, FlowId id) const {
   ConnectionRecord record;
-  record.key = context_.shard.registry.key_of(id);
+  record.key = shard_.registry.key_of(id);
   record.initiator = flow.initiator;
   record.handling = "split";
   record.reason = reason_of_end(flow);
@@ -115,25 +112,25 @@ void SplitFlows::record_end(const Flow& flow, FlowId id) const {
   }
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   if (radio.min_rtt() < radio.srtt()) record.queueing_delay = radio.srtt() - radio.min_rtt();
-  context_.shard.records.end(ConnectionRecords::Table::split, id, record);
+  shard_.records.end(ConnectionRecords::Table::split, id, record);
 }
 
 void SplitFlows::close(FlowId id, Instant now) {
-  Flow& flow = context_.shard.registry.flow(id);
-  if (context_.shard.records.on() && flow.terminated()) [[unlikely]]
+  Flow& flow = shard_.registry.flow(id);
+  if (shard_.records.on() && flow.terminated()) [[unlikely]]
     record_end(flow, id);
-  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   const bool short_flow = flow.share.short_flow;
   bearer.load.change(flow.share, {});
   if (short_flow) bearer.end_short_flow(now);
-  context_.buffer_quota.forget(flow);
-  context_.receive_windows.forget(flow, context_.shard.registry.bearer(flow.bearer));
+  buffer_quota_.forget(flow);
+  receive_windows_.forget(flow, shard_.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
-  context_.pending.record_closed(flow);
+  pending_.record_closed(flow);
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
-  if (flow.terminated()) context_.journal.end(id);
-  context_.shard.registry.close(id, now);
+  if (flow.terminated()) journal_.end(id);
+  shard_.registry.close(id, now);
   if (successor == no_id) return;
   if (over) {
     end_to_end_.close(successor, now);

@@ -9,33 +9,39 @@
 
 #include "proxy/engine/relay/leg_output.hpp"
 #include "proxy/engine/split/handback_point.hpp"
-#include "proxy/engine/split/rx_path.hpp"
 #include "proxy/engine/split/short_flow.hpp"
-#include "proxy/engine/split/transmit.hpp"
 
 namespace sluice::proxy {
 
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
                        const flow::HashKey& secret)
-    : context_(shard, journal),
+    : shard_(shard),
+      ack_limit_(shard.config.limits),
+      buffer_quota_(shard.config, shard.budget),
+      receive_windows_(shard.registry, shard.config.limits.max_flows, buffer_quota_, ack_limit_),
+      flow_controllers_(shard.registry, shard.config.limits.max_flows),
+      budget_sharing_(shard.config.limits.max_flows),
+      flow_timers_(shard),
+      journal_(journal),
+      pending_(shard.config.limits.max_flows),
       end_to_end_(end_to_end),
-      stall_timeout_(context_.shard),
-      handback_(context_.shard, end_to_end, context_.buffer_quota, context_.ack_limit, secret),
+      stall_timeout_(shard_),
+      handback_(shard_, end_to_end, buffer_quota_, ack_limit_, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
 
 handshake::LegConfigs SplitFlows::endpoint_configs(FlowId id) {
-  const tcp::EndpointConfig& legs = context_.shard.registry.policies().legs();
-  const std::array<packet::LinkLimit, 2>& ports = context_.shard.queue.ports();
+  const tcp::EndpointConfig& legs = shard_.registry.policies().legs();
+  const std::array<packet::LinkLimit, 2>& ports = shard_.queue.ports();
   if (!legs.wants_pacing()) return {{&legs, &legs}, ports};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
   return {{&places[0].begin(legs), &places[1].begin(legs)}, ports};
 }
 
 void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
-  context_.shard.queue.set_port(side, limit);
-  context_.shard.registry.flows().for_each([&](FlowId id, Flow& flow) {
+  shard_.queue.set_port(side, limit);
+  shard_.registry.flows().for_each([&](FlowId id, Flow& flow) {
     if (!flow.terminated()) return;
     Leg& leg = flow.leg(side);
     const tcp::SynOptions& host =
@@ -44,26 +50,31 @@ void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now
     schedule(flow, id, StreamEvents::all);
   });
   serve_pending(now);
-  context_.shard.queue.flush(now);
+  shard_.queue.flush(now);
 }
 
 Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
-  return context_.receive_windows.first(context_.shard.registry.bearer(flow.bearer), from);
+  return receive_windows_.first(shard_.registry.bearer(flow.bearer), from);
 }
 
 void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
-  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
-  if (context_.journal.keeps()) context_.journal.begin(id, flow, context_.shard.registry.key_of(id));
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  if (journal_.keeps()) journal_.begin(id, flow, shard_.registry.key_of(id));
   begun_[id] = tcp::tick::ms(now);
-  context_.shard.records.open(ConnectionRecords::Table::split, id, now);
-  context_.ack_limit.hold(flow);
+  shard_.records.open(ConnectionRecords::Table::split, id, now);
+  ack_limit_.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.rate_control().window_source(), Bytes{});
-  context_.shard.registry.record_change(flow.bearer);
+  shard_.registry.record_change(flow.bearer);
   bearer.use();
 }
 
+void SplitFlows::write_journal(Flow& flow, FlowId id, bool exposed) {
+  flow.journaled = exposed;
+  journal_.record(id, flow, exposed);
+}
+
 void SplitFlows::serve_all_pending(Instant now) {
-  context_.pending.serve_all(context_.shard.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
+  pending_.serve_all(shard_.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
 /// True if the buffer quota must be read again before the host behind `in` is sent its window. This is so if no rate
@@ -71,28 +82,28 @@ void SplitFlows::serve_all_pending(Instant now) {
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
-  return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !context_.buffer_quota.limit_is_fresh(flow, in, now);
+  return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !buffer_quota_.limit_is_fresh(flow, in, now);
 }
 
 /// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
-  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   if (!bearer.rate_control().is_rate_controlled() && window_is_due<in>(flow, now)) {
     if constexpr (in == Side::core) {
-      context_.receive_windows.update_of_server(flow, bearer, now);
+      receive_windows_.update_of_server(flow, bearer, now);
     } else {
-      context_.receive_windows.update_of_ue(flow, bearer, now);
+      receive_windows_.update_of_ue(flow, bearer, now);
     }
   }
-  context_.keep_journal(flow, id);
+  keep_journal(flow, id);
   const tcp::SeqNum before = from.endpoint.rcv_adv();
-  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, context_.shard);
+  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, shard_);
   from.endpoint.emit_due(now, output, Bytes::max());
-  context_.buffer_quota.record_advertised(from);
+  buffer_quota_.record_advertised(from);
   bearer.load.reserve(flow.share, from.endpoint.rcv_adv() - before);
-  context_.flow_timers.update(flow, id, now);
+  flow_timers_.update(flow, id, now);
 }
 
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
@@ -103,7 +114,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
     serve_slow_path(flow, id, now);
     return;
   }
-  Bearer& bearer = context_.shard.registry.bearer(flow.bearer);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
   // Received data uses window that its sender knows of. Without a controller, acknowledged data opens a window, and the
   // quota is read again when that window is advertised.
   const bool rate_controlled = bearer.rate_control().is_rate_controlled();
@@ -113,44 +124,43 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
             (rate_controlled ? ReceiveWindowControl::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
     relay::pump_fast_path(flow, Side::radio);
   }
-  if (opens) context_.receive_windows.update_of_server(flow, bearer, now);
+  if (opens) receive_windows_.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_fast_path(flow, Side::core);
   if (contains(events, rate_controlled ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
       (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
-    context_.receive_windows.update_of_ue(flow, bearer, now);
+    receive_windows_.update_of_ue(flow, bearer, now);
   if (UndeliveredAckLimit::waits(flow)) [[unlikely]]
-    context_.ack_limit.allow(flow, bearer);
-  context_.keep_journal(flow, id);
+    ack_limit_.allow(flow, bearer);
+  keep_journal(flow, id);
   // Without any of these conditions, held and advertised bytes have the same sum as before.
-  if (transmit::emit(context_, flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
+  if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || rate_controlled ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     update_accounting(flow, bearer, events);
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
-  context_.flow_timers.update(flow, id, now);
-  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    transmit::distribute_budget(context_, bearer, now);
+  flow_timers_.update(flow, id, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based()) distribute_budget(bearer, now);
 }
 
 /// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
-  Bearer& bearer = context_.shard.registry.bearer(of);
-  const bool stays = flow.release_reason != ReleaseReason::none ? serve_releasing(flow, bearer, id, now)
-                                                                : serve_repairing(flow, bearer, id, now);
+  Bearer& bearer = shard_.registry.bearer(of);
+  const ServedFlow served{flow, id, bearer, now};
+  const bool stays = flow.release_reason != ReleaseReason::none ? serve_releasing(served) : serve_repairing(served);
   // The flow may be closed, and its bearer with it.
-  if (!stays && !context_.shard.registry.bearers().contains(of)) return;
-  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based())
-    transmit::distribute_budget(context_, bearer, now);
+  if (!stays && !shard_.registry.bearers().contains(of)) return;
+  if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based()) distribute_budget(bearer, now);
 }
 
 /// Serves a flow in recovery or closing. Returns false if the flow was closed.
-bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+bool SplitFlows::serve_repairing(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
   if (is_fully_closed(flow, bearer, now)) {
-    context_.keep_journal(flow, id);
+    keep_journal(flow, id);
     update_accounting(flow, bearer, StreamEvents::all);
   } else {
-    relay_ends(flow, id, bearer, now);
+    relay_ends(served);
   }
   if (flow.share.short_flow)
     short_flow::follow(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
@@ -161,7 +171,7 @@ bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (!flow.in_time_wait && relay::both_legs_closed(flow)) {
     enter_time_wait(flow, id, now);
   } else {
-    context_.flow_timers.update(flow, id, now);
+    flow_timers_.update(flow, id, now);
     stall_timeout_.watch_holes(flow, id);
   }
   return true;
@@ -178,18 +188,20 @@ inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, 
 }
 
 /// Relays payload, FINs and windows, and lets both legs send.
-void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+void SplitFlows::relay_ends(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
   // A host that has sent a FIN needs no window.
-  if (flow.leg(Side::radio).endpoint.expects_data()) context_.receive_windows.update_of_ue(flow, bearer, now);
+  if (flow.leg(Side::radio).endpoint.expects_data()) receive_windows_.update_of_ue(flow, bearer, now);
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.window_closed)
-    context_.receive_windows.update_of_server(flow, bearer, now);
-  emit_with_ends(flow, id, bearer, now);
+    receive_windows_.update_of_server(flow, bearer, now);
+  emit_with_ends(served);
 }
 
-bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+bool SplitFlows::serve_releasing(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
   if (flow.release_reason == ReleaseReason::never_split) {
     close(id, now);
     return false;
@@ -198,13 +210,13 @@ bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
   handback_.advance(flow, now);
-  emit_with_ends(flow, id, bearer, now);
+  emit_with_ends(served);
   if (relay::finished(flow)) {
     count_end(flow, id);
   } else if (Handback::is_complete(flow)) {
     handback_.release(flow, now);
   } else {
-    context_.flow_timers.update(flow, id, now);
+    flow_timers_.update(flow, id, now);
     stall_timeout_.watch_holes(flow, id);
     return true;
   }
@@ -213,23 +225,25 @@ bool SplitFlows::serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant 
 }
 
 /// Sends on both legs, and then forwards an abnormal end that sending may have caused.
-void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  if (UndeliveredAckLimit::waits(flow)) context_.ack_limit.allow(flow, bearer);
-  context_.keep_journal(flow, id);
-  transmit::emit(context_, flow, bearer, now);
+void SplitFlows::emit_with_ends(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
+  if (UndeliveredAckLimit::waits(flow)) ack_limit_.allow(flow, bearer);
+  keep_journal(flow, id);
+  emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) [[unlikely]]
-    pass_news_of_end(flow, bearer, now);
+    pass_news_of_end(served);
   update_accounting(flow, bearer, StreamEvents::all);
 }
 
-void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
+void SplitFlows::pass_news_of_end(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
   relay::pump(flow);
   relay::pass_ends(flow);
-  transmit::emit(context_, flow, bearer, now);
+  emit(flow, bearer, now);
 }
 
 void SplitFlows::use_budget(Bearer& bearer, Instant now) {
-  transmit::distribute_budget(context_, bearer, now);
+  distribute_budget(bearer, now);
   serve_pending(now);
 }
 
@@ -237,19 +251,19 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
-  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()),
-                     context_.buffer_quota.record(flow, events), moving);
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), buffer_quota_.record(flow, events),
+                     moving);
 }
 
 void SplitFlows::on_due(FlowId id, Instant now) {
-  Flow& flow = context_.shard.registry.flow(id);
-  const ShardTimeouts& timeouts = context_.shard.config.timeouts;
+  Flow& flow = shard_.registry.flow(id);
+  const ShardTimeouts& timeouts = shard_.config.timeouts;
   if (!flow.terminated()) {
     if (now - flow.last_activity >= timeouts.handshake) {
-      context_.shard.counters.add(Counter::handshake_timeouts);
+      shard_.counters.add(Counter::handshake_timeouts);
       close(id, now);
     } else {
-      context_.shard.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
+      shard_.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
     }
     return;
   }
@@ -259,9 +273,8 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  if (const Instant due = FlowTimers::next_deadline(flow);
-      due > now && context_.flow_timers.may_be_put_off(flow, now)) {
-    context_.flow_timers.arm(flow, id, due, now);
+  if (const Instant due = FlowTimers::next_deadline(flow); due > now && flow_timers_.may_be_put_off(flow, now)) {
+    flow_timers_.arm(flow, id, due, now);
     return;
   }
   if (flow.in_time_wait && on_time_wait_timer(flow, id, now)) return;
@@ -272,7 +285,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     const auto before = endpoint.counters().timeouts;
     endpoint.on_timer(now);
     if (endpoint.counters().timeouts != before) {
-      context_.shard.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
+      shard_.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
   schedule(flow, id, StreamEvents::all);

@@ -1,37 +1,60 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/packet/link_limit.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
 #include "proxy/engine/end_to_end/handshake.hpp"
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/flow_journal.hpp"
+#include "proxy/engine/flow_table/parsed_burst.hpp"
+#include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/rate_control/budget_sharing.hpp"
+#include "proxy/engine/rate_control/receive_window_control.hpp"
+#include "proxy/engine/rate_control/split_flow_controllers.hpp"
+#include "proxy/engine/relay/relay.hpp"
+#include "proxy/engine/relay/relay_buffer_quota.hpp"
 #include "proxy/engine/relay/stall_timeout.hpp"
 #include "proxy/engine/relay/time_wait_queue.hpp"
+#include "proxy/engine/relay/undelivered_ack_limit.hpp"
+#include "proxy/engine/split/flow_timers.hpp"
 #include "proxy/engine/split/handback.hpp"
-#include "proxy/engine/split/rx_path.hpp"
-#include "proxy/engine/split/split_context.hpp"
-#include "proxy/engine/split/transmit.hpp"
+#include "proxy/engine/split/pending_flows.hpp"
 
 namespace sluice::proxy {
+
+/// A split flow that is being served or has just received something, its place, its bearer, and the time.
+struct ServedFlow {
+  Flow& flow;
+  FlowId id;
+  Bearer& bearer;
+  Instant now;
+};
 
 /// Holds all split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served
 /// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
+///
+/// Invariants: the journal is written before anything leaves that acknowledges data, and it never contains less than
+/// the hosts have received. Data to the radio stays within the bearer's budget or window. A flow's share in its bearer
+/// is correct after each service.
 class SplitFlows {
  public:
   /// Keeps references to its arguments, which outlive it.
   SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
-  [[nodiscard]] RelayBufferQuota& buffer_quota() { return context_.buffer_quota; }
-  [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return context_.buffer_quota; }
-  [[nodiscard]] SplitFlowControllers& flow_controllers() { return context_.flow_controllers; }
+  [[nodiscard]] RelayBufferQuota& buffer_quota() { return buffer_quota_; }
+  [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return buffer_quota_; }
+  [[nodiscard]] SplitFlowControllers& flow_controllers() { return flow_controllers_; }
   /// Removes the flow from the controllers of `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
-    context_.flow_controllers.forget(flow, bearer);
-    if (bearer.rate_control().uses_ack_feedback()) context_.budget_sharing.forget(id, bearer);
+    flow_controllers_.forget(flow, bearer);
+    if (bearer.rate_control().uses_ack_feedback()) budget_sharing_.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
@@ -46,28 +69,24 @@ class SplitFlows {
   /// Starts service of a flow whose endpoints have just been established.
   void begin(Flow& flow, FlowId id, Instant now);
   /// True if packet `at` belongs to a split flow, so that receive() can process it.
-  [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const {
-    return rx_path::flow_of(context_, known, at) != nullptr;
-  }
-  /// Processes packets of a burst from index `at` on, see rx_path::receive(). Returns the index of the first packet
-  /// that it did not process.
-  std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now) {
-    return rx_path::receive(context_, in, burst, known, at, now);
-  }
-  /// Processes a single packet of a split flow.
-  void receive(RxPacket& rx, FlowId id) { rx_path::receive(context_, rx, id); }
+  [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const { return flow_of(known, at) != nullptr; }
+  /// Processes the packets of a burst from `at` up to the first one for which takes() is false. Returns the index of
+  /// that packet, or the burst's size. Requires takes(known, at). Opens and closes no connection.
+  std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now);
+  /// Processes a single segment of the flow. The packet is moved out if it is stored or forwarded.
+  void receive(RxPacket& rx, FlowId id);
 
   /// Schedules the flow for service before the burst ends; `events` are the reasons.
-  void schedule(Flow& flow, FlowId id, StreamEvents events) { context_.pending.schedule(flow, id, events); }
+  void schedule(Flow& flow, FlowId id, StreamEvents events) { pending_.schedule(flow, id, events); }
   /// True if any flow is scheduled for service.
-  [[nodiscard]] bool has_pending() const { return context_.pending.any(); }
+  [[nodiscard]] bool has_pending() const { return pending_.any(); }
   /// Serves all scheduled flows.
   void serve_pending(Instant now) {
-    if (context_.pending.any()) serve_all_pending(now);
+    if (pending_.any()) serve_all_pending(now);
   }
   /// Lets the flow send to the radio, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
-    transmit::emit(context_, flow, bearer, Side::radio, most, transmit::Budget::all, now);
+    emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
   /// Distributes send budget of the ACK-based controller that became available while no flow was served.
   void use_budget(Bearer& bearer, Instant now);
@@ -88,6 +107,115 @@ class SplitFlows {
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
+  /// Selects how much of the budget of the ACK-based controller a flow may use: its own part, or also budget that
+  /// other flows leave unused.
+  enum class Budget : std::uint8_t { own, all };
+
+  // --- receive path (rx_path.cpp): in-order data takes the cut-through, a pure ACK opens the peer's window, and
+  // anything else updates the leg and schedules the flow
+
+  /// Returns the split flow that packet `at` belongs to. Returns null if the packet is not TCP, is a SYN, or belongs to
+  /// a flow that is not split or is being handed back.
+  [[nodiscard]] Flow* flow_of(const ParsedBurst& known, std::size_t at) const {
+    const ConnectionId id = known.id(at);
+    if (!known.is_tcp(at) || !shard_.registry.connections().is_flow(id)) return nullptr;
+    Flow& flow = shard_.registry.flow(id);
+    return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
+  }
+  [[nodiscard]] Bearer* bearer_fed_by_acks(const Flow& flow) const;
+  template <Side in>
+  bool deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);
+  template <Side in>
+  [[gnu::cold, gnu::noinline]] void deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
+                                                     FlowId id, Instant now);
+  template <Side in>
+  std::size_t deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, Flow& flow,
+                            FlowId id, Instant now);
+  template <Side in>
+  std::size_t receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, Flow& flow,
+                           FlowId id, Instant now);
+  template <Side in>
+  [[gnu::flatten, gnu::noinline]] std::size_t receive_run(std::span<packet::Packet> packets,
+                                                          std::span<const packet::Parsed> parsed, Flow& flow, FlowId id,
+                                                          Instant now);
+  template <Side in>
+  [[gnu::flatten, gnu::noinline]] std::size_t receive_burst(std::span<packet::Packet> burst, const ParsedBurst& known,
+                                                            std::size_t at, Instant now);
+
+  // --- pure ACKs (pure_ack.cpp): advance SND.UNA on the receiving leg and open the peer leg's receive window
+
+  /// Handles a pure ACK that arrived on `in`, on a leg without loss, reordering or pending FIN. Equivalent to the slow
+  /// path (deliver_segment()). Returns false and changes nothing if the segment does not qualify.
+  template <Side in>
+  bool receive_pure_ack(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
+  [[gnu::flatten, gnu::noinline]] bool controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now);
+  template <Side in>
+  bool has_opened_window(const ServedFlow& served, std::uint32_t acked);
+  template <Side in>
+  void after_pure_ack(const ServedFlow& served, std::uint32_t acked);
+
+  // --- cut-through (cut_through.cpp): data of a connection on the fast path is forwarded at once in the frame in which
+  // it arrived. Sequence numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten.
+
+  /// Forwards as many segments as possible of a GRO run: a segment that arrived on `in` and its successors in sequence.
+  /// Returns how many; the others are unchanged. Requires that the first segment has a good checksum and known headers.
+  /// The other segments are checked here.
+  template <Side in>
+  std::size_t cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                          std::span<const packet::Parsed> parsed, Instant now);
+  std::size_t coalesce(const Leg& to, std::span<const packet::Packet> packets, std::span<const packet::Parsed> parsed,
+                       Bytes room, Bytes most);
+  bool rests_after_passing(const ServedFlow& served);
+  template <Side in>
+  void after_passing(const ServedFlow& served, bool first_waited);
+
+  // --- transmission on both legs (transmit.cpp), with the accounting that follows. Flows that share the ACK-based
+  // window use what another one leaves, in turn and short flows first.
+
+  /// Lets both legs send as much as their windows allow. Returns true if something may have been sent to the server,
+  /// or an ACK to the UE.
+  bool emit(Flow& flow, Bearer& bearer, Instant now);
+  /// Lets the leg on `side` send as much as its windows allow; towards the radio at most `most` IP bytes.
+  void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
+  /// Adds `sent` IP bytes, just sent to the radio, to the counts of the bearer, the flow and the controllers.
+  void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
+  /// Distributes unused budget of the ACK-based controller to a few flows per call, in round-robin order. The data that
+  /// they send, or the ACKs for data in flight, trigger the next call.
+  [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
+  void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
+
+  // --- service (split_flows.cpp)
+
+  /// True if only the buffer quota limits this flow's windows: no controller steers it, its ACKs feed no estimator, no
+  /// ACK is withheld, it is no short flow, and it has no unsent bytes.
+  [[nodiscard]] static bool is_plain(const Flow& flow, const Bearer& bearer) {
+    return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
+           !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
+           flow.share.backlog == 0;
+  }
+  /// Updates the journal entry if the flow begins or ceases to expose bytes (acknowledged to one host and not by the
+  /// other). Called before an ACK for data is sent.
+  void keep_journal(Flow& flow, FlowId id) {
+    if (!journal_.keeps()) return;
+    if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+  /// Counts the bytes of received segments of a split connection, and the segments in the connection's record.
+  void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
+    std::uint64_t bytes = 0;
+    for (const packet::Parsed& each : parsed) bytes += each.ip_length;
+    const bool steered = shard_.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
+    shard_.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().ip_offset);
+    shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
+  }
+  /// Feeds the bearer's ACK-based controller with an ACK of the UE. Cross traffic that waits may be sent before the
+  /// burst ends. Requires that the bearer uses ACKs.
+  void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
+    budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
+    if (bearer.has_cross_traffic_queue()) [[unlikely]]
+      shard_.registry.wake_cross_traffic(bearer.id);
+  }
+  /// Writes whether the flow exposes bytes to its journal entry, and records in the flow what was written.
+  [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
   /// Serves all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
   /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
@@ -101,17 +229,17 @@ class SplitFlows {
   /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
   /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
-  bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  bool serve_repairing(const ServedFlow& served);
   /// Serves a flow that has a release reason: advances its handback. Returns false if the flow was closed.
-  [[gnu::cold, gnu::noinline]] bool serve_releasing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
-  void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void relay_ends(const ServedFlow& served);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
   /// Sends on both legs, and then forwards an abnormal end that sending may have caused.
-  void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void emit_with_ends(const ServedFlow& served);
   /// Forwards the abnormal end of one leg to the other one and sends its RST.
-  [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
   /// Updates the flow's share in the bearer's sums and its reservations in the memory budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
@@ -127,7 +255,15 @@ class SplitFlows {
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
 
-  SplitContext context_;
+  const ShardContext shard_;
+  UndeliveredAckLimit ack_limit_;
+  RelayBufferQuota buffer_quota_;
+  ReceiveWindowControl receive_windows_;
+  SplitFlowControllers flow_controllers_;
+  BudgetSharing budget_sharing_;
+  FlowTimers flow_timers_;
+  FlowJournal journal_;
+  PendingFlows pending_;
   EndToEndFlows& end_to_end_;
   StallTimeout stall_timeout_;
   Handback handback_;
