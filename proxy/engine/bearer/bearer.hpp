@@ -135,6 +135,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Returns the UE's radio queue as per-flow window controllers see it.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
+  /// True if a flow that has sent `sent` IP bytes to the UE counts as short, because smvs.short_flow is larger.
+  [[nodiscard]] bool is_short(Bytes sent) const { return sent < settings_->smvs.short_flow; }
   /// True while the bearer limits cross traffic, so that cross_traffic_queue() exists.
   [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
   /// Returns the cross traffic that waits or is in flight. Requires has_cross_traffic_queue().

@@ -20,10 +20,6 @@ bool competes(const control::EndToEndFlowEstimator& estimator, const Bearer& bea
   return bearer.settings().observes() ? estimator.in_flight() > Bytes{} : estimator.window_limited();
 }
 
-bool is_short_flow(const EndToEndFlow& flow, const Bearer& bearer) {
-  return flow.towards(Side::radio).sent < bearer.settings().smvs.short_flow;
-}
-
 }  // namespace
 
 EndToEndAckControl::Watched::Watched(Instant now, const EndToEndFlow& flow)
@@ -88,7 +84,7 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   watched.estimator.on_data(now, end);
   const bool waits = watched.waits || (bearer.settings().observes() && competes(watched.estimator, bearer));
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
-        waits == watched.waits ? watched.short_flow : is_short_flow(flow, bearer));
+        waits == watched.waits ? watched.short_flow : bearer.is_short(flow.towards(Side::radio).sent));
 }
 
 /// Returns the data that a segment of the UE newly acknowledges. Without new data, the segment may report one more
@@ -112,7 +108,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
   const bool waits = competes(watched.estimator, bearer);
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
-        waits && is_short_flow(flow, bearer));
+        waits && bearer.is_short(flow.towards(Side::radio).sent));
   if (acked.delivered <= Bytes{}) return false;
   Bytes delivered = watched.on_wire(acked.delivered);
   if (bearer.has_cross_traffic_queue()) [[unlikely]]
@@ -137,7 +133,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
 Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.ack_control];
   const control::DelayBasedController& law = bearer.ack_controller().law();
-  const bool short_flow = is_short_flow(flow, bearer);
+  const bool short_flow = bearer.is_short(flow.towards(Side::radio).sent);
   Competitors competitors = competitors_for(bearer);
   competitors.all += watched.waits ? 0U : 1U;
   competitors.short_flows += short_flow && !watched.short_flow ? 1U : 0U;

@@ -23,11 +23,6 @@ constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
-/// True if the flow has sent less than smvs.short_flow bytes.
-bool is_short_flow(const Flow& flow, const Bearer& bearer) {
-  return flow.sent_to_radio < bearer.settings().smvs.short_flow;
-}
-
 /// Restarts the estimate of the peer's clock, and returns the ACK delay according to the new estimate.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
@@ -86,7 +81,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
 /// Updates whether the flow waits and whether it is short, which is mostly unchanged.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
-  const bool short_flow_waits = waits && is_short_flow(flow, bearer);
+  const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
   if (waits == (share.waits != 0) && short_flow_waits == (share.short_flow_waits != 0)) return;
   controller.count_waiting(share.waits, waits);
   share.waits = waits;

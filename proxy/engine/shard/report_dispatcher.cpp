@@ -299,7 +299,7 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
     Flow& flow = shard_.registry.flow(id);
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.settings().smvs.short_flow;
+    const bool chosen = !short_flows_only || bearer.is_short(flow.sent_to_radio);
     if (flow.terminated() && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance(now);
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);

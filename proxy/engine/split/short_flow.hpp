@@ -17,7 +17,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// Extends the period in which the bearer prioritises short flows, because this flow is an active one. Returns false if
 /// the flow has sent smvs.short_flow bytes; the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
-  if (flow.sent_to_radio >= bearer.settings().smvs.short_flow) return false;
+  if (!bearer.is_short(flow.sent_to_radio)) return false;
   bearer.expect_short_flow(now);
   return true;
 }
