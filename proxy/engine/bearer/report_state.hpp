@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "control/fallback.hpp"
+#include "control/smvs/fallback.hpp"
 #include "control/smvs/sampling_rate_check.hpp"
 #include "control/smvs/step_length_check.hpp"
 #include "dataplane/units/bytes.hpp"

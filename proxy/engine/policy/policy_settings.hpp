@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "control/ack_based/delay_based_controller.hpp"
-#include "control/fallback.hpp"
+#include "control/smvs/fallback.hpp"
 #include "control/smvs/second_loop.hpp"
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/flow_controller.hpp"

@@ -196,7 +196,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
     const SuppressingNodeB* const sender = senders_.find(report.sender);
     if (sender != nullptr) bearer.suspend_extrapolation(*sender);
   }
-  end_to_end_.on_report(bearer.id, now);
+  if (bearer.end_to_end_count != 0) end_to_end_.on_report(bearer.id, now);
   reschedule(bearer.id, now);
   return true;
 }

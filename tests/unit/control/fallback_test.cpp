@@ -1,5 +1,5 @@
 // Tests of the fallback to congestion control when reports of the Node-B are missing, and of the return.
-#include "control/fallback.hpp"
+#include "control/smvs/fallback.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "control/fallback.hpp"
+#include "control/smvs/fallback.hpp"
 
 #include <algorithm>
 
