@@ -149,7 +149,8 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
      "share of samples of the first watched connection (output.windows) in which its congestion window was smaller "
      "than the advertised window"},
     {"lone_timeouts",
-     "retransmission timeouts of the first watched connection with at most one drop at the radio queue in the two seconds before "
+     "retransmission timeouts of the first watched connection with at most one drop at the radio queue in the two "
+     "seconds before "
      "(output.windows and drops)"},
     {"drops_per_event",
      "mean number of drops per loss event (drop_events), if connections are watched (output.windows)"},

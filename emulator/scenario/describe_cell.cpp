@@ -377,7 +377,8 @@ void describe(Section& s, CellSpec& cell) {
     ue.channel.ofdma.resource_blocks = cell.resources.blocks;
     if (ue.uplink) ue.uplink->channel.ofdma.resource_blocks = cell.resources.blocks;
     s.check(!cell.uplink.scheduled || !cell.is_wlan(), "uplink", "no schedule on the air of an access point", "one");
-    s.check(!ue.uplink || !cell.is_wlan(), "ues", "no uplinks beside an access point, whose medium carries both directions",
+    s.check(!ue.uplink || !cell.is_wlan(), "ues",
+            "no uplinks beside an access point, whose medium carries both directions",
             ue.address.to_string() + " has one");
     s.check(!cell.harq || ue.channel.has_transport_blocks(), "harq", "channels with transport blocks (hsdpa, ofdma)",
             ue.address.to_string() + " has another");

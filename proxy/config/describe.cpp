@@ -440,7 +440,7 @@ void describe(Section& s, IpfixSettings& ipfix) {
                      "address and UDP port of the collector, which gets a record of each connection that ends");
   s.value("domain", ipfix.domain, {0, 4'294'967'295}, "observation domain id, which distinguishes several exporters");
   s.value("template_refresh", ipfix.template_refresh, {1s, 24h},
-          "interval at which the templates are sent again, because datagrams may be lost");
+          "interval at which the templates are repeated, because datagrams may be lost");
   s.value("enterprise", ipfix.enterprise, {1, 4'294'967'295},
           "private enterprise number of the elements that IANA does not have; the default is the number for "
           "documentation (RFC 5612)");

@@ -15,26 +15,16 @@ struct Renamed {
 /// Table of renamed words. Error messages about an unknown word use it to suggest the new name. A word stays in the
 /// table for one release.
 inline constexpr std::array<Renamed, 20> renamed_words{{
-    {"let_flows_go_at", "release_flows_at"},
-    {"take-up", "split-again"},
-    {"young_reference", "short_flow_reference"},
-    {"forward_handover", "forward_handback"},
-    {"forward_followed", "forward_tracked"},
-    {"flows_taken_up", "flows_split_again"},
-    {"flows_let_go", "flows_released"},
-    {"let_go_idle", "released_idle"},
-    {"let_go_command", "released_command"},
-    {"let_go_drain", "released_drain"},
-    {"let_go_memory", "released_memory"},
-    {"let_go_switch", "released_switch"},
-    {"let_go_surprise", "released_unsplittable"},
-    {"icmp_believed", "icmp_accepted"},
-    {"icmp_not_believed", "icmp_rejected"},
-    {"out_of_order_forgotten", "out_of_order_dropped"},
-    {"released_forgotten", "released_untracked"},
-    {"sluice_shards_standing_still", "sluice_shards_stalled"},
-    {"shards_standing_still", "shards_stalled"},
-    {"kept_by", "blocked_by"},
+    {"let_flows_go_at", "release_flows_at"},      {"take-up", "split-again"},
+    {"young_reference", "short_flow_reference"},  {"forward_handover", "forward_handback"},
+    {"forward_followed", "forward_tracked"},      {"flows_taken_up", "flows_split_again"},
+    {"flows_let_go", "flows_released"},           {"let_go_idle", "released_idle"},
+    {"let_go_command", "released_command"},       {"let_go_drain", "released_drain"},
+    {"let_go_memory", "released_memory"},         {"let_go_switch", "released_switch"},
+    {"let_go_surprise", "released_unsplittable"}, {"icmp_believed", "icmp_accepted"},
+    {"icmp_not_believed", "icmp_rejected"},       {"out_of_order_forgotten", "out_of_order_dropped"},
+    {"released_forgotten", "released_untracked"}, {"sluice_shards_standing_still", "sluice_shards_stalled"},
+    {"shards_standing_still", "shards_stalled"},  {"kept_by", "blocked_by"},
 }};
 
 /// Returns the present name of a word that was renamed, or an empty text if it never was.

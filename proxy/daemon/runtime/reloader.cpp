@@ -15,7 +15,8 @@ using admin::Json;
 
 constexpr const char* note =
     "running connections continue with the new controller. Split connections that the new mode does not split are "
-    "handed back once idle; end-to-end ones are split at their next pause (blocked_by in flows --wide); tcp.* applies to "
+    "handed back once idle; end-to-end ones are split at their next pause (blocked_by in flows --wide); tcp.* applies "
+    "to "
     "connections that are split from now on";
 
 constexpr const char* unconfirmed_note =

@@ -175,7 +175,7 @@ std::span<const WordSection> word_sections() {
           "`sluicectl counters` shows them. A decision about a frame in a capture has the name of its counter, without "
           "`proxy.`."},
       WordSection{"metric", "Metrics", "The path `/metrics` of `metrics.listen` has them."},
-      WordSection{"mode", "Modes", "`sluicectl modes` says which of them the configuration allows."},
+      WordSection{"mode", "Modes", "`sluicectl modes` lists which of them the configuration allows."},
       WordSection{"command", "Commands of sluicectl", "sluicectl(1) has their arguments."}};
   return sections;
 }

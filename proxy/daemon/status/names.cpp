@@ -128,7 +128,7 @@ MetricName of_traffic(std::string_view rest) {
   if (const auto reason = behind(rest, "passed_bytes."))
     return {"sluice_traffic_bytes", {{"handling", "passed"}, {"reason", std::string(*reason)}}};
   const std::string handling(rest.substr(0, rest.find('_')));
-  const std::string reason = handling == "steered" ? "rate_controller" : "congestion_control";
+  const std::string reason = handling == "controlled" ? "rate_controller" : "congestion_control";
   return {"sluice_traffic_bytes", {{"handling", handling}, {"reason", reason}}};
 }
 

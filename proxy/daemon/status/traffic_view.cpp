@@ -84,7 +84,7 @@ Json traffic_summary(const Counters& counters) {
   Json object = Json::object();
   for (const Handling handling : handlings)
     object[fmt::format("{}_bytes", name_of(handling))] = counters.bytes(handling);
-  object["steered_percent"] = percent(counters.bytes(Handling::steered), all_bytes(counters));
+  object["controlled_percent"] = percent(counters.bytes(Handling::controlled), all_bytes(counters));
   return object;
 }
 
@@ -99,7 +99,7 @@ Json traffic_rows(const Counters& counters) {
                      {"bytes", bytes},
                      {"share_percent", percent(bytes, all)}}});
   };
-  add(Handling::steered, {}, counters.bytes(Handling::steered));
+  add(Handling::controlled, {}, counters.bytes(Handling::controlled));
   add(Handling::split, {}, counters.bytes(Handling::split));
   for (std::size_t i = 0; i < counter_count; ++i) {
     const std::string_view name = counter_text(i).name;

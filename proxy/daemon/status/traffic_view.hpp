@@ -13,7 +13,8 @@ namespace sluice::proxy {
 
 /// Appends a counter for the bytes of each handling, with one for each reason of those that pass.
 void add_traffic_counters(const Counters& counters, std::vector<NamedCounter>& out);
-/// Returns the bytes by handling, and the steered share of them in percent: the part `traffic` of `sluicectl status`.
+/// Returns the bytes by handling, and the controlled share of them in percent: the part `traffic` of `sluicectl
+/// status`.
 [[nodiscard]] admin::Json traffic_summary(const Counters& counters);
 /// Returns the answer of `sluicectl traffic`: a row for each handling and reason with bytes, the largest first.
 [[nodiscard]] admin::Json traffic_rows(const Counters& counters);

@@ -161,9 +161,9 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
 
 /// Ways in which the bytes of received frames are handled: X(name, text). Bytes that pass are also counted by the
 /// forward_* counter that names the reason. Bytes of dropped frames are not counted.
-#define SLUICE_PROXY_HANDLINGS(X)                                                                     \
-  X(steered, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
-  X(split, "bytes of frames of split connections that congestion control alone limits")               \
+#define SLUICE_PROXY_HANDLINGS(X)                                                                        \
+  X(controlled, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
+  X(split, "bytes of frames of split connections that congestion control alone limits")                  \
   X(passed, "bytes of frames that pass without control, by reason")
 
 enum class Handling : std::uint8_t {
@@ -182,8 +182,9 @@ inline constexpr std::array handling_table = {
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
-  /// Adds the bytes of frames of a split or regulated connection. `steered`: true if a rate controller limits its UE.
-  void add_controlled_bytes(bool steered, std::uint64_t bytes) { controlled_bytes_[steered ? 0 : 1] += bytes; }
+  /// Adds the bytes of frames of a split or regulated connection. `controlled`: true if a rate controller limits its
+  /// UE.
+  void add_controlled_bytes(bool controlled, std::uint64_t bytes) { controlled_bytes_[controlled ? 0 : 1] += bytes; }
   /// Adds the bytes of a frame that passes without control. `reason` is the forward_* counter of the frame.
   void add_passed_bytes(Counter reason, std::uint64_t bytes) {
     passed_bytes_[static_cast<std::size_t>(reason)] += bytes;
@@ -222,7 +223,7 @@ class Counters {
   }
   std::array<std::uint64_t, counter_count> values_{};
   std::array<std::uint64_t, counter_count> passed_bytes_{};  ///< bytes of frames that passed, by their counter
-  std::array<std::uint64_t, 2> controlled_bytes_{};          ///< bytes of Handling::steered and Handling::split
+  std::array<std::uint64_t, 2> controlled_bytes_{};          ///< bytes of Handling::controlled and Handling::split
 };
 
 }  // namespace sluice::proxy

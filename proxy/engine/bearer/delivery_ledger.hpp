@@ -11,9 +11,10 @@
 
 namespace sluice::proxy {
 
-/// IP bytes sent to a UE that nobody acknowledges, by the time at which they were sent. A radio queue is a FIFO queue.
-/// Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory is constant: bytes
-/// share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers. Reads no clock.
+/// IP bytes sent to a UE without an acknowledgement to expect, by the time at which they were sent. A radio queue is a
+/// FIFO queue. Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory is
+/// constant: bytes share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers.
+/// Reads no clock.
 class DeliveryLedger {
  public:
   /// Adds bytes that were just sent.

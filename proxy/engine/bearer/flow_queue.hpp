@@ -22,7 +22,7 @@ struct QueuedPacket {
 
 /// Packets to one UE that wait in a queue of their flow each. Deficit round robin serves the flows, those that send
 /// little before the others, and CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow never
-/// overtake each other. Flows are told apart by a keyed hash into `slots` queues; two that share one share its fate.
+/// overtake each other. A keyed hash assigns each flow to one of `slots` queues; two flows in one queue share its fate.
 /// Work is constant per packet. Thread: its shard's.
 class FlowQueue {
  public:

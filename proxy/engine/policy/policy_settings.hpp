@@ -91,8 +91,8 @@ enum class WithoutReports : std::uint8_t {
 /// Selects what is done with packets to a UE that belong to no split connection, such as QUIC, while the bearer's
 /// window is used up.
 enum class CrossTraffic : std::uint8_t {
-  queue,   ///< they wait in a fair queue of the UE until the window opens
-  forward  ///< they are forwarded at once, and the controller counts them
+  queue,   ///< packets wait in a fair queue of the UE until the window opens
+  forward  ///< packets are forwarded at once, and the controller counts them
 };
 
 /// Settings of mode smvs and of its ACK-based alternative.

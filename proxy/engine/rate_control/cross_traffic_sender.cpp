@@ -1,6 +1,6 @@
 // Cross traffic of UEs: packets that no split connection sends. Forwarder offers each one, and bursts, reports and
-// timers make the sender release what waits. Invariant: the bytes that a bearer's DeliveryLedger holds are part of the
-// controller's bytes in flight, and a packet that waits is counted by its reason when it leaves.
+// timers make the sender release what waits. Invariants: the bytes of a bearer's DeliveryLedger are part of the
+// controller's bytes in flight. A packet is counted by its reason when it leaves.
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   }
   if (!bearer.has_cross_traffic_queue()) bearer.make_cross_traffic_queue().ack_at = rx.now;
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.ip_offset, is_handshake(rx),
-                           static_cast<std::uint16_t>(reason)};
+  const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.ip_offset,
+                           is_handshake(rx), static_cast<std::uint16_t>(reason)};
   if (!about.keep && cross.queue.bytes_of(about) >= max_queued_of(bearer)) {
     shard_.counters.add(Counter::drop_queue_full);
     if (cross.queue.head_is_kept(about)) {
@@ -103,8 +103,8 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
 }
 
 /// Returns the cross traffic's part of the window less its bytes in flight. Its flows have equal parts with the
-/// connections that wait, and the whole window if none does. The part is theirs even while the connections have more in
-/// flight than their own part, because the servers of end-to-end connections respond a round trip later.
+/// connections that wait, and the whole window if none does. The part is kept even if connections exceed their own,
+/// because the servers of end-to-end connections respond a round trip later.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, Instant now) {
   const AckController& controller = bearer.ack_controller();
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();

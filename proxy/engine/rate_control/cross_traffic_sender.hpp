@@ -5,14 +5,14 @@
 
 namespace sluice::proxy {
 
-/// Counts as delivered what the ACK of a segment with this round trip shows of the bearer's cross traffic: whatever was
-/// sent no later than the segment. Lowers the bytes in flight, and returns the IP bytes. `acked`: IP bytes of
+/// Counts as delivered the bearer's cross traffic that was sent no later than a segment, because the segment was
+/// acknowledged with this round trip. Lowers the bytes in flight, and returns the IP bytes. `acked`: IP bytes of
 /// connections that the ACK covers. Requires bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
-/// Sends to UEs what no split connection sends, such as QUIC. While a bearer's controller knows the radio queue, these
-/// packets use the bearer's window like one of its connections, and wait in the UE's FlowQueue when it is used up.
+/// Sends packets to UEs that no split connection sends, such as QUIC. While a bearer's controller knows the radio queue,
+/// the packets use the bearer's window. They wait in the UE's FlowQueue when the window is used up.
 /// Otherwise they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:

@@ -1,3 +1,5 @@
+// Forwards packets that no split connection processes. Classifier and the handshake and handback parts call it.
+// Invariant: a packet to a UE is either counted in the UE's bearer, or taken by its cross traffic queue.
 #include "proxy/engine/shard/forwarder.hpp"
 
 #include <utility>

@@ -203,8 +203,8 @@ class SplitFlows {
   void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
-    const bool steered = shard_.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
-    shard_.counters.add_controlled_bytes(steered, bytes + parsed.size() * parsed.front().ip_offset);
+    const bool controlled = shard_.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
+    shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
   /// Feeds the bearer's ACK-based controller with an ACK of the UE. Cross traffic that waits may be sent before the

@@ -52,7 +52,7 @@ constexpr std::array fields{
     F{"bearers", "[].ue", "string", "address of the UE"},
     F{"bearers", "[].mode", "string", "mode of the bearer's policy"},
     F{"bearers", "[].policy", "integer", "index of the bearer's policy; the number of policies stands for the default"},
-    F{"bearers", "[].control_group", "boolean", "the UE is in the control group, which no law steers"},
+    F{"bearers", "[].control_group", "boolean", "the UE is in the control group, which no law controls"},
     F{"bearers", "[].observed_decisions", "integer", "decisions of the law in mode observe"},
     F{"bearers", "[].observed_decided_mean_bytes", "number", "mean window or allowance that the law decided"},
     F{"bearers", "[].observed_actual_mean_bytes", "number", "mean bytes in flight or sent at these decisions"},
@@ -141,9 +141,9 @@ constexpr std::array fields{
     F{"shards", "[].sleeps", "integer", "times that the thread slept"},
     F{"shards", "[].stands_still_s", "number", "time for which the thread has published nothing, from 1 s on"},
 
-    F{"config", "", "string", "configuration in force, as YAML"},
+    F{"config", "", "string", "active configuration, as YAML"},
 
-    F{"mode", "", "string", "mode in force, or that nothing has changed"},
+    F{"mode", "", "string", "active mode, or that nothing has changed"},
     F{"mode", "changed.[].key", "string", "key that changed"},
     F{"mode", "changed.[].before", "string", "value before"},
     F{"mode", "changed.[].after", "string", "value from now on"},

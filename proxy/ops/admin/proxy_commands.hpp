@@ -29,7 +29,7 @@ inline constexpr std::array proxy_verbs{
          "TCP connections with both legs (default LIMIT 50); --passing: largest flows that pass uncontrolled, with the "
          "reason",
          2},
-    Verb{"traffic", "", "bytes by what is done with them: steered, split, or passed with the reason", 0},
+    Verb{"traffic", "", "bytes by action: controlled, split, or passed with the reason", 0},
     Verb{"exposure", "", "histogram of bytes acknowledged to one host and not yet by the other", 0},
     Verb{"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1},
     Verb{"split-again", "UE|all", "splits handed-back connections again, each as soon as it is idle", 1},

@@ -39,8 +39,8 @@ enum class Space : std::uint8_t {
   X(ueRoundTripMicroseconds, 2, own, 4, "round trip between here and the UE; 0 if unknown")                \
   X(serverRoundTripMicroseconds, 3, own, 4, "round trip between here and the server; 0 if unknown")        \
   X(queueingDelayMicroseconds, 4, own, 4, "round trip to the UE less the smallest one; 0 if unknown")      \
-  X(ueRetransmissions, 5, own, 4, "segments sent again to the UE")                                         \
-  X(serverRetransmissions, 6, own, 4, "segments sent again to the server")                                 \
+  X(ueRetransmissions, 5, own, 4, "segments retransmitted to the UE")                                      \
+  X(serverRetransmissions, 6, own, 4, "segments retransmitted to the server")                              \
   X(handling, 7, own, variable_length, "split, or end to end")                                             \
   X(endReason, 8, own, variable_length, "closed, reset, idle, split, or a released_ or reset_ reason")
 

@@ -164,7 +164,7 @@ Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();
   double all = 0;
-  for (const char* const handling : {"steered", "split", "passed"}) {
+  for (const char* const handling : {"controlled", "split", "passed"}) {
     const std::string key = std::string(handling) + "_bytes";
     const double bytes = number(now["traffic"], key.c_str()) - number(before["traffic"], key.c_str());
     object[handling] = bytes;
@@ -205,8 +205,8 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                 sum(top["flows"], "rate_bps") * admin::mega);
   std::string head = line.data();
   if (const auto shares = top.find("traffic"); shares != top.end() && shares->is_object()) {
-    std::snprintf(line.data(), line.size(), "bytes: %.1f %% steered, %.1f %% split, %.1f %% passed untouched\n",
-                  number(*shares, "steered"), number(*shares, "split"), number(*shares, "passed"));
+    std::snprintf(line.data(), line.size(), "bytes: %.1f %% controlled, %.1f %% split, %.1f %% passed untouched\n",
+                  number(*shares, "controlled"), number(*shares, "split"), number(*shares, "passed"));
     head += line.data();
   }
   return head + "\n" + table(top["bearers"], admin::top_bearer_columns, max_bearers, "no bearers\n") + "\n" +

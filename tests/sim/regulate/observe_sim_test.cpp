@@ -106,7 +106,7 @@ TEST(Observe, NoLawChangesOrDelaysAFrame) {
       EXPECT_EQ(counters[Counter::windows_rewritten], 0U);
       EXPECT_EQ(counters[Counter::acks_held], 0U);
       EXPECT_EQ(counters[Counter::flows_split], 0U);
-      EXPECT_EQ(counters.bytes(proxy::Handling::steered), 0U);
+      EXPECT_EQ(counters.bytes(proxy::Handling::controlled), 0U);
       EXPECT_GT(network.node.shard.groups()[0].observed.decisions, 100U);
       EXPECT_EQ(network.log.corrupted, 0U);
       network.loop.run_until(network.loop.now() + 400s);

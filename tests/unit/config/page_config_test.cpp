@@ -68,8 +68,7 @@ TEST_F(PageConfigTest, RefusesAWeakOrMissingToken) {
 }
 
 TEST_F(PageConfigTest, NeedsAMetricsAddress) {
-  EXPECT_THAT(errors_of(with("")),
-              ElementsAre(HasSubstr("metrics.listen, expected an address if there is a page")));
+  EXPECT_THAT(errors_of(with("")), ElementsAre(HasSubstr("metrics.listen, expected an address if there is a page")));
 }
 
 TEST_F(PageConfigTest, NeedsALoopbackAddressUnlessConfigured) {

@@ -46,7 +46,7 @@ TEST(MetricNames, LegsPortsAndResultsAreLabels) {
 TEST(MetricNames, BytesOfAllTrafficAreOneFamily) {
   EXPECT_EQ(metric_name("traffic.steered_bytes").family, "sluice_traffic_bytes");
   EXPECT_THAT(metric_name("traffic.steered_bytes").labels,
-              ElementsAre(Pair("handling", "steered"), Pair("reason", "rate_controller")));
+              ElementsAre(Pair("handling", "controlled"), Pair("reason", "rate_controller")));
   EXPECT_THAT(metric_name("traffic.split_bytes").labels,
               ElementsAre(Pair("handling", "split"), Pair("reason", "congestion_control")));
   EXPECT_EQ(metric_name("traffic.passed_bytes.mid_flow").family, "sluice_traffic_bytes");

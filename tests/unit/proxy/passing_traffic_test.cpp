@@ -68,7 +68,7 @@ TEST(Traffic, BytesAreCountedByHandlingAndReason) {
   lab.put(Side::radio, datagram(2, udp, 443, 1228));
   constexpr std::uint64_t headers = 14 + 20 + 32;
   EXPECT_EQ(lab.shard.counters().bytes(Handling::split), (headers + 1000) + headers) << "data and its ACK";
-  EXPECT_EQ(lab.shard.counters().bytes(Handling::steered), 0U);
+  EXPECT_EQ(lab.shard.counters().bytes(Handling::controlled), 0U);
   EXPECT_EQ(passed(lab, proxy::counter_of(packet::ParseResult::udp)), 14U + 1228);
   EXPECT_EQ(lab.shard.counters().bytes(Handling::passed), of_handshake + 14 + 1228);
 }
@@ -82,9 +82,9 @@ TEST(Traffic, BytesOfSplitAndRegulatedConnectionsUnderAControllerAreSteered) {
     ProxyLab lab(config);
     ScriptedHosts hosts(lab);
     hosts.open();
-    const std::uint64_t before = lab.shard.counters().bytes(Handling::steered);
+    const std::uint64_t before = lab.shard.counters().bytes(Handling::controlled);
     hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 's'));
-    EXPECT_EQ(lab.shard.counters().bytes(Handling::steered) - before, 14U + 20 + 32 + 1000);
+    EXPECT_EQ(lab.shard.counters().bytes(Handling::controlled) - before, 14U + 20 + 32 + 1000);
     EXPECT_EQ(lab.shard.counters().bytes(Handling::split), 0U);
   }
 }
@@ -98,7 +98,7 @@ TEST(Traffic, CountersOfSeveralShardsAddUp) {
   other.add_controlled_bytes(false, 7);
   sum += other;
   EXPECT_EQ(sum.bytes(Handling::passed), 101U);
-  EXPECT_EQ(sum.bytes(Handling::steered), 30U);
+  EXPECT_EQ(sum.bytes(Handling::controlled), 30U);
   EXPECT_EQ(sum.bytes(Handling::split), 7U);
 }
 

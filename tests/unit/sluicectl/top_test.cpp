@@ -135,10 +135,10 @@ TEST(Top, TheSharesOfTheTrafficAreThoseOfTheInterval) {
   before.status["traffic"] = {{"steered_bytes", 1000}, {"split_bytes", 500}, {"passed_bytes", 100}};
   now.status["traffic"] = {{"steered_bytes", 1600}, {"split_bytes", 500}, {"passed_bytes", 300}};
   const Json top = top_of(before, now, Order::rate);
-  EXPECT_EQ(top["traffic"]["steered"], 75.0);
+  EXPECT_EQ(top["traffic"]["controlled"], 75.0);
   EXPECT_EQ(top["traffic"]["split"], 0.0);
   EXPECT_EQ(top["traffic"]["passed"], 25.0);
-  EXPECT_NE(to_text(top, std::nullopt).find("bytes: 75.0 % steered, 0.0 % split, 25.0 % passed untouched\n"),
+  EXPECT_NE(to_text(top, std::nullopt).find("bytes: 75.0 % controlled, 0.0 % split, 25.0 % passed untouched\n"),
             std::string::npos);
   EXPECT_TRUE(top_of(now, now, Order::rate)["traffic"].is_null()) << "nothing came";
 }
