@@ -11,9 +11,9 @@ namespace sluice::proxy {
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
-/// Sends packets to UEs that no split connection sends, such as QUIC. While a bearer's controller knows the radio queue,
-/// the packets use the bearer's window. They wait in the UE's FlowQueue when the window is used up.
-/// Otherwise they are forwarded at once. Thread: the shard's.
+/// Sends packets to UEs that no split connection sends, such as QUIC. While a bearer's controller knows the radio
+/// queue, the packets use the bearer's window. They wait in the UE's FlowQueue when the window is used up. Otherwise
+/// they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
   explicit CrossTrafficSender(const ShardContext& shard) : shard_(shard) {}
