@@ -78,7 +78,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void stop();
   [[nodiscard]] std::uint64_t datagrams_refused() const;
   [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
-  [[nodiscard]] const control::feedback::UdpCounters& socket() const { return endpoint_->counters(); }
+  [[nodiscard]] control::feedback::UdpCounters socket() const { return endpoint_->counters(); }
 
  private:
   struct Outgoing {
