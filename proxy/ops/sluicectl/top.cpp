@@ -159,12 +159,14 @@ std::optional<Order> parse_order(std::string_view word) {
 
 namespace {
 
+constexpr std::array handlings{"steered", "split", "passed"};  // as in the answer of `traffic`
+
 /// Returns the shares of the bytes between two samples by handling; null if nothing came or the program does not count.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();
   double all = 0;
-  for (const char* const handling : {"controlled", "split", "passed"}) {
+  for (const char* const handling : handlings) {
     const std::string key = std::string(handling) + "_bytes";
     const double bytes = number(now["traffic"], key.c_str()) - number(before["traffic"], key.c_str());
     object[handling] = bytes;
@@ -205,9 +207,13 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                 sum(top["flows"], "rate_bps") * admin::mega);
   std::string head = line.data();
   if (const auto shares = top.find("traffic"); shares != top.end() && shares->is_object()) {
-    std::snprintf(line.data(), line.size(), "bytes: %.1f %% controlled, %.1f %% split, %.1f %% passed untouched\n",
-                  number(*shares, "controlled"), number(*shares, "split"), number(*shares, "passed"));
-    head += line.data();
+    const char* before = "bytes: ";
+    for (const char* const handling : handlings) {
+      std::snprintf(line.data(), line.size(), "%s%.1f %% %s", before, number(*shares, handling), handling);
+      head += line.data();
+      before = ", ";
+    }
+    head += '\n';
   }
   return head + "\n" + table(top["bearers"], admin::top_bearer_columns, max_bearers, "no bearers\n") + "\n" +
          table(top["flows"], admin::top_flow_columns, max_flows_at_once, "no flows\n");
