@@ -24,8 +24,8 @@ using admin::Json;
 
 /// Returns the unit of a column by the end of its title, or an empty text.
 std::string_view unit_of(std::string_view title) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units{
-      {{"_Mbps", "in Mb/s"}, {"_kB", "in kB"}, {"_ms", "in ms"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> units{
+      {{"_Mbps", "in Mb/s"}, {"_MB", "in MB"}, {"_kB", "in kB"}, {"_ms", "in ms"}}};
   for (const auto& [end, unit] : units) {
     if (title.ends_with(end)) return unit;
   }
@@ -169,13 +169,13 @@ std::span<const WordSection> word_sections() {
       WordSection{"reason", "Reasons",
                   "`released_…` is why a split connection was handed back, `reset_…` why the proxy reset it. The rest "
                   "are why a "
-                  "handback is delayed (`kept_by`)."},
+                  "handback is delayed (`blocked_by`)."},
       WordSection{
           "counter", "Counters",
           "`sluicectl counters` shows them. A decision about a frame in a capture has the name of its counter, without "
           "`proxy.`."},
       WordSection{"metric", "Metrics", "The path `/metrics` of `metrics.listen` has them."},
-      WordSection{"mode", "Modes", "`sluicectl modes` lists which of them the configuration allows."},
+      WordSection{"mode", "Modes", "`sluicectl modes` reports which of them the configuration allows."},
       WordSection{"command", "Commands of sluicectl", "sluicectl(1) has their arguments."}};
   return sections;
 }

@@ -8,13 +8,14 @@
 namespace sluice::proxy {
 
 /// Phases of a connection, as status displays show them: identifier, name and text from one line.
-#define SLUICE_PROXY_PHASES(X)                                                                                       \
-  X(handshake, "handshake", "the SYN and SYN-ACK pass between the hosts; nothing is split yet")                      \
-  X(split, "split", "the proxy acknowledges to each host and holds what the other has not taken")                    \
-  X(handing_back, "handing back", "the connection returns to plain forwarding; blocked_by states what it waits for") \
-  X(released, "released", "the connection was split and is forwarded now; reason states why")                        \
-  X(regulated, "regulated", "the hosts acknowledge to each other, and a law rewrites windows or delays ACKs")        \
-  X(observed, "observed", "the hosts acknowledge to each other; a law only computes what it would do")               \
+#define SLUICE_PROXY_PHASES(X)                                                                                \
+  X(handshake, "handshake", "SYN and SYN-ACK pass between the hosts; nothing is split yet")                   \
+  X(split, "split", "the proxy acknowledges to each host and holds what the other has not acknowledged")      \
+  X(handing_back, "handing back",                                                                             \
+    "the connection returns to plain forwarding; blocked_by states the reason of a delay")                    \
+  X(released, "released", "the connection was split and is forwarded now; reason states the cause")           \
+  X(regulated, "regulated", "the hosts acknowledge to each other, and a law rewrites windows or delays ACKs") \
+  X(observed, "observed", "the hosts acknowledge to each other; a law only computes what it would do")        \
   X(bypassed, "bypassed", "the hosts acknowledge to each other, and no law applies")
 
 enum class Phase : std::uint8_t {

@@ -9,7 +9,9 @@ namespace sluice::admin {
 
 /// Value in the JSON answer of a command.
 struct AnswerField {
-  std::string_view command;  ///< name of the command, as in proxy_verbs; "top" is a command of sluicectl
+  /// name of the command, as in proxy_verbs, and its option if that changes the form of the answer ("flows
+  /// --passing"); "top" is a command of sluicectl
+  std::string_view command;
 
   /// place of the value: keys separated by dots; `[]` stands for each element of a list, `*` for any key. A key that an
   /// answer may lack ends with `?`. An empty path is the answer itself.
@@ -22,7 +24,8 @@ struct AnswerField {
 [[nodiscard]] std::span<const AnswerField> answer_fields();
 /// Returns the value with this key, without its `?`, in the answers of a command; null if there is none.
 [[nodiscard]] const AnswerField* answer_field(std::string_view command, std::string_view key);
-/// Returns the JSON schema (draft 2020-12) of all answers: `$defs` has one schema per command.
+/// Returns the JSON schema (draft 2020-12) of all answers: `$defs` has one schema per form of answer, under
+/// AnswerField::command.
 [[nodiscard]] Json answer_schema();
 
 }  // namespace sluice::admin

@@ -31,6 +31,12 @@ inline constexpr std::array bearer_columns{
     Column{"held_kB", "held_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
 };
+/// Columns that follow if a bearer is observed: the window that the observed controller computes, and its queueing
+/// delay.
+inline constexpr std::array observed_columns{
+    Column{"would_kB", "observed_window_bytes", kilo},
+    Column{"would_ms", "observed_delay_ms", 1},
+};
 inline constexpr std::array flow_columns{
     Column{"ue", "ue"},
     Column{"server", "server"},
@@ -41,6 +47,15 @@ inline constexpr std::array flow_columns{
     Column{"flight_kB", "radio_in_flight_bytes", kilo},
     Column{"held_kB", "radio_held_bytes", kilo},
     Column{"rexmit", "radio_retransmissions"},
+};
+inline constexpr std::array passing_columns{
+    Column{"ue", "ue"},
+    Column{"server", "server"},
+    Column{"protocol", "protocol"},
+    Column{"passes_for", "passes_for"},
+    Column{"about_MB", "bytes", mega},
+    Column{"rate_Mbps", "rate_bps", mega},
+    Column{"last_seen_s", "last_seen_s", 1},
 };
 inline constexpr std::array top_bearer_columns{
     Column{"ue", "ue"},
@@ -72,7 +87,9 @@ struct ColumnTable {
 };
 inline constexpr std::array column_tables{
     ColumnTable{"bearers", "[]", bearer_columns},
+    ColumnTable{"bearers", "[]", observed_columns},
     ColumnTable{"flows", "[]", flow_columns},
+    ColumnTable{"flows --passing", "[]", passing_columns},
     ColumnTable{"top", "bearers.[]", top_bearer_columns},
     ColumnTable{"top", "flows.[]", top_flow_columns},
 };

@@ -23,13 +23,13 @@ struct Verb {
 inline constexpr std::array proxy_verbs{
     Verb{"status", "", "version, mode, uptime and load", 0},
     Verb{"counters", "[NAME]", "all counters, one counter, or all whose names begin with NAME", 1},
-    Verb{"explain", "WORD", "meaning of a counter, metric, reason, mode, key or command", 1},
+    Verb{"explain", "WORD", "meaning of a column, phase, reason, counter, metric, mode, key or command", 1},
     Verb{"bearers", "[LIMIT]", "UEs with their control state (default LIMIT 50)", 1},
     Verb{"flows", "[--passing] [LIMIT]",
          "TCP connections with both legs (default LIMIT 50); --passing: largest flows that pass uncontrolled, with the "
          "reason",
          2},
-    Verb{"traffic", "", "bytes by action: controlled, split, or passed with the reason", 0},
+    Verb{"traffic", "", "bytes by handling: limited by a rate controller, split, or passed with the reason", 0},
     Verb{"exposure", "", "histogram of bytes acknowledged to one host and not yet by the other", 0},
     Verb{"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1},
     Verb{"split-again", "UE|all", "splits handed-back connections again, each as soon as it is idle", 1},

@@ -3,6 +3,7 @@
 // readable.
 #include "proxy/ops/admin/view.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 #include <vector>
@@ -11,18 +12,6 @@
 
 namespace sluice::admin {
 namespace {
-
-/// Columns that follow if a bearer is observed: what the observed law would have in flight, and at which delay.
-constexpr Column observed_columns[] = {{"would_kB", "observed_window_bytes", kilo},
-                                       {"would_ms", "observed_delay_ms", 1}};
-
-constexpr Column passing_columns[] = {{"ue", "ue"},
-                                      {"server", "server"},
-                                      {"protocol", "protocol"},
-                                      {"passes_for", "passes_for"},
-                                      {"about_MB", "bytes", mega},
-                                      {"rate_Mbps", "rate_bps", mega},
-                                      {"last_seen_s", "last_seen_s", 1}};
 
 Json value_of(const Json& item, const Column& column) {
   const auto at = item.find(column.key);
