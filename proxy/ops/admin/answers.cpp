@@ -223,7 +223,7 @@ constexpr std::array fields{
     F{"top", "bearers_total", "integer?", "bearers of the program"},
     F{"top", "flows_total", "integer?", "connections in the tables"},
     F{"top", "interval_s", "number", "time over which rates are computed"},
-    F{"top", "traffic?.steered", "number",
+    F{"top", "traffic?.controlled", "number",
       "share of the bytes that a rate controller limits, in percent; traffic is null without bytes"},
     F{"top", "traffic?.split", "number",
       "share of the bytes of split connections that congestion control alone limits, in percent"},

@@ -159,7 +159,7 @@ std::optional<Order> parse_order(std::string_view word) {
 
 namespace {
 
-constexpr std::array handlings{"steered", "split", "passed"};  // as in the answer of `traffic`
+constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
 /// Returns the shares of the bytes between two samples by handling; null if nothing came or the program does not count.
 Json shares(const Json& before, const Json& now) {
