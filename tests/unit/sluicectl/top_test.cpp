@@ -138,7 +138,8 @@ TEST(Top, TheSharesOfTheTrafficAreThoseOfTheInterval) {
   EXPECT_EQ(top["traffic"]["controlled"], 75.0);
   EXPECT_EQ(top["traffic"]["split"], 0.0);
   EXPECT_EQ(top["traffic"]["passed"], 25.0);
-  EXPECT_NE(to_text(top, std::nullopt).find("bytes: 75.0 % controlled, 0.0 % split, 25.0 % passed\n"), std::string::npos);
+  EXPECT_NE(to_text(top, std::nullopt).find("bytes: 75.0 % controlled, 0.0 % split, 25.0 % passed\n"),
+            std::string::npos);
   EXPECT_TRUE(top_of(now, now, Order::rate)["traffic"].is_null()) << "nothing came";
 }
 
