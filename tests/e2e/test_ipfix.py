@@ -136,5 +136,5 @@ def test_datagrams_that_pass_are_listed_with_their_share(wire, server):
     assert rows["split", None]["bytes"] > MEGA
     assert abs(sum(row["share_percent"] for row in rows.values()) - 100) < 1
     status = sluice.ask("status")["traffic"]
-    assert status["steered_bytes"] == 0 and status["split_bytes"] >= rows["split", None]["bytes"]
+    assert status["controlled_bytes"] == 0 and status["split_bytes"] >= rows["split", None]["bytes"]
     sluice.stop_and_check()

@@ -38,7 +38,7 @@ def sample_of(counter):
     if part == "traffic":
         if name.startswith("passed_bytes."):
             return "sluice_traffic_bytes_total", {"handling": "passed", "reason": name.removeprefix("passed_bytes.")}
-        reasons = {"steered_bytes": "rate_controller", "split_bytes": "congestion_control"}
+        reasons = {"controlled_bytes": "rate_controller", "split_bytes": "congestion_control"}
         return "sluice_traffic_bytes_total", {"handling": name.removesuffix("_bytes"), "reason": reasons[name]}
     if part == "ports":
         side, _, name = name.partition(".")

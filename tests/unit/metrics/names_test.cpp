@@ -44,8 +44,8 @@ TEST(MetricNames, LegsPortsAndResultsAreLabels) {
 }
 
 TEST(MetricNames, BytesOfAllTrafficAreOneFamily) {
-  EXPECT_EQ(metric_name("traffic.steered_bytes").family, "sluice_traffic_bytes");
-  EXPECT_THAT(metric_name("traffic.steered_bytes").labels,
+  EXPECT_EQ(metric_name("traffic.controlled_bytes").family, "sluice_traffic_bytes");
+  EXPECT_THAT(metric_name("traffic.controlled_bytes").labels,
               ElementsAre(Pair("handling", "controlled"), Pair("reason", "rate_controller")));
   EXPECT_THAT(metric_name("traffic.split_bytes").labels,
               ElementsAre(Pair("handling", "split"), Pair("reason", "congestion_control")));

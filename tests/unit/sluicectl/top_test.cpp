@@ -132,8 +132,8 @@ TEST(Top, TheSharesOfTheTrafficAreThoseOfTheInterval) {
   Look before = look(1, Json::array(), Json::array());
   Look now = look(2, Json::array(), Json::array());
   EXPECT_TRUE(top_of(before, now, Order::rate)["traffic"].is_null()) << "a program that does not count them";
-  before.status["traffic"] = {{"steered_bytes", 1000}, {"split_bytes", 500}, {"passed_bytes", 100}};
-  now.status["traffic"] = {{"steered_bytes", 1600}, {"split_bytes", 500}, {"passed_bytes", 300}};
+  before.status["traffic"] = {{"controlled_bytes", 1000}, {"split_bytes", 500}, {"passed_bytes", 100}};
+  now.status["traffic"] = {{"controlled_bytes", 1600}, {"split_bytes", 500}, {"passed_bytes", 300}};
   const Json top = top_of(before, now, Order::rate);
   EXPECT_EQ(top["traffic"]["controlled"], 75.0);
   EXPECT_EQ(top["traffic"]["split"], 0.0);
