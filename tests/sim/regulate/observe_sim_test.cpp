@@ -60,7 +60,7 @@ Means run_and_sample(RegulatedNetwork& network, Duration from, Duration until) {
     network.loop.run_until(network.loop.now() + 100ms);
     const proxy::BearerInfo bearer = bearer_of(network);
     sum.in_flight += static_cast<double>(bearer.in_flight.count());
-    sum.window += static_cast<double>(bearer.observed_window.value_or(bearer.window).count());
+    sum.window += static_cast<double>(bearer.observed_window.value_or(bearer.window.value_or(Bytes{})).count());
     sum.queue += static_cast<double>(network.cell.queue(0).bytes().count());
     sum.queue_by_acks += static_cast<double>(bearer.queue_by_acks.count());
     sum.decided_delay += bearer.observed_delay ? to_seconds(*bearer.observed_delay) : 0;
