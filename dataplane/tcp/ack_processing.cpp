@@ -2,9 +2,6 @@
 // 9293 section 3.10.7.4, RFC 5681, RFC 5961). Called by Endpoint for every segment that passed the checks. One AckEvent
 // collects what the acknowledgement means, and no other code computes it again.
 
-// Effect of acknowledgements on the sending half. segment_arrival.cpp calls process_ack() for each acceptable segment
-// that the fast path does not take. An acknowledgement that is refused here changes nothing but counters.
-
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
