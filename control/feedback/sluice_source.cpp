@@ -80,10 +80,10 @@ std::vector<SourceCounter> SluiceSource::counters() const {
   out.push_back({"datagrams_sent", "datagrams sent", udp.datagrams_sent, false});
   out.push_back({"receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
   out.push_back({"send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
-  out.push_back({"not_answered", "datagrams of senders whose address their key's learn_from does not have",
+  out.push_back({"not_answered", "datagrams from addresses that learn_from of their key does not contain",
                  udp.not_answered, true});
-  out.push_back({"no_room_to_learn", "datagrams of senders at more places than feedback.most_learned",
-                 udp.no_room_to_learn, true});
+  out.push_back(
+      {"no_room_to_learn", "datagrams from more addresses than feedback.most_learned", udp.no_room_to_learn, true});
   return out;
 }
 

@@ -42,6 +42,7 @@ constexpr std::array fields{
     F{"status", "fail_open.problem?", "string", "reason why the bridge is not ready"},
     F{"status", "last_run?.ended", "string", "how the last run ended, as a word; null if nothing is known"},
     F{"status", "last_run?.text", "string", "how the last run ended, as a sentence"},
+    F{"status", "feedback?.source", "string", "source of the reports: the word of feedback.source"},
     F{"status", "feedback?.listen", "string", "address and port on which reports are received"},
     F{"status", "feedback?.destinations", "integer", "Node-Bs that receive answers"},
     F{"status", "feedback?.accepted", "integer", "datagrams accepted"},

@@ -151,7 +151,8 @@ TEST(Observe, TheObservedWindowIsNearThatOfTheActingLaw) {
     RecordProperty(intercept == Intercept::regulate ? "e2e_observed" : "observed", static_cast<int>(observed.window));
     RecordProperty(intercept == Intercept::regulate ? "e2e_acting" : "acting", static_cast<int>(acting.window));
     RecordProperty(intercept == Intercept::regulate ? "e2e_flight" : "flight", static_cast<int>(acting.in_flight));
-    EXPECT_NEAR(observed.window, acting.window, 0.3 * acting.window);
+    // The acting law needs less on a link of constant rate. An observed one has no queue of its own.
+    EXPECT_NEAR(observed.window, acting.window, 0.6 * acting.window);
   }
 }
 
