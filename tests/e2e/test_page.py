@@ -162,6 +162,7 @@ def test_it_fits_a_phone_and_a_desk(live, width, dark):
         browser.wait("a note at each table that scrolls", lambda: len(set(map(tuple, scrolling_tables(browser)))) == 1, PATIENCE)
         wider, _ = scrolling_tables(browser)
         assert width == 390 or not wider, "nothing is cut on a desk"
+        browser.wait("charts", lambda: browser.do(lambda driver: driver.execute_script("return Boolean(document.querySelector('.chart'))")), PATIENCE)
         chart = first_chart(browser)
         assert chart["title"].startswith("Rate, ") and chart["title"].endswith("b/s")
         assert {"0", "now", "−15\u00a0s", "−60\u00a0s"} <= set(chart["ticks"])
