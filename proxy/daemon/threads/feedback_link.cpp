@@ -105,9 +105,8 @@ std::uint64_t FeedbackLink::refused() const {
 
 std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
   std::vector<feedback::SourceCounter> out = source_->counters();
-  out.push_back({"reports_implausible",
-                 "bearer records refused: above feedback.largest_rate or feedback.largest_queue", reports_implausible_,
-                 true});
+  out.push_back({"reports_implausible", "bearer records refused: above feedback.largest_rate or feedback.largest_queue",
+                 reports_implausible_, true});
   out.push_back({"reports_lost", "bearer records dropped because a shard fell behind", reports_lost_, true});
   for (feedback::SourceCounter& counter : out) counter.name = prefix_of(kind_) + counter.name;
   return out;
