@@ -4,6 +4,8 @@
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "proxy/engine/rate_control/budget_sharing.hpp"
@@ -21,6 +23,8 @@ constexpr Bytes sparse_overdraft{2 * 1500};
 /// Time for which a flow's queued bytes may last at its share of the link's rate, and the fewest bytes that may wait.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Bytes min_queued{8 * 1500};
+/// Bytes of one flow that may wait if they belong to its handshake.
+constexpr Bytes max_handshake_queued{64 << 10};
 
 /// True if connections of the UE have bytes in flight, whose ACKs will show what the link has delivered.
 bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross) {
@@ -35,19 +39,32 @@ CodelParameters codel_of(const Bearer& bearer) {
   return {interval / 4, interval};
 }
 
-/// True for a packet without which a connection would not come about: a TCP segment with SYN, FIN or RST, or the long
-/// header of a QUIC handshake (RFC 8999 section 5.1).
+/// True for a UDP payload that begins with the long header of a QUIC handshake (RFC 8999 section 5.1). The version is 1
+/// or 2 (RFC 9369), or that of a version negotiation. RTP also sets the first bit, but has no such version.
+bool is_quic_handshake(std::span<const std::uint8_t> payload) {
+  constexpr std::uint8_t long_header = 0xc0;
+  constexpr std::array<std::uint32_t, 3> versions = {0, 1, 0x6b3343cf};
+  if (payload.size() < 5 || (payload[0] & long_header) != long_header) return false;
+  const std::uint32_t version = std::uint32_t{payload[1]} << 24U | std::uint32_t{payload[2]} << 16U |
+                                std::uint32_t{payload[3]} << 8U | payload[4];
+  return std::find(versions.begin(), versions.end(), version) != versions.end();
+}
+
+/// True for a packet that a connection needs to begin or end: a TCP segment with SYN, FIN or RST, or a packet of a QUIC
+/// handshake.
 bool is_handshake(const RxPacket& rx) {
   constexpr std::size_t udp_header = 8;
-  constexpr std::uint8_t long_header = 0x80;
   if (rx.is_tcp()) return rx.segment().flags.syn() || rx.segment().flags.fin() || rx.segment().flags.rst();
   if (rx.result != packet::ParseResult::udp) return false;
   const std::size_t at = rx.parsed.l4_offset + udp_header;
-  return rx.packet.size() > at && (rx.packet.data()[at] & long_header) != 0;
+  const std::span<const std::uint8_t> frame = rx.packet.bytes();
+  return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the most bytes that one flow of the bearer's cross traffic may have waiting.
-Bytes max_queued_of(const Bearer& bearer) {
+/// Returns the most bytes that one flow of the bearer's cross traffic may have waiting. `handshake`: true for a packet
+/// of its handshake.
+Bytes max_queued_of(const Bearer& bearer, bool handshake) {
+  if (handshake) return max_handshake_queued;
   const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
   return std::max(bearer.mean_rate().in(max_queued_time) / flows, min_queued);
 }
@@ -84,7 +101,7 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.ip_offset,
                            is_handshake(rx), static_cast<std::uint16_t>(reason)};
-  if (!about.keep && cross.queue.bytes_of(about) >= max_queued_of(bearer)) {
+  if (cross.queue.bytes_of(about) >= max_queued_of(bearer, about.keep)) {
     shard_.counters.add(Counter::drop_queue_full);
     if (cross.queue.head_is_kept(about)) {
       rx.packet.reset();

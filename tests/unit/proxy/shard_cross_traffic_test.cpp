@@ -54,6 +54,12 @@ class ShardCrossTraffic : public ShardAcks {
     packet::write_udp_headers(packet, header, addresses, 7);
     return packet;
   }
+  /// Returns a datagram that begins with the long header of QUIC version 1.
+  packet::Packet quic_handshake() {
+    packet::Packet packet = datagram(1200, port, 0xc0);
+    packet.data()[packet.size() - 1200 + 4] = 1;
+    return packet;
+  }
   void send(int count, std::size_t size = 1000, std::uint16_t from = port) {
     for (int i = 0; i < count; ++i) lab.put(Side::core, datagram(size, from));
   }
@@ -129,15 +135,27 @@ TEST_F(ShardCrossTraffic, AFlowBeyondItsPartLosesItsOldestPackets) {
       << "every frame is counted once";
 }
 
-TEST_F(ShardCrossTraffic, AHandshakeIsNeverDropped) {
-  constexpr std::uint8_t long_header = 0xc0;
+TEST_F(ShardCrossTraffic, AHandshakeIsNotDropped) {
   fill_window();
-  for (int i = 0; i < 100; ++i) lab.put(Side::core, datagram(1200, port, long_header));
+  for (int i = 0; i < 40; ++i) lab.put(Side::core, quic_handshake());
   EXPECT_EQ(dropped(), 0U);
   int sent = datagrams_sent();
   lab.pass_time(15s);
   sent += datagrams_sent();
-  EXPECT_EQ(sent, 100);
+  EXPECT_EQ(sent, 40);
+}
+
+TEST_F(ShardCrossTraffic, AFloodOfHandshakesHasABound) {
+  fill_window();
+  for (int i = 0; i < 200; ++i) lab.put(Side::core, quic_handshake());
+  EXPECT_GT(lab.count(Counter::drop_queue_full), 100U);
+}
+
+TEST_F(ShardCrossTraffic, RtpIsNoHandshake) {
+  constexpr std::uint8_t rtp_version_2 = 0x80;
+  fill_window();
+  for (int i = 0; i < 200; ++i) lab.put(Side::core, datagram(1000, port, rtp_version_2));
+  EXPECT_GT(lab.count(Counter::drop_queue_full), 100U);
 }
 
 TEST_F(ShardCrossTraffic, PassesInOrderOnceTheLinkIsUnknown) {
