@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint32_t spacing = 1U << 17U;
 /// Bytes after which a boundary that could not be moved is tried again.
 constexpr std::uint32_t retry_after = 1U << 14U;
-/// Bytes to the next plan without a secret. Half of the distances that boundary_tick() can tell apart is 128 MiB.
+/// Distance in bytes at which plan_boundary() is called again if there is no secret. At most 128 MiB, because
+/// boundary_tick() cannot distinguish larger distances.
 constexpr std::uint32_t far = 1U << 26U;
 /// Segments in flight below which a peer gains nothing by early acknowledgements.
 constexpr std::uint32_t min_segments_in_flight = 2;
