@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/ecn_field.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -17,28 +17,6 @@ constexpr std::int32_t quantum = 1500;
 constexpr Duration shallow_threshold = std::chrono::milliseconds(5);
 
 constexpr std::uint8_t keep_flag = 1;
-constexpr unsigned ect1 = 1;
-constexpr unsigned congestion_experienced = 3;
-
-/// Returns the ECN field of an IP header.
-unsigned ecn_of(const std::uint8_t* ip) {
-  return ip[0] >> 4 == 4 ? ip[1] & 3U : ip[1] >> 4U & 3U;
-}
-
-/// Sets Congestion Experienced in an IP header and updates the checksum of IPv4 (RFC 1624).
-void set_congestion_experienced(std::uint8_t* ip) {
-  if (ip[0] >> 4 != 4) {
-    ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced << 4U);
-    return;
-  }
-  const auto word = [ip] { return static_cast<std::uint16_t>(ip[0] << 8 | ip[1]); };
-  const std::uint16_t before = word();
-  ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced);
-  const auto checksum = static_cast<std::uint16_t>(ip[10] << 8 | ip[11]);
-  const std::uint16_t after = packet::update_checksum(checksum, before, word());
-  ip[10] = static_cast<std::uint8_t>(after >> 8);
-  ip[11] = static_cast<std::uint8_t>(after & 0xff);
-}
 
 }  // namespace
 
@@ -114,16 +92,15 @@ FlowQueue::Popped FlowQueue::pop(const CodelParameters& parameters, Instant now)
   Popped popped = take(slot);
   const Duration sojourn = now - popped.packet.note().received;
   std::uint8_t* const ip = popped.packet.data() + popped.about.ip_offset;
-  const unsigned ecn = ecn_of(ip);
+  const std::uint8_t ecn = packet::ecn_field(ip);
   const bool congested = flow.codel.should_drop(parameters, sojourn, Bytes(flow.bytes), now);
-  if (congested && ecn == 0 && !popped.about.keep) {
+  if (congested && ecn == packet::EcnField::not_ect && !popped.about.keep) {
     popped.dropped = true;
     return popped;
   }
   flow.deficit -= popped.about.bytes;
-  if (ecn != 0 && (congested || (ecn == ect1 && sojourn > shallow_threshold))) {
-    popped.marked = ecn != congestion_experienced;
-    set_congestion_experienced(ip);
+  if (congested || (ecn == packet::EcnField::ect1 && sojourn > shallow_threshold)) {
+    popped.marked = packet::mark_congestion_experienced(ip) && ecn != packet::EcnField::congestion_experienced;
   }
   return popped;
 }
@@ -132,10 +109,8 @@ bool FlowQueue::head_is_kept(const QueuedPacket& about) const {
   return (flow_[about.slot % slots].packets.front().note().flags & keep_flag) != 0;
 }
 
-FlowQueue::Popped FlowQueue::pop_of(const QueuedPacket& about) {
-  Popped popped = take(static_cast<std::uint8_t>(about.slot % slots));
-  popped.dropped = true;
-  return popped;
+void FlowQueue::drop_oldest(const QueuedPacket& about) {
+  take(static_cast<std::uint8_t>(about.slot % slots)).packet.reset();
 }
 
 FlowQueue::Popped FlowQueue::pop_untested() {

@@ -16,7 +16,7 @@ struct QueuedPacket {
   std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple; packets of one flow have the same value
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
-  bool keep = false;           ///< true for a packet that is never dropped, such as one of a handshake
+  bool keep = false;           ///< true for a packet that CoDel does not drop, such as one of a handshake
   std::uint16_t reason = 0;    ///< counter under which the owner counts the packet when it is sent
 };
 
@@ -32,7 +32,7 @@ class FlowQueue {
   struct Popped {
     packet::Packet packet;
     QueuedPacket about;
-    bool dropped = false;  ///< true if the packet must not be sent, because CoDel or the length bound rejects it
+    bool dropped = false;  ///< true if the packet must not be sent, because CoDel drops it
     bool marked = false;   ///< true if the packet got a CE mark
   };
 
@@ -53,10 +53,10 @@ class FlowQueue {
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
   /// Returns the IP bytes that wait in the slot of this packet.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if the oldest packet in that slot is never dropped. Requires bytes_of() > 0.
+  /// True if QueuedPacket::keep holds for the oldest packet in that slot. Requires bytes_of() > 0.
   [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
-  /// Removes the oldest packet of that slot. Requires bytes_of() > 0.
-  [[nodiscard]] Popped pop_of(const QueuedPacket& about);
+  /// Drops the oldest packet of that slot. Requires bytes_of() > 0.
+  void drop_oldest(const QueuedPacket& about);
   /// Removes the next packet in plain order of the flows, without a test of its delay. Requires !empty().
   [[nodiscard]] Popped pop_untested();
 

@@ -20,6 +20,8 @@ constexpr Duration max_stall = std::chrono::seconds(10);
 constexpr Duration max_silence = std::chrono::seconds(1);
 /// Bytes beyond the window that flows which send little may send per round trip together.
 constexpr Bytes sparse_overdraft{2 * 1500};
+/// Shortest time that counts as a round trip for it, also with reports, which measure none.
+constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// Time for which a flow's queued bytes may last at its share of the link's rate, and the fewest bytes that may wait.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Bytes min_queued{8 * 1500};
@@ -107,7 +109,7 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
       rx.packet.reset();
       return true;
     }
-    static_cast<void>(cross.queue.pop_of(about));
+    cross.queue.drop_oldest(about);
   }
   const std::uint32_t before = cross.queue.packets();
   cross.queue.push(std::move(rx.packet), about, rx.now);
@@ -174,7 +176,9 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
-  if (now - cross.overdrawn_since > bearer.ack_controller().law().srtt()) {
+  const bool is_ack_based = bearer.rate_control().is_ack_based();
+  const Duration srtt = is_ack_based ? bearer.ack_controller().law().srtt() : Duration::zero();
+  if (now - cross.overdrawn_since > std::max(srtt, min_overdraft_period)) {
     cross.overdrawn_since = now;
     cross.overdrawn = Bytes{};
   }
@@ -192,12 +196,19 @@ void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
+/// Counts the packet and hands it to the radio port. Returns false if it is dropped, because the port's MTU has become
+/// smaller.
+bool CrossTrafficSender::transmit(FlowQueue::Popped&& popped, Instant now) {
+  const bool carried = shard_.queue.carries(Side::radio, popped.packet);
+  shard_.counters.add(carried ? static_cast<Counter>(popped.about.reason) : Counter::drop_too_long);
+  if (carried) shard_.queue.push(Side::radio, std::move(popped.packet), now);
+  return carried;
+}
+
 void CrossTrafficSender::send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now) {
-  if (!shard_.queue.carries(Side::radio, popped.packet)) [[unlikely]] {  // the port's MTU has become smaller
-    shard_.counters.add(Counter::drop_too_long);
-    return;
-  }
   const Bytes bytes(popped.about.bytes);
+  const bool marked = popped.marked;
+  if (!transmit(std::move(popped), now)) return;
   if (bearer.rate_control().is_ack_based()) {
     AckController& controller = bearer.ack_controller();
     controller.resume(now);
@@ -207,9 +218,7 @@ void CrossTrafficSender::send(Bearer& bearer, FlowQueue::Popped&& popped, Instan
     shard_.registry.timers().schedule(bearer, bearer.deadline(now));
   }
   bearer.on_sent(now, bytes);
-  if (popped.marked) shard_.counters.add(Counter::cross_traffic_marked);
-  shard_.counters.add(static_cast<Counter>(popped.about.reason));
-  shard_.queue.push(Side::radio, std::move(popped.packet), now);
+  if (marked) shard_.counters.add(Counter::cross_traffic_marked);
 }
 
 void CrossTrafficSender::update(Bearer& bearer, Instant now) {
@@ -238,13 +247,8 @@ void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
   }
   while (!cross.queue.empty()) {
     FlowQueue::Popped popped = cross.queue.pop_untested();
-    if (!shard_.queue.carries(Side::radio, popped.packet)) {
-      shard_.counters.add(Counter::drop_too_long);
-      continue;
-    }
-    shard_.counters.add(static_cast<Counter>(popped.about.reason));
-    if (bearer.counts()) bearer.on_sent(now, Bytes(popped.about.bytes), Bearer::Traffic::cross);
-    shard_.queue.push(Side::radio, std::move(popped.packet), now);
+    const Bytes bytes(popped.about.bytes);
+    if (transmit(std::move(popped), now) && bearer.counts()) bearer.on_sent(now, bytes, Bearer::Traffic::cross);
   }
   bearer.drop_cross_traffic_queue();
 }

@@ -52,6 +52,7 @@ class CrossTrafficSender {
   [[nodiscard]] static Bytes grant_left(const Bearer& bearer, Occasion occasion, Instant now);
   [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
   static void age_without_acks(Bearer& bearer, Instant now);
+  [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
   /// Sends a packet that the queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
   /// Records how many flows wait, and arms the bearer's timer for the next opening of the window.

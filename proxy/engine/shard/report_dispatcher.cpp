@@ -232,6 +232,7 @@ void ReportDispatcher::on_due(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
   if (bearer.has_cross_traffic_queue()) cross_traffic_.on_due(bearer, now);
   if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
+    if (bearer.has_cross_traffic_queue()) cross_traffic_.flush(bearer, now);
     shard_.registry.close_bearer(id);
     return;
   }

@@ -280,6 +280,16 @@ TEST_F(ShardCrossTrafficReported, HasTheShareOfAConnectionInEachGrant) {
   lab.pass_time(10s);
 }
 
+TEST_F(ShardCrossTrafficReported, ManyShortFlowsTogetherHaveABoundBeyondTheGrant) {
+  hosts.open();
+  report(0);
+  for (std::uint16_t from = 1000; from < 1030; ++from) {
+    send(1, 1000, from);
+    lab.pass_time(100us);
+  }
+  EXPECT_LE(datagrams_sent(), 2) << "3000 bytes per round trip";
+}
+
 TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
   hosts.open();
   report(0);
