@@ -63,7 +63,10 @@ class StateFileTest : public testing::Test {
     return "";
   }
 
-  test::TemporaryFolder folder;
+  /// In memory where the system has such a folder, because a disk that is written to by others may have no space for a
+  /// moment, and thousands of files are made here.
+  test::TemporaryFolder folder{std::filesystem::exists("/dev/shm") ? std::filesystem::path("/dev/shm")
+                                                                   : std::filesystem::temp_directory_path()};
   std::string path = (folder.path() / "state").string();
   std::uint32_t shards = 1;
 };
