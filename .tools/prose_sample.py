@@ -16,6 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("proxy", "control", "dataplane", "emulator")
 MIN_WORDS = 5
+MIN_PARAGRAPH_WORDS = 20
+WRITTEN_BY_SCRIPTS = {"proxy/config/REFERENCE.md", "proxy/daemon/status/WORDS.md"}
+LIST_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 
 def load_prose():
@@ -41,17 +44,60 @@ def doc_comments(prose, folder):
     return found
 
 
+def blocks(text):
+    """(line, kind, lines) of each block of a document that no script writes. Kinds are text, code, table and heading."""
+    found, kind, fence, written = [], None, None, False
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if written or re.match(r"<!-- \w.* -->$", stripped):
+            written, kind = stripped != "<!-- end -->", None
+        elif fence or stripped.startswith("```"):
+            if not fence:
+                found.append((number, "code", []))
+            found[-1][2].append(line)
+            fence, kind = None if fence and stripped.startswith(fence) else "```", None
+        elif not stripped:
+            kind = None
+        else:
+            now = "table" if stripped.startswith("|") else "heading" if stripped.startswith("#") else "text"
+            if now != kind:
+                found.append((number, now, []))
+            kind = now
+            found[-1][2].append(line)
+    return found
+
+
+def joined(lines):
+    """The lines of a text, each list item and each other part joined to one line."""
+    found = []
+    for line in lines:
+        if found and not LIST_ITEM.match(line.lstrip()):
+            found[-1] += " " + line.strip()
+        else:
+            found.append(line.strip())
+    return found
+
+
 def paragraphs():
-    """(path, line, text) of each paragraph of the documents; tables, lists of links, code and what scripts write are left out."""
+    """(path, line, text) of each whole paragraph of the documents, with at least MIN_PARAGRAPH_WORDS words.
+
+    A paragraph that ends with a colon includes the list, table or code that it introduces, and a list item its indented
+    parts. Headings, other tables and code, and what scripts write are left out."""
     names = subprocess.run(("git", "-C", str(ROOT), "ls-files", "*.md"), capture_output=True, text=True, check=True).stdout.split()
     found = []
-    for name in sorted(names):
-        text = re.sub(r"^```.*?^```", lambda m: re.sub(r"[^\n]", "", m[0]), (ROOT / name).read_text(encoding="utf-8"), flags=re.M | re.S)
-        line = 1
-        for block in re.split(r"(\n\s*\n)", text):
-            if len(block.split()) >= 20 and not re.match(r"\s*(?:[#|]|<!--)", block):
-                found.append((name, line + len(block) - len(block.lstrip("\n")), " ".join(block.split())))
-            line += block.count("\n")
+    for name in sorted(set(names) - WRITTEN_BY_SCRIPTS):
+        whole = []
+        for line, kind, lines in blocks((ROOT / name).read_text(encoding="utf-8")):
+            continues = whole and (lines[0].startswith("  ") or whole[-1][2] and (kind != "text" or LIST_ITEM.match(lines[0])))
+            text = "\n".join(lines if kind in ("code", "table") else joined(lines))
+            if kind == "heading" or not continues and kind != "text":
+                whole.append((line, [], False))
+            elif continues:
+                whole[-1][1].append(text)
+                whole[-1] = (*whole[-1][:2], text.endswith(":"))
+            else:
+                whole.append((line, [text], text.endswith(":")))
+        found += [(name, line, "\n".join(parts)) for line, parts, _ in whole if parts and len(parts[0].split()) >= MIN_PARAGRAPH_WORDS]
     return found
 
 
@@ -67,7 +113,7 @@ def main():
     for number, (path, line, comment, code) in enumerate(drawn, 1):
         print(f"C{number}. {path}:{line}\n    {comment}\n    > {code}\n")
     for number, (path, line, text) in enumerate(draw.sample(paragraphs(), arguments.paragraphs), 1):
-        print(f"P{number}. {path}:{line}\n    {text}\n")
+        print(f"P{number}. {path}:{line}\n" + "".join(f"    {one}\n" for one in text.splitlines()))
     log = subprocess.run(("git", "-C", str(ROOT), "log", "--format=%s", f"-{arguments.subjects}"), capture_output=True, text=True, check=True)
     for number, subject in enumerate(log.stdout.splitlines() if arguments.subjects else [], 1):
         print(f"S{number}. {subject}")
