@@ -18,7 +18,7 @@ FOLDERS = ("proxy", "control", "dataplane", "emulator")
 MIN_WORDS = 5
 MIN_PARAGRAPH_WORDS = 20
 WRITTEN_BY_SCRIPTS = {"proxy/config/REFERENCE.md", "proxy/daemon/status/WORDS.md"}
-LIST_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+LIST_ITEM = re.compile(r"(?:[-*]|\d{1,2}\.) ")
 
 
 def load_prose():
@@ -81,8 +81,8 @@ def joined(lines):
 def paragraphs():
     """(path, line, text) of each whole paragraph of the documents, with at least MIN_PARAGRAPH_WORDS words.
 
-    A paragraph that ends with a colon includes the list, table or code that it introduces, and a list item its indented
-    parts. Headings, other tables and code, and what scripts write are left out."""
+    A paragraph that ends with a colon includes the list, table or code that it introduces. An item of any other list is a
+    paragraph, with its indented parts. Headings, other tables and code, and what scripts write are left out."""
     names = subprocess.run(("git", "-C", str(ROOT), "ls-files", "*.md"), capture_output=True, text=True, check=True).stdout.split()
     found = []
     for name in sorted(set(names) - WRITTEN_BY_SCRIPTS):
@@ -96,7 +96,10 @@ def paragraphs():
                 whole[-1][1].append(text)
                 whole[-1] = (*whole[-1][:2], text.endswith(":"))
             else:
-                whole.append((line, [text], text.endswith(":")))
+                items = re.split(r"\n(?=[-*] |\d{1,2}\. )", "\n".join(lines))
+                for item in items:
+                    whole.append((line, ["\n".join(joined(item.split("\n")))], item.endswith(":")))
+                    line += item.count("\n") + 1
         found += [(name, line, "\n".join(parts)) for line, parts, _ in whole if parts and len(parts[0].split()) >= MIN_PARAGRAPH_WORDS]
     return found
 
