@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("proxy", "control", "dataplane", "emulator")
 MIN_WORDS = 5
 MIN_PARAGRAPH_WORDS = 20
+MAX_TABLE_LINES = 8
 WRITTEN_BY_SCRIPTS = {"proxy/config/REFERENCE.md", "proxy/daemon/status/WORDS.md"}
 LIST_ITEM = re.compile(r"(?:[-*]|\d{1,2}\.) ")
 
@@ -78,30 +79,32 @@ def joined(lines):
     return found
 
 
-def paragraphs():
-    """(path, line, text) of each whole paragraph of the documents, with at least MIN_PARAGRAPH_WORDS words.
+def paragraphs_of(document):
+    """(line, text) of each whole paragraph of a document, with at least MIN_PARAGRAPH_WORDS words.
 
-    A paragraph that ends with a colon includes the list, table or code that it introduces. An item of any other list is a
-    paragraph, with its indented parts. Headings, other tables and code, and what scripts write are left out."""
+    A paragraph that ends with a colon includes the list that it introduces, or the first lines of the table or code. An
+    item of any other list is a paragraph, with its indented parts. Headings, other tables and code, and what scripts
+    write are left out."""
+    whole = []  # line, parts, and whether the next block belongs to them
+    for line, kind, lines in blocks(document):
+        continues = whole and (lines[0].startswith("  ") or whole[-1][2] and (kind != "text" or LIST_ITEM.match(lines[0])))
+        shown = joined(lines) if kind == "text" else lines[:MAX_TABLE_LINES] + ["..."] * (len(lines) > MAX_TABLE_LINES)
+        if kind == "heading" or not continues and kind != "text":
+            whole.append((line, [], False))
+        elif continues:
+            whole[-1] = (whole[-1][0], [*whole[-1][1], *shown], shown[-1].endswith(":"))
+        else:
+            for item in re.split(r"\n(?=[-*] |\d{1,2}\. )", "\n".join(lines)):
+                whole.append((line, joined(item.split("\n")), item.endswith(":")))
+                line += item.count("\n") + 1
+    return [(line, "\n".join(parts)) for line, parts, _ in whole if parts and len(parts[0].split()) >= MIN_PARAGRAPH_WORDS]
+
+
+def paragraphs():
+    """(path, line, text) of each paragraph of the documents."""
     names = subprocess.run(("git", "-C", str(ROOT), "ls-files", "*.md"), capture_output=True, text=True, check=True).stdout.split()
-    found = []
-    for name in sorted(set(names) - WRITTEN_BY_SCRIPTS):
-        whole = []
-        for line, kind, lines in blocks((ROOT / name).read_text(encoding="utf-8")):
-            continues = whole and (lines[0].startswith("  ") or whole[-1][2] and (kind != "text" or LIST_ITEM.match(lines[0])))
-            text = "\n".join(lines if kind in ("code", "table") else joined(lines))
-            if kind == "heading" or not continues and kind != "text":
-                whole.append((line, [], False))
-            elif continues:
-                whole[-1][1].append(text)
-                whole[-1] = (*whole[-1][:2], text.endswith(":"))
-            else:
-                items = re.split(r"\n(?=[-*] |\d{1,2}\. )", "\n".join(lines))
-                for item in items:
-                    whole.append((line, ["\n".join(joined(item.split("\n")))], item.endswith(":")))
-                    line += item.count("\n") + 1
-        found += [(name, line, "\n".join(parts)) for line, parts, _ in whole if parts and len(parts[0].split()) >= MIN_PARAGRAPH_WORDS]
-    return found
+    return [(name, *one) for name in sorted(set(names) - WRITTEN_BY_SCRIPTS)
+            for one in paragraphs_of((ROOT / name).read_text(encoding="utf-8"))]
 
 
 def main():

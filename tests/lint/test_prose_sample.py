@@ -1,0 +1,34 @@
+"""The sampler of the documents draws whole paragraphs, and nothing that a script writes."""
+
+import importlib.util
+from pathlib import Path
+
+SPEC = importlib.util.spec_from_file_location("prose_sample", Path(__file__).resolve().parents[2] / ".tools" / "prose_sample.py")
+sample = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(sample)
+WORDS = "one two three four five six seven eight nine ten " * 2 + "end"
+
+
+def drawn(*blocks):
+    return [text for _, text in sample.paragraphs_of("\n\n".join(blocks) + "\n")]
+
+
+def test_a_paragraph_that_ends_with_a_colon_includes_what_it_introduces():
+    assert drawn(WORDS + ":", "- first\n- second\n  part", WORDS) == [WORDS + ":\n- first\n- second part", WORDS]
+    assert drawn(WORDS + ":", "```\nint a;\n\nint b;\n```") == [WORDS + ":\n```\nint a;\n\nint b;\n```"]
+
+
+def test_an_item_of_another_list_is_a_paragraph_with_its_parts():
+    assert drawn(f"- {WORDS}\n- {WORDS} 2", "  a part of the second item") == ["- " + WORDS, f"- {WORDS} 2\na part of the second item"]
+
+
+def test_a_line_that_begins_with_a_year_is_no_item():
+    assert drawn(WORDS + "\n2003. " + WORDS) == [WORDS + " 2003. " + WORDS]
+
+
+def test_headings_tables_short_paragraphs_and_what_scripts_write_are_left_out():
+    assert drawn("# " + WORDS, "| " + WORDS, "short", "<!-- record -->\n" + WORDS + "\n<!-- end -->", "```\n" + WORDS + "\n```") == []
+
+
+def test_a_long_table_is_cut():
+    assert drawn(WORDS + ":", "\n".join(["| a |"] * 20))[0].count("\n") == sample.MAX_TABLE_LINES + 1
