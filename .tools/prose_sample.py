@@ -29,19 +29,33 @@ def load_prose():
     return module
 
 
+def whole_comments(prose, lines):
+    """(first line, last line, mark, text) of each comment, with all of its paragraphs, as a tooltip shows it."""
+    found = []
+    for number, mark, text in prose.comments(lines):
+        end = number
+        while mark != "///<" and end < len(lines) and lines[end].lstrip().startswith("///"):
+            end += 1
+        if found and mark == "///" == found[-1][2] and found[-1][1] >= number:
+            found[-1] = (*found[-1][:3], found[-1][3] + "\n" + " ".join(text.split()))
+        else:
+            found.append((number, end, mark, " ".join(text.split())))
+    return found
+
+
 def doc_comments(prose, folder):
     """(path, line, comment, code) of each doc comment with at least MIN_WORDS words."""
     found = []
     for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
         lines = prose.without_raw_strings(path.read_text(encoding="utf-8")).splitlines()
-        for number, mark, text in prose.comments(lines):
+        for number, end, mark, text in whole_comments(prose, lines):
             if mark == "//" or len(text.split()) < MIN_WORDS:
                 continue
             if mark == "///<":
                 code = lines[number - 1].split("///<")[0]
             else:
-                code = next((line for line in lines[number:] if line.strip() and not line.lstrip().startswith("//")), "")
-            found.append((path.relative_to(ROOT).as_posix(), number, " ".join(text.split()), code.strip()))
+                code = next((line for line in lines[end:] if line.strip()), "")
+            found.append((path.relative_to(ROOT).as_posix(), number, text, code.strip()))
     return found
 
 
@@ -117,7 +131,7 @@ def main():
     prose, draw = load_prose(), random.Random(arguments.seed)
     drawn = [one for folder in FOLDERS for one in draw.sample(doc_comments(prose, folder), arguments.comments // len(FOLDERS))]
     for number, (path, line, comment, code) in enumerate(drawn, 1):
-        print(f"C{number}. {path}:{line}\n    {comment}\n    > {code}\n")
+        print(f"C{number}. {path}:{line}\n" + "".join(f"    {one}\n" for one in comment.splitlines()) + f"    > {code}\n")
     for number, (path, line, text) in enumerate(draw.sample(paragraphs(), arguments.paragraphs), 1):
         print(f"P{number}. {path}:{line}\n" + "".join(f"    {one}\n" for one in text.splitlines()))
     log = subprocess.run(("git", "-C", str(ROOT), "log", "--format=%s", f"-{arguments.subjects}"), capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
 /// Time for which the newest ACK delay is valid. The greatest ACK delay is discarded after ACKs with unknown delay were
-/// observed for this time. Silence does not count as observation.
+/// observed for this time. Time without ACKs does not count as observation.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace
@@ -38,8 +38,8 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
   return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
-/// Updates the greatest ACK delay. A delay counts up to the time that the link needs for all bytes in flight, because
-/// it cannot have carried more.
+/// Updates the greatest recent ACK delay. A delay counts up to the time that
+/// the link needs for all bytes in flight. A longer one contains a stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   const Duration limit =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;

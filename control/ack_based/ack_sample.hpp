@@ -21,9 +21,9 @@ struct AckSample {
   /// Delay of the ACK beyond the smallest observed delay (TimestampOneWayDelay); negative: unknown.
   Duration ack_delay{-1};
   Bytes cross_traffic{};  ///< bytes sent to the UE since the last sample that the window does not limit, such as UDP
-  Duration control_loop_delay{};  ///< delay from a change of the window to the data it allows, ≥ 0
+  Duration control_loop_delay{};  ///< time from a change of the window to the arrival of the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  double reference_factor = 1;    ///< factor of the queue reference, 0 … 1; below 1 while a short flow waits
+  double reference_factor = 1;  ///< factor of the reference (intended queue), 0 … 1; below 1 while a short flow waits
 };
 
 /// Longest time between two ACKs that counts as observed, because a longer one may be an outage.

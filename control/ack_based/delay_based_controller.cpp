@@ -15,40 +15,46 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// Share of the link's rate that the UE's recent mean must reach for a report to be compared. A lower mean includes an
-/// outage.
+/// Smallest share of the link's rate that the UE's recent mean rate must reach, so that a Node-B's report is compared
+/// with ACKs. A lower mean rate includes an outage.
 constexpr double min_rate_share = 0.7;
-/// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
-/// rates may still describe an earlier link.
+/// Time for which a Node-B's reports must agree that the path is longer; also at least `unexplained_round_trips` base
+/// delays. For about this time the mean rates may still describe an earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Limits of may_have_waited(). A base delay above `suspicious_base_delay` may contain an outage. A link is slow if its
-/// first window takes longer than `slow_first_window` on the air.
+/// Limits of may_have_waited(). A base delay (round trip through an empty queue) above `suspicious_base_delay` may
+/// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
-/// Upper limits of rtt_tolerance(): for two segments on the air, and for a clump (ACKs that arrive within 1 ms). The
-/// limit for a clump is short, because the ACKs of a window that is too small arrive as one clump.
+/// Upper limits of rtt_tolerance(): `max_rtt_tolerance` for two segments on the air, `max_aggregation` for a clump
+/// (ACKs that arrive within 1 ms). The limit for a clump is short, because the ACKs of a window that is too small
+/// arrive as one clump.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
-/// Gain and reference share of a steady link. It needs less of both, because the queue does not have to cover a rate
-/// that rises before the next ACKs show it. BBR's queue is about as long when it probes.
+/// Gain and reference share of a steady link, whose rate hardly varies. It needs less of both, because its queue does
+/// not have to cover a rate that rises before the next ACKs show it. BBR's queue is about as long when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Multiple of the window at which a refill of a steady link ends. The ACKs of one more round trip show a path that was
-/// not full. A short queue does not cover the lower rate that they seem to show.
+/// Multiple of the model window up to which the refill after a drain continues on a steady link. It is above 1, because
+/// the ACKs of one more round trip show data that was sent while the path was not full. The short queue of a steady
+/// link does not cover the lower rate that they seem to show.
 constexpr double steady_refill = 2;
-/// Share of the queue of a steady link that must stand. Else the sender limits the rate, and not the link.
+/// Smallest part of the intended queue of a steady link that must stand, so that the link counts as steady. With a
+/// shorter queue the sender limits the rate, and not the link.
 constexpr double standing_share = 0.5;
-/// Longest queue of a steady link, as a multiple of that of a varying one. A longer delay is not the sender's queue.
+/// Longest queue of a steady link, as a multiple of the intended queue of a varying link. A longer delay is not in this
+/// sender's queue.
 constexpr double longest_standing = 1.25;
-/// Number of control loops, and time at most, after which the rate no longer shows slow start, a drain or a refill.
+/// Number of control loops for which the rate is ignored after slow start, a drain or a refill, because the sender
+/// limits it then; at most `longest_to_ignore` seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
-/// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
-/// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
+/// Factor of rate times ACK delay in the window. The window contains that product, because the link continues while an
+/// ACK waits for the uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between
+/// link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Factors of the reference while the window grows between ACKs, because growth replaces a part of the reference: with
-/// an uplink that delays ACKs, and on a bursty link.
+/// Parts of the reference (intended queue) that are left out while the window grows between ACKs, because the growth
+/// replaces them: with an uplink that delays ACKs, and on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
 /// Factor of a clump in the window, minus the bytes of one ACK, if the UE has no usable timestamps. A clump is the
@@ -56,8 +62,8 @@ constexpr double reference_for_bursts = 0.25;
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Usual difference between the clock estimates of a UE's connections, because each knows its minimum delay from other
-/// segments.
+/// Usual difference between the clock estimates of a UE's connections, because each connection knows its minimum delay
+/// from other segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
@@ -128,7 +134,7 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
 }
 
 /// Returns the part of the time since the last ACK that counts as observation of the base delay. Only a part of a long
-/// silence counts.
+/// time without ACKs counts, because it may be an outage.
 Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
@@ -214,7 +220,8 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (const auto standing_delay = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *standing_delay);
 }
 
-/// Returns by how much a round trip may grow because packets or ACKs arrive in bursts.
+/// Returns by how much a round trip may exceed the base delay without a queue, because packets or ACKs arrive in
+/// bursts.
 Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
   const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), max_rtt_tolerance);
@@ -236,8 +243,8 @@ Duration DelayBasedController::feedback_delay() const {
   return base_delay() + std::max(aggregation, ack_delay_.mean());
 }
 
-/// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
-/// is needed then.
+/// Returns true if a Node-B's reports of the queue come so often that they alone show whether the path has become
+/// longer. A drain, which empties the queue, is not needed then.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
@@ -310,8 +317,9 @@ double DelayBasedController::drain_window() const {
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
 }
 
-/// Returns the measurement that an ACK contributes to a drain. It states whether the UE may have delayed the ACK: a UE
-/// that usually acknowledges several segments may delay the ACK of a single one (RFC 9293 section 3.8.6.3).
+/// Returns the round trip that an ACK contributes to a drain (the queue is emptied to measure the path). Also states
+/// whether the UE may have delayed the ACK: a UE that usually acknowledges several segments may delay the ACK of a
+/// single one (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
@@ -320,8 +328,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// Measures the base delay again by a drain if it is stale. Replaces it at once if every round trip has exceeded it for
-/// 20 s. Cancels drains under cross traffic.
+/// Measures the base delay again by a drain (the queue is emptied) if no recent round trip was near it. Replaces it at
+/// once if every round trip has exceeded it for 20 s. Cancels drains under cross traffic.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
@@ -341,15 +349,16 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   }
 }
 
-/// Begins a drain. Bytes of other UEs leave a shared queue within a round trip: the shorter of the mean and the newest
-/// round trip.
+/// Begins a drain, which empties the queue to measure the path. Bytes of other UEs leave a shared queue within a round
+/// trip: the shorter of the mean and the newest round trip.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? std::min(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain: starts the refill of the path, and updates the base delay from the measured round trips.
+/// Ends a drain, in which the queue was emptied to measure the path. Starts the refill of the path, and updates the
+/// base delay from the measured round trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
@@ -369,8 +378,8 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// Refills the path after a drain: the window grows by the delivered bytes until it reaches the model window. A refill
-/// at once would send the model window to an empty queue in one burst.
+/// Refills the path after a drain has emptied it: the window grows by the delivered bytes until it reaches the model
+/// window. The model window at once would be sent to the empty queue in one burst.
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
@@ -378,15 +387,15 @@ void DelayBasedController::refill(const AckSample& ack_sample) {
   if (slow_start_.window() >= enough * model_window()) slow_start_.end();
 }
 
-/// Accepts a longer base delay, and restarts slow start from the model window. The recent rate was limited by a window
-/// that was too small.
+/// Accepts a longer base delay (round trip through an empty queue), and restarts slow start from the model window. The
+/// recent rate was limited by a window that was too small.
 void DelayBasedController::raise_min_rtt(Duration base) {
   slow_start_.search(model_window());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
-/// Returns the reference of the queue as a time. It grows with the control loop delay, because changes of the rate
+/// Returns the reference (intended queue) as a time. It grows with the control loop delay, because changes of the rate
 /// become known later, and more bytes must wait meanwhile.
 Duration DelayBasedController::reference_delay() const {
   return std::max(parameters_.reference,
@@ -410,7 +419,8 @@ double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
-/// Returns the model window of a measured link in bytes, before its bounds apply (class comment).
+/// Returns the model window of a measured link in bytes, before any bound (losses, drain, cross traffic) applies; see
+/// the class comment.
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
@@ -439,8 +449,9 @@ double DelayBasedController::steady_window(double rate, double factor) const {
   return gain * rate * (to_seconds(base_delay()) + factor * reference);
 }
 
-/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference): two segments, delayed ACKs
-/// of further connections, and late or aggregated ACKs. The term for the ACK delay is at most `ack_delay_bound` bytes.
+/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference). They are two segments, the
+/// delayed ACKs of further connections, and late or aggregated ACKs. The term for the ACK delay is at most
+/// `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
@@ -466,7 +477,8 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   return segments + delayed + waiting;
 }
 
-/// Computes the window: the model, then its bounds in the order of the class comment.
+/// Computes the window (the bytes that may be in flight): the model window, then its bounds in the order of the class
+/// comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
   double window = in_slow_start() ? std::max(slow_start_.window(), model_window()) : model_window();

@@ -21,17 +21,19 @@
 
 namespace sluice::control {
 
-/// Parameters of the delay-based controller. One setting serves all links, because terms that depend on the link are
-/// measured. tests/bench/figures/acks.md has the links that they were chosen on.
+/// Parameters of the ACK-based controller, which limits the bytes in flight to a UE. One setting serves all links,
+/// because terms that depend on the link are measured. tests/bench/figures/acks.md has the links on which they were
+/// chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
-  double reference_share = 0.35;                       ///< smallest reference as a share of the base delay, 0 … 4
-  double gain = 1.25;  ///< gain of the window above the measured rate, 1 … 4; above 1 it detects a faster link
+  double reference_share = 0.35;  ///< smallest intended delay as a share of the base delay, 0 … 4
+  double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
   double clumps = 0.35;  ///< share of a clump (bytes of ACKs within 1 ms) that is sent before its ACKs arrive, 0 … 2
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
-  Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
+  Duration forget_after =
+      std::chrono::seconds(10);  ///< time without data after which the link's state is discarded, > 0
 
   bool operator==(const DelayBasedParameters&) const = default;
 };
@@ -104,15 +106,16 @@ class DelayBasedController {
   /// Returns the minimum time that `queue` bytes wait, at the larger of the recent rate of all traffic and the link's
   /// rate. The first is too small if sources send little. Zero while the link's rate is unknown.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
-  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// the larger of the mean ACK delay and the time of a clump (10 ms at most).
+  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the
+  /// base delay plus the larger of two times: the mean ACK delay, and what a clump (ACKs within 1 ms) takes on the
+  /// link.
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while nothing is in flight: after a pause, or because all bytes in flight are
   /// considered lost.
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
-  /// Raises the slow-start window to at least `in_flight`. A connection that was split after it began may have these
+  /// Raises the window of slow start to at least `in_flight`. A connection that was split after it began may have these
   /// bytes in flight.
   void adopt_in_flight(Bytes in_flight);
 
@@ -147,9 +150,9 @@ class DelayBasedController {
   /// Returns the part of the window that is intended to wait in the radio queue: the bytes beyond rate times base
   /// delay.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be between server and proxy so that the window is used: the rate times
-  /// `control_loop_delay`, the delay from a window to the data it allows. Half of that in a drain; zero in a drain
-  /// after slow start.
+  /// Returns the bytes that must be between server and proxy so that the window is used. They are the rate times
+  /// `control_loop_delay`, the time from a window to the arrival of the data it allows. Half of that in a drain; zero
+  /// in a drain after slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
@@ -207,8 +210,8 @@ class DelayBasedController {
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
-  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   SteadyLinkDetector steady_link_;
+  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   StandingDelayDetector standing_delay_;
   LossBound losses_;
   Bytes window_;

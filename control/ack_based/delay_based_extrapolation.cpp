@@ -15,28 +15,30 @@ using std::chrono::seconds;
 /// Share of the rate by which the window grows between ACKs. The value was chosen on recorded links with a scheduled
 /// uplink, as a compromise between link use and delay.
 constexpr double gap_gain = 0.9;
-/// Delay of an ACK beyond its usual delay at which growth ends, because the link itself may have stalled.
+/// Delay of an ACK beyond its usual delay at which growth of the window between ACKs ends, because the link itself may
+/// have stalled.
 constexpr Duration unusual_late = milliseconds(15);
-/// Shortest interval of the timer that checks whether the window has grown by a segment.
+/// Shortest interval of the timer that checks whether the window, which grows between ACKs, has grown by a segment.
 constexpr Duration min_wait = milliseconds(1);
-/// Minimum of the probe timeout, because a receiver may delay an ACK for this time (RFC 8985 section 7.2).
+/// Minimum of the probe timeout, after which one segment may be sent although ACKs are missing. A receiver may delay an
+/// ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
 /// Limit of the transmission time in the probe timeout, because this time has no bound at a rate near zero.
 constexpr Duration longest_carried = seconds(1);
-/// Interval at which the timer checks again whether a flow can send the probe.
+/// Interval at which the timer checks again whether a flow can send the probe segment that tests for a lost tail.
 constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace
 
-/// True if the window grows between ACKs because the uplink delays them by a known time. False for end-to-end
+/// True if the window grows between ACKs because the uplink delays the ACKs by a known time. False for end-to-end
 /// connections, because their window travels in ACKs.
 bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
-/// Updates whether the window grows in idle gaps of the link. It does if they are longer than 1.5 times the reference,
-/// because a queue of that length runs empty in them. Never for end-to-end connections, because their window travels in
-/// ACKs.
+/// Updates whether the window grows in pauses of a bursty link. It does if the pauses are longer than 1.5 times the
+/// reference (intended queue), because a queue of that length runs empty in them. Never for end-to-end connections,
+/// because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
                  delivery_.idle_gap() * 2 > reference_delay() * 3;
@@ -60,7 +62,7 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   return {from, from + delivery_.idle_gap()};
 }
 
-/// Returns the growth of the window when the newest ACK is `lasted` ago.
+/// Returns by how many bytes the window has grown when the newest ACK is `lasted` ago.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
   if (!extrapolates_in_gap()) return Bytes{};
   const auto [from, until] = ack_gap();
@@ -68,7 +70,8 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 }
 
 /// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged. It is the sum of
-/// three times: two round trips with the reference, the transmission time of these bytes, and the greatest ACK delay.
+/// three times: two round trips with the intended queue, the transmission time of these bytes, and the greatest ACK
+/// delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, in_flight_)), longest_carried);
@@ -86,7 +89,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
   return std::min(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
-/// Returns when growth between ACKs allows one segment beyond `in_flight`; `never` if growth does not allow a segment.
+/// Returns when the growth of the window between ACKs allows one segment beyond `in_flight`; `never` if it does not.
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!extrapolates_in_gap() || !delivery_.has_sample()) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;

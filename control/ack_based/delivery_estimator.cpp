@@ -12,17 +12,17 @@ namespace {
 /// but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
-/// Share of the memory that must be observed before a mean rate exists, because the first ACKs may be compressed to any
-/// rate.
+/// Share of the averaging time that must be observed before a mean rate exists, because the first ACKs may be
+/// compressed to any rate.
 constexpr double min_weight = 0.2;
 
-/// Longest gap between ACKs that counts, because the link has stalled in a longer one.
+/// Longest gap between ACKs that counts in the mean gaps, because in a longer one the link has stalled.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
 /// Time constant of the time-weighted mean gap between ACKs, s.
 constexpr double idle_gap_memory = 2;
-/// Number of gaps between clumps over which the plain mean gap is averaged.
+/// Number of gaps between clumps (ACKs within 1 ms) over which the plain mean gap is averaged.
 constexpr double gap_aggregations = 64;
-/// Ratio of the time-weighted mean gap to the plain mean above which the link is bursty.
+/// Ratio of the time-weighted mean gap between ACKs to the plain mean gap above which the link counts as bursty.
 constexpr double uneven = 1.3;
 
 }  // namespace
@@ -96,8 +96,8 @@ void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
   mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
 }
 
-/// Updates the exponential mean rates over `memory_`. mean_ starts with the deliveries and follows them, but
-/// on_delivered() may keep it above them.
+/// Updates the exponential mean rates over `memory_`. mean_ follows the deliveries, but on_delivered() may keep it
+/// above them.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {

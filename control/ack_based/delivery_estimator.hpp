@@ -14,8 +14,8 @@ namespace sluice::control {
 /// the link sends in bursts. State and work are constant. Reads no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
-  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean. A gap between ACKs counts for
-  /// at most this time, because an outage gives no information on the rate after it.
+  /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean rate. A gap between ACKs counts
+  /// for at most this time, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
   /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the sample, so
@@ -45,8 +45,8 @@ class DeliveryEstimator {
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
   [[nodiscard]] Duration idle_gap() const { return from_seconds(idle_gap_); }
-  /// True if the link is bursty: the time-weighted mean gap exceeds 1.3 times the mean gap. On a continuous link all
-  /// gaps are about as long as one packet or transmission interval.
+  /// True if the link is bursty: the time-weighted mean gap between ACKs exceeds 1.3 times the plain mean gap. On a
+  /// continuous link all gaps are about as long as one packet or transmission interval.
   [[nodiscard]] bool is_bursty() const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -61,7 +61,7 @@ class DeliveryEstimator {
   /// Updates a byte-weighted mean with a sample of `bytes`, weighted against the bytes delivered within the memory.
   void update_byte_mean(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
-  /// Returns the mean rate over the memory in bytes/s without its lower bound; zero while too little was observed.
+  /// Returns the mean delivery rate in bytes/s without its lower bound; zero while too little was observed.
   [[nodiscard]] double plain_mean() const;
 
   Duration memory_;
@@ -76,7 +76,7 @@ class DeliveryEstimator {
   double delivered_ = 0;    ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;       ///< sum of the weights of past samples in `delivered_`, approaching 1
   double mean_ = 0;         ///< bytes/s
-  double floor_ = 0;        ///< lower bound of `mean_` during application-limited samples; zero: no bound
+  double floor_ = 0;        ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   bool busy_ = false;  ///< true if data was in flight since the last delivery, so the next gap describes the link
   bool first_aggregation_ = false;  ///< true if the current clump is the first after a pause

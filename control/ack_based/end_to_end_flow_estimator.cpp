@@ -10,13 +10,16 @@
 namespace sluice::control {
 namespace {
 
-/// Time over which the smallest control loop delay is taken.
+/// Time over which the smallest control loop delay is taken. It is the delay from a window that is sent to the first
+/// data that needs it.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
-/// Distance in µs up to which the data between two marks counts as sent at one time.
+/// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
+/// time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Extra delay within which a sender still counts as limited by the window, because the sender may be busy.
+/// Extra delay after which a sender still counts as limited by the window, because the sender may be busy.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
-/// Time since the last prompt use of a window after which a late use shows that something else limits the sender.
+/// Time since the sender last used a window at once. After this time, a late use shows that something else limits the
+/// sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -52,8 +55,8 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   control_loop_delay_.add(now, now - window_sent_at_);
 }
 
-/// Adds a mark for the newest data. If the last two marks are close to it in bytes and time, it replaces the last one,
-/// so that marks are evenly spaced.
+/// Adds a mark (position and time) for the newest data. If the last two marks are close to it in bytes and time, it
+/// replaces the last one, so that marks are evenly spaced.
 void EndToEndFlowEstimator::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {
@@ -71,7 +74,7 @@ void EndToEndFlowEstimator::mark(const Mark& newest) {
   marks_[used_++] = newest;
 }
 
-/// Removes every other mark, except the oldest and the newest.
+/// Removes every other mark (position and time of sent data) except the oldest and the newest, to make space.
 void EndToEndFlowEstimator::thin_out() {
   std::uint8_t kept = 1;
   for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
@@ -105,8 +108,8 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
   return {delivered, Duration::zero()};
 }
 
-/// Returns the RTT of the acknowledged position and removes the marks before it. The value is an upper bound, because
-/// the caller uses the minimum of many.
+/// Returns the RTT of the acknowledged position and removes the marks (positions with times) before it. The value may
+/// be too large, which is harmless because the caller uses the minimum of many.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -134,8 +137,8 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender: true if the sender used a window after `response_time`. False if it
-/// has not used one for this time.
+/// Updates whether the window limits the sender. It does if the sender has used a new window within the expected time.
+/// It does not if the sender was late and has not used one in time for half a second.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;

@@ -51,40 +51,42 @@ class EndToEndFlowEstimator {
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
-  /// True if the window limits the sender: within the last half second the sender used a window as soon as possible.
+  /// True if the window limits the sender: within the last half second the sender used a new window as soon as
+  /// possible.
   [[nodiscard]] bool window_limited() const { return window_limited_; }
-  /// Records a silence after which the sender has no data, or cannot send.
+  /// Records that the sender did not send for so long that it has no data, or cannot send. The window then no longer
+  /// limits it.
   void on_silence() { window_limited_ = false; }
-  /// Returns the time within which a sender that waits for a window uses a new one.
+  /// Returns the longest time in which a sender that waits for a window uses a new one.
   [[nodiscard]] Duration response_timeout() const;
 
  private:
   static constexpr std::size_t capacity = 32;
-  /// Position `end` up to which data of the flow had passed at time `at`.
+  /// Mark: position `end` up to which data of the flow had passed at time `at`.
   struct Mark {
     std::uint32_t end = 0;  ///< low bits of the position
     std::uint32_t at = 0;   ///< low bits of the time in µs
   };
 
-  /// Adds a mark for the newest data.
+  /// Adds a mark (position and time) for the newest data.
   void mark(const Mark& newest);
   /// Removes every other mark.
   void thin_out();
-  /// Returns the RTT of position `ack` and removes the marks before it; zero if unknown.
+  /// Returns the RTT of position `ack` and removes the marks (positions with times) before it; zero if unknown.
   [[nodiscard]] Duration take_rtt(std::uint32_t now, std::uint32_t ack);
-  /// Updates whether the window limits the sender, which used a window after `response_time`.
+  /// Updates whether the window limits the sender, which has used a window `response_time` after it was sent.
   void update_window_limited(Instant now, Duration response_time);
 
   Bytes sent_;
   Bytes acked_;
   Bytes out_of_order_;        ///< bytes received out of order
-  Bytes retransmitted_;       ///< end of the data that gives no RTT, because it may be retransmitted (Karn)
+  Bytes retransmitted_;       ///< end of the data in flight at the last retransmission, which gives no RTT (Karn)
   Bytes edge_{-1};            ///< furthest right edge of the window that the sender has received; negative: none yet
-  Bytes awaited_edge_;        ///< position beyond which data uses the window sent at `window_sent_at_`
+  Bytes awaited_edge_;        ///< position beyond which data needs the window that was sent at `window_sent_at_`
   Instant window_sent_at_{};  ///< time at which the window for data beyond `awaited_edge_` was sent, while `waiting_`
   Instant window_limited_at_{};  ///< last time at which the sender used a window at once
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
-  /// Marks in ascending order; everything before the end of the first is acknowledged.
+  /// Marks (positions with times) in ascending order; everything before the end of the first is acknowledged.
   std::array<Mark, capacity> marks_{};
   std::uint8_t used_ = 0;  ///< number of marks
   bool waiting_ = false;   ///< true if the sender has not used the window sent at `window_sent_at_` yet

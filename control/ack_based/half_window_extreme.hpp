@@ -6,12 +6,12 @@
 
 namespace sluice::control {
 
-/// Smallest value (largest with std::greater) of a recent time window, in a few bytes. A value counts for one to two
-/// times the duration `half`, and longer while no other value arrives. Reads no clock.
+/// Smallest value (largest with std::greater) of the recent past, in a few bytes of memory. A value counts for one to
+/// two times the duration `half`, and longer while no other value arrives. Reads no clock.
 template <typename Value, typename Better>
 class HalfWindowExtreme {
  public:
-  /// Keeps values for one to two times `half` > 0.
+  /// Keeps each value for one to two times `half` > 0.
   explicit HalfWindowExtreme(Duration half) : half_(half) {}
 
   void add(Instant now, Value value) {

@@ -9,36 +9,40 @@
 namespace sluice::control {
 namespace {
 
-/// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
+/// Multiplicative decrease and constant C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Segments lost beyond the tolerated loss, up to which losses do not lower the bound: a constant, and a multiple of
-/// random loss. The multiple is needed because the distances of random losses are uneven.
+/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
+/// `excess_per_random_loss` is multiplied by the random loss and added, because the distances of random losses are
+/// uneven.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
-/// Tolerated loss as a share of all bytes: a constant, plus a multiple of the random loss up to a limit.
+/// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
+/// `max_tolerated`.
 constexpr double tolerated = 0.0005;
 constexpr double tolerated_random_loss = 2.5;
 constexpr double max_tolerated = 0.06;
-/// Factor of rate times base delay in the floor of the bound. It is above 1, so that the rate can still grow.
+/// Factor of rate times base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can
+/// still grow.
 constexpr double reserve = 1.05;
-/// Largest factor by which the base delay that the floor uses grows per round.
+/// Largest factor per round trip by which the base delay that the bound's floor uses may grow.
 constexpr double base_delay_growth = 1.05;
-/// Largest ratio of bytes in flight to the floor at which a trial begins. A trial has 0.8 of the floor in flight,
-/// because a bound at the floor would have no effect.
+/// Largest ratio of bytes in flight to the floor (lowest bound) at which a trial begins. A trial tests with 0.8 of the
+/// floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
-/// Shares of the floor: bytes in flight during a trial, and the limit below which no queue forms.
+/// Shares of the floor (lowest bound on the bytes in flight): the bytes in flight during a trial, and the limit below
+/// which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
-/// Number of segments over which random loss is averaged in trials, which send 0.8 of the floor.
+/// Number of segments over which random loss is averaged in trials, in which 0.8 of the lowest bound is in flight.
 constexpr double random_loss_memory = 500;
-/// Number of successive expected losses that must be absent outside trials before the estimate of random loss is
-/// halved. By chance one of 3000 gaps is as long.
+/// Number of mean distances between random losses without any loss, after which the estimate of random loss is halved.
+/// By chance only one of 3000 distances is as long.
 constexpr double absent_losses = 8;
-/// Number of delivered segments that are added to each trial, because a few losses in a short trial are a rough
-/// measure.
+/// Number of delivered segments that are added to the result of each trial, because a few losses in a short trial are a
+/// rough measure.
 constexpr double min_trial = 50;
-/// Largest share of lost bytes that counts as random loss. A path that loses more is overloaded.
+/// Largest share of lost bytes that counts as random loss of the path. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;
 
 }  // namespace
@@ -63,8 +67,8 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   return lowered;
 }
 
-/// Measures rate and base delay of the path over a whole round, because a rate over a round is independent of bursts.
-/// The base delay may rise slowly only, because cross traffic may keep the queue full.
+/// Measures rate and base delay of the path over a whole round trip, because such a rate is independent of bursts. The
+/// base delay may rise slowly only, because cross traffic may keep the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = to_seconds(sample.base_delay);
@@ -72,7 +76,7 @@ void LossBound::measure_path(const Sample& sample) {
   if (sample.now > round_began_) rate_ = (sent_ - lost_) / to_seconds(sample.now - round_began_);
 }
 
-/// Returns the floor of the bound: the bytes that fill the path without a queue.
+/// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue.
 double LossBound::floor(double beyond_bdp) const {
   const double bdp = std::max(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;
@@ -94,7 +98,7 @@ void LossBound::measure_random_loss(bool is_clear) {
   }
 }
 
-/// Evaluates a round (data in flight at its start). Returns true if its losses have lowered the bound.
+/// Evaluates a round (the data that was in flight at its start). Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
   if (predates_reduction_) {
     predates_reduction_ = false;
@@ -118,8 +122,8 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Evaluates a trial whose losses continued although no queue existed. They count as random and the bound returns to
-/// the floor, unless they are too many.
+/// Evaluates a trial (a round with few bytes in flight) whose losses continued although no queue existed. They count as
+/// random and the bound returns to its floor, unless they are too many.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);

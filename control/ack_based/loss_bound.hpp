@@ -42,12 +42,13 @@ class LossBound {
 
   /// Returns true if the sample has lowered the bound.
   bool on_acknowledged(const Sample& sample);
-  /// Returns the bound at `now` in bytes; unbounded if no loss has set one. `beyond_bdp`: see Sample::beyond_bdp.
+  /// Returns the bound on the bytes in flight at `now`; unbounded if no loss has set one. `beyond_bdp`: see
+  /// Sample::beyond_bdp.
   [[nodiscard]] double bound_at(Instant now, double beyond_bdp) const;
-  /// Discards all losses, because the path may have changed.
+  /// Discards all losses and the bound, because the path may have changed.
   void forget();
 
-  /// True if losses have set a bound.
+  /// True if losses have set a bound on the bytes in flight.
   [[nodiscard]] bool is_set() const { return w_max_ > 0; }
   /// Share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
@@ -71,7 +72,7 @@ class LossBound {
   Instant lowered_at_{};
   double random_loss_ = 0;
   double excess_ = 0;       ///< bytes lost beyond the tolerated loss, ≥ 0
-  double trial_floor_ = 0;  ///< floor in bytes when the present trial began; zero: no trial
+  double trial_floor_ = 0;  ///< floor (lowest bound) in bytes when the present trial began; zero: no trial
   /// Bytes delivered or lost in a trial while no queue existed; outside trials, since the last loss.
   double measured_bytes_ = 0;
   double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains

@@ -12,29 +12,30 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Interval of routine drains. A drain begins at a multiple of this interval, so that UEs which share a queue drain it
-/// together.
+/// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
+/// interval, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the begin of a slot within which an ACK may begin a routine drain; two base delays if they are longer.
+/// Time after the begin of a 5 s slot within which an ACK may begin a routine drain; two base delays if they are
+/// longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval of the drains that follow a drain which found a shorter base delay. They begin at multiples of this
-/// interval for all UEs.
+/// Interval of the drains that follow a drain which found a shorter base delay (round trip through an empty queue).
+/// They begin at multiples of this interval for all UEs.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which every slot of 5 s has a routine drain.
 constexpr Duration routine_drain_after = seconds(5);
 /// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
-/// Largest distance of two drains that confirm each other's result.
+/// Largest time between two drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time in which every round trip exceeded the longest intended round trip, after which the base delay is replaced
-/// without a drain.
+/// Time in which every round trip exceeded the longest intended one. After it the base delay is replaced without a
+/// drain.
 constexpr Duration reset_after = seconds(20);
 /// Limit of the wait after a requested drain that confirmed the base delay; the wait doubles each time.
 constexpr Duration max_suspicion_wait = seconds(8);
-/// Longest time in which a drain must empty the queue, plus two base delays. A longer one has met an outage and is
+/// Longest time, plus two base delays, in which a drain must empty the queue. A longer drain has met an outage and is
 /// cancelled, except after slow start, which may have filled a slow link.
 constexpr Duration longest_drain = seconds(1);
-/// Number of measured round trips after which a drain ends.
+/// Number of measured round trips after which a drain (the queue is emptied to measure the path) ends.
 constexpr std::uint8_t enough_probes = 4;
 /// Time after which a drain ends although the UE may have delayed the ACKs of all measured round trips.
 constexpr Duration longest_probing = milliseconds(200);
@@ -51,8 +52,8 @@ Instant next_short_slot(Instant at) {
   return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
 }
 
-/// True if a drain that began at `began` is a routine one, in which other UEs that share the queue may have drained it
-/// too.
+/// True if the drain that began at `began` was a routine one. Other UEs that share the queue may then have drained it
+/// at the same time.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
 }
@@ -119,8 +120,8 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   extra_drain_at_ = candidate_at_ = now;
 }
 
-/// Returns true if a routine drain is due. At least one slot in `slots_per_drain_` has a drain, because even a
-/// confirmed base delay may contain the queue of other UEs.
+/// Returns true if a routine drain is due, which all UEs begin at the same times. At least one slot in
+/// `slots_per_drain_` has a drain, because even a confirmed base delay may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   return stale_for_ >= routine_drain_after || slot_of(now) % slots_per_drain_ == 0;
@@ -169,8 +170,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   return true;
 }
 
-/// Returns true if an earlier drain has also found a longer path, and at least one of the two drains was a routine one.
-/// Other UEs may fill a shared queue between routine drains.
+/// Returns true if an earlier drain has also found a longer path. At least one of both drains must be a routine one,
+/// which all UEs begin together. Other UEs may fill a shared queue between routine drains.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return has_undelayed_probe_ && candidate_measured_ && now - candidate_at_ <= max_drain_distance &&
          slot_of(candidate_at_) < slot_of(drain_began_) && is_common(drain_began_, value_);

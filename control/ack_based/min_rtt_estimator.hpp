@@ -28,15 +28,16 @@ class MinRttEstimator {
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
   /// Returns the base delay; zero while unknown.
   [[nodiscard]] Duration value() const { return value_; }
-  /// True if the round trip is near the base delay: it exceeds it by at most an eighth plus 1 ms.
+  /// True if the round trip exceeds the base delay (round trip through an empty queue) by at most an eighth plus 1 ms.
   [[nodiscard]] bool is_near(Duration round_trip) const;
 
   /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
   void record(Duration round_trip);
-  /// Restarts both staleness times, because a round trip was as short as intended or the base delay was confirmed.
+  /// Restarts both times after which a drain is due, because a round trip was as short as intended or the base delay
+  /// was confirmed.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
-  /// Confirms the base delay, because it has just been measured or the reported queue explains the round trips. Skips
-  /// the routine drain of this slot.
+  /// Confirms the base delay, because it has just been measured, or a Node-B's report of the queue explains the round
+  /// trips. Skips the routine drain of this slot.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
@@ -50,7 +51,7 @@ class MinRttEstimator {
   /// Accepts a longer base delay and ends a drain. The owner restarts slow start, and calls clamp() when slow start
   /// ends.
   void raise(Duration value);
-  /// True from raise() until clamp().
+  /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
   /// Subtracts `excess` from a base delay that was set by raise(), because it contains this transmission time. The
   /// result is at least the base delay before raise().
@@ -63,25 +64,25 @@ class MinRttEstimator {
   void mark_validated(bool validated) { unvalidated_ = !validated; }
   /// True until a drain validates the base delay of slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
-  /// True if a drain has confirmed the present base delay.
+  /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
   /// Returns the shortest round trip of the last 20 s or more if all of them were longer than intended, else nothing.
   /// The owner then raises the base delay to it.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// True if a drain is due at `now`. Drains are routine, repeated, requested, or due because the base delay is not
-  /// validated.
+  /// True if a drain (the queue is emptied to measure the path) is due at `now`. Drains are routine, repeated,
+  /// requested, or due because the base delay of slow start is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
   /// Requests a drain at once, because the path may have become as long as this round trip. Has no effect for some time
-  /// after a requested drain.
+  /// after another requested drain.
   void suspect(Instant now, Duration round_trip);
-  /// True if a routine drain is due, because a slot with a drain has just begun. The drain may also replace one in
+  /// True if a routine drain is due, because a 5 s slot with a drain has just begun. The drain may also replace one in
   /// progress.
   [[nodiscard]] bool is_routine(Instant now) const;
   /// Begins a drain. `rtt` is the present round trip, ≥ 0. After this time, bytes that other UEs sent before their own
   /// drains have left a shared queue.
   void begin_drain(Instant now, Duration rtt);
-  /// Ends a drain without a result.
+  /// Ends a drain (emptied queue) without a result.
   void cancel_drain() {
     phase_ = Phase::none;
     requested_ = false;
@@ -106,14 +107,14 @@ class MinRttEstimator {
   };
   /// Evaluates the round trips measured in a drain that is over. `margin` is added to the limit of is_near().
   DrainResult finish_probe(Instant now, Duration margin);
-  /// Returns the longer delay that a drain has measured or that is suspected; zero if the last drain has confirmed
+  /// Returns the longer base delay that a drain has measured or that is suspected; zero if the last drain has confirmed
   /// value().
   [[nodiscard]] Duration candidate() const { return candidate_; }
-  /// True during both phases of a drain.
+  /// True during both phases of a drain, in which the queue is emptied and then the path is measured.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay.
   [[nodiscard]] bool probing() const { return phase_ == Phase::probe_rtt; }
-  /// Returns the number of drains begun so far.
+  /// Returns the number of drains (emptied queues) begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -125,18 +126,19 @@ class MinRttEstimator {
   /// acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
-  /// First wait after a requested drain that has confirmed the base delay; the wait doubles each time.
+  /// First wait after a requested drain that has confirmed the base delay, before another one is requested; the wait
+  /// doubles each time.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
-  /// Returns the limit of is_near(): the base delay plus an eighth plus 1 ms.
+  /// Returns the limit of is_near(): the base delay plus an eighth of it plus 1 ms.
   [[nodiscard]] Duration near_limit() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration stale_for_{};  ///< observed time since a round trip was near the base delay
+  Duration stale_for_{};  ///< observed time since a round trip was last near the base delay
   /// Observed time in which every window-limited round trip exceeded the longest intended one.
   Duration above_target_for_{};
-  Duration min_above_target_{};     ///< shortest round trip during `above_target_for_`
+  Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
   Instant drain_began_{};           ///< begin of the last drain, or the instant of the last confirm()
   Instant empty_at_{};              ///< in phase probe_rtt: time from which on sent packets find the queue empty
   Instant others_drained_at_{};     ///< time at which bytes of other UEs that drain too have left a shared queue

@@ -7,14 +7,14 @@
 
 namespace sluice::control {
 
-/// Detects a longer path: measures by how much RTTs exceed the queues in a Node-B's reports. If enough reports in a row
-/// agree, the excess is a longer path. Reads no clock; thread: its owner's.
+/// Detects a longer path: measures by how much round trips exceed the time that the queue in a Node-B's reports takes.
+/// If enough reports in a row agree, the excess is a longer path. Reads no clock; thread: its owner's.
 class PathChangeDetector {
  public:
-  /// Discards the evidence: a report accounts for the measured delay, or is unusable.
+  /// Discards the evidence of a longer path: a report explains the measured delay, or is unusable.
   void forget() { reports_ = 0; }
-  /// Records a report whose queue leaves the part `unexplained` > 0 of the delay unexplained. Returns the smallest of
-  /// successive parts once there are enough and they agree for `long_enough`; then restarts.
+  /// Records a Node-B's report whose queue leaves the part `unexplained` > 0 of the delay unexplained. Returns the
+  /// smallest of these parts once there are enough and they agree for `long_enough`; then restarts.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).

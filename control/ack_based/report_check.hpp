@@ -21,13 +21,14 @@ class ReportCheck {
   /// Records a report with the cumulative transmitted bytes, and the time that the reported queue takes at the recent
   /// rate.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
-  /// Discards all state, because the reports come from another Node-B with new counters.
+  /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
-  /// Returns false after two contradicted periods, until the reports have agreed with ACKs for five periods.
+  /// Returns false after the UE's ACKs have contradicted the reports for two periods, until they have agreed for five
+  /// periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
-  /// True if the last period that could be judged contradicts the reports. A controller must not depend on them alone
-  /// then, so that further ACKs arrive by which they can be judged.
+  /// True if the UE's ACKs contradict the reports in the last period that could be compared. A controller must not
+  /// depend on reports alone then, so that further ACKs arrive for comparison.
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:

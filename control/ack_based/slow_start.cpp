@@ -5,7 +5,8 @@
 namespace sluice::control {
 namespace {
 
-/// Full-pipe test of BBR: number of rounds without growth by `growth` after which the pipe is full.
+/// Number of rounds (round trips) without growth of the rate by `growth` after which the path counts as full, as in
+/// BBR.
 constexpr std::uint8_t full_bw_rounds = 3;
 constexpr double growth = 1.25;
 

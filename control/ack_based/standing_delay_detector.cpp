@@ -8,14 +8,15 @@
 namespace sluice::control {
 namespace {
 
-/// Limit of the ratio of a round trip after the data in flight was halved to the shortest one before. Below this ratio
-/// the delay is a queue of this sender, which halves together with the data in flight.
+/// Limit of a ratio: a round trip after the data in flight was halved, divided by the shortest one before. Below this
+/// limit the delay is a queue of this sender, which halves together with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Time, and number of round trips, for which round trips must stay long, because a bursty link makes them long for a
-/// moment.
+/// Time for which round trips must stay longer than intended; also at least a number of round trips. A bursty link
+/// makes them long for a moment only.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
-/// Share of the delivered bytes by which min_window() grows, so it grows by this share per round trip.
+/// Share of the delivered bytes by which min_window() grows. This minimum of the window thus grows by that share per
+/// round trip.
 constexpr double growth = 0.25;
 
 }  // namespace

@@ -13,13 +13,13 @@ namespace sluice::control {
 /// thread: its owner's.
 class StandingDelayDetector {
  public:
-  /// Values of one ACK whose round trip is longer than intended.
+  /// Values of one ACK whose round trip is longer than the controller intends.
   struct Sample {
     Instant now;
     Duration round_trip;        ///< > 0
     Bytes in_flight;            ///< bytes in flight before the ACK
     double rate = 0;            ///< mean delivery rate, bytes/s
-    Duration above_target_for;  ///< time since a round trip was last as short as intended
+    Duration above_target_for;  ///< time since a round trip was last as short as the controller intends
   };
   /// Returns the round trip if it shows a standing delay, else nothing. Its segment was sent after the data in flight
   /// had been halved, and it is at least 0.9 of the earlier round trips. Round trips have also been long for 0.4 s and
@@ -28,16 +28,16 @@ class StandingDelayDetector {
   /// Restarts detection, because a round trip is as short as intended or measures something else.
   void restart() { max_in_flight_ = Bytes{}; }
 
-  /// Sets min_window() to the bytes that the earlier rate needs, because a drain has found the delay that on_long()
-  /// returned.
+  /// Sets min_window() to the bytes in flight that the earlier rate needs, because a drain (emptied queue) has measured
+  /// the longer delay that on_long() returned.
   void set_min_window();
   /// Adapts min_window() to a round trip. It grows while round trips are about as long as `expected`, > 0, because more
-  /// bytes in flight add no delay then. At 1.5 times `expected` it becomes zero, because cross traffic fills a queue or
+  /// bytes in flight then add no delay. At 1.5 times `expected` it becomes zero, because cross traffic fills a queue or
   /// the link fades.
   void adapt(Duration round_trip, Duration expected, Bytes delivered);
-  /// Returns the minimum of the model window in bytes; zero if there is none.
+  /// Returns the smallest number of bytes that the controller should keep in flight; zero if there is none.
   [[nodiscard]] double min_window() const { return min_window_; }
-  /// Sets min_window() to zero and restarts detection, because the delay is explained.
+  /// Sets min_window() to zero and restarts detection, because the long round trips are explained.
   void forget() { *this = StandingDelayDetector{}; }
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -45,8 +45,8 @@ class StandingDelayDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  Bytes max_in_flight_;     ///< most bytes in flight since round trips became long; zero: they are not long
-  Duration min_rtt_{};      ///< shortest round trip since round trips became long
+  Bytes max_in_flight_;     ///< most bytes in flight since round trips exceed the intended ones; zero: they do not
+  Duration min_rtt_{};      ///< shortest round trip since round trips exceed the intended ones
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
   double needed_ = 0;       ///< bytes in flight that the earlier rate needs, according to the newest detection

@@ -9,15 +9,15 @@
 namespace sluice::control {
 namespace {
 
-/// Deviations of the rate from its mean between which a link counts as partly steady. The recorded links of Verizon and
-/// AT&T deviate by 0.1 or more in 99 % of their time.
+/// Deviation of the rate from its mean up to which a link is steady; up to `varying` it is partly steady. The recorded
+/// links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
 constexpr double steady = 0.04;
 constexpr double varying = 0.1;
 /// Time constants in s: of the mean rate, of the decay of the greatest deviation, and of the shortest round trip.
 constexpr double mean_memory = 0.5;
 constexpr double variation_memory = 2;
 constexpr double round_trip_memory = 0.2;
-/// Longest time that one sample counts for, because the mean rate has a memory of 80 ms.
+/// Longest time for which one sample of the rate counts, because the mean rate has a memory of 80 ms.
 constexpr Duration longest_sample = std::chrono::milliseconds(80);
 
 }  // namespace

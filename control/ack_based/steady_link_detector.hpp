@@ -4,10 +4,10 @@
 
 namespace sluice::control {
 
-/// Detects a steady link: its rate hardly varies while it limits the sender. Such a link needs a shorter radio queue,
-/// because the queue covers what the rate rises by before the sender notices it. A rate that is steady because the
-/// sender has too little in flight proves nothing, so the owner also asks for the shortest round trip. State and work
-/// are constant. Reads no clock; thread: its owner's.
+/// Detects a steady link: its rate hardly varies while the link limits the sender. On such a link the controller
+/// intends a shorter radio queue, which need not cover a rising rate. A rate is also steady if the sender has too
+/// little in flight. Therefore the owner also uses the shortest round trip. State and work are constant. Reads no
+/// clock; thread: its owner's.
 class SteadyLinkDetector {
  public:
   /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed`: time since the sample
@@ -17,7 +17,8 @@ class SteadyLinkDetector {
   void on_round_trip(Duration observed, double round_trip);
   /// Ignores rates until `until`, because they show what the sender changes, and not the link.
   void ignore_until(Instant until) { ignored_until_ = until; }
-  /// Returns how steady the rate of the last seconds is: 1 if it deviates by 4 % at most from its mean, 0 from 10 % on.
+  /// Returns how steady the link's rate of the last seconds is: 1 if it deviates by 4 % at most from its mean, 0 from
+  /// 10 % on.
   [[nodiscard]] double steadiness() const;
   /// Returns the shortest round trip of about the last 0.2 s, in s; zero while unknown.
   [[nodiscard]] double min_round_trip() const { return min_round_trip_; }
@@ -29,11 +30,12 @@ class SteadyLinkDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Variation of a link of which nothing is known: after 2.2 s without a greater one it is 0.1.
+  /// Assumed deviation of the rate of a new link; after 2.2 s without a greater one it is 0.1.
   static constexpr double initial_variation = 0.3;
 
-  double mean_rate_ = 0;                  ///< mean of the rates over 0.5 s, bytes/s; zero while unknown
-  double variation_ = initial_variation;  ///< greatest deviation from the mean, as a share of it, which decays
+  double mean_rate_ = 0;  ///< mean of the rates over 0.5 s, bytes/s; zero while unknown
+  double variation_ =
+      initial_variation;  ///< greatest deviation of the rate from its mean, as a share of the mean, which decays
   double min_round_trip_ = 0;
   Instant ignored_until_{};
 };
