@@ -32,8 +32,7 @@ struct DelayBasedParameters {
   double clumps = 0.35;  ///< share of a clump (bytes of ACKs within 1 ms) that is sent before its ACKs arrive, 0 … 2
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
-  Duration forget_after =
-      std::chrono::seconds(10);  ///< time without data after which the link's state is discarded, > 0
+  Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
 
   bool operator==(const DelayBasedParameters&) const = default;
 };
@@ -106,9 +105,8 @@ class DelayBasedController {
   /// Returns the minimum time that `queue` bytes wait, at the larger of the recent rate of all traffic and the link's
   /// rate. The first is too small if sources send little. Zero while the link's rate is unknown.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
-  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the
-  /// base delay plus the larger of two times: the mean ACK delay, and what a clump (ACKs within 1 ms) takes on the
-  /// link.
+  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
+  /// the larger of two times: the mean ACK delay, and what a clump (ACKs within 1 ms) takes on the link.
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while nothing is in flight: after a pause, or because all bytes in flight are
   /// considered lost.

@@ -4,8 +4,8 @@
 
 namespace sluice::proxy {
 
-/// Base class of objects of type T that are linked in a circular list; a single object is a list of one. The owner must
-/// call leave_ring() before destroying a member of a longer list. Thread: its owner's.
+/// Base class of objects of type T that are linked in a circular list; a single object is a list of one. A member of a
+/// longer list must call leave_ring() before it is destroyed. Thread: its owner's.
 template <typename T>
 class CircularListHook {
  public:

@@ -21,10 +21,10 @@ namespace sluice::proxy {
 struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< maximum number of connections, 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
-  /// Maximum payload bytes of one direction of a connection that are held or advertised. Held bytes are received and
-  /// not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget reduces the
-  /// bound according to the connection's demand and the free packet buffers. The bound is at least 64 KiB, because a
-  /// SYN-ACK in the host's name may advertise this window.
+  /// Maximum payload bytes of one direction of a connection that the relay holds or has advertised. Held bytes are
+  /// received and not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget
+  /// reduces the bound according to the connection's demand and the free packet buffers. The bound is at least 64 KiB,
+  /// because a SYN-ACK in the host's name may advertise this window.
   Bytes relay_buffer{16 * 1024 * 1024};
   /// Maximum bytes acknowledged to one host and not by the other host. One limit applies to each direction of a
   /// connection, one to all connections of a UE together. With 0 nothing is acknowledged before the other host has
@@ -59,7 +59,7 @@ struct ShardTimeouts {
   /// Time after which the connection is reset if a host acknowledges none of the bytes held for it; at most 4 h.
   Duration stalled = std::chrono::hours(1);
 
-  /// time limit like `stalled`, for a connection whose sending host has reset it or is gone
+  /// time limit like `stalled`, if the sending host has reset the connection or is gone
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
@@ -77,21 +77,23 @@ struct ShardConfig : PolicySettings {
 
   /// prefixes of UE addresses; if empty, every source address on the radio port is a UE
   std::vector<IpPrefix> ue_prefixes;
-  /// Prefixes whose UEs are behind one queue, for example that of an access point, and share a bearer.
+  /// Prefixes whose UEs are behind one queue, for example that of an access point. The UEs of such a prefix are
+  /// controlled together, as one UE.
   std::vector<IpPrefix> shared_queues;
   /// Indexed by the Side of reception: true to accept segments whose checksum a kernel left to an offload (veth, TAP).
   /// The SYN of the host must have had such a checksum.
   std::array<bool, 2> accept_partial_checksums{};
-  /// Indexed by the Side of transmission: maximum frame length, see Shard::set_port().
+  /// Maximum frame length of the port to each Side; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
-  /// True to forward in-order data of loss-free connections at once, in the received frame. False: every segment is
-  /// received and rebuilt, as a reference for tests and benchmarks.
+  /// True to forward in-order data of loss-free connections at once, in the received frame (cut-through). False: every
+  /// segment is received and rebuilt, as a reference for tests and benchmarks.
   bool cut_through = true;
 
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
-  /// Returns the part of the configuration that can be replaced while the shard runs.
+  /// Returns the part of the configuration that can be replaced while the shard (the packet-processing object of a
+  /// thread) runs.
   [[nodiscard]] Policies policy_set() const {
     const PolicySettings& by_default = *this;
     tcp::EndpointConfig legs = tcp;

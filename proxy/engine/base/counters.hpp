@@ -11,7 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Defines two counters for each release reason: one of the forwarded frames, one of the connections.
+/// Defines two counters for each reason to release a connection (hand it back to its hosts): one of the frames
+/// forwarded afterwards, one of the connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) \
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
@@ -117,7 +118,7 @@ inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counte
 /// Number of all counters: the shard's own, then one for each outcome of packet::parse() except `tcp`.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
 
-/// Returns the counter of connections that are released for this reason.
+/// Returns the counter of connections that are released (handed back to their hosts) for this reason.
 [[nodiscard]] constexpr Counter counter_of(ReleaseReason reason) {
   return static_cast<Counter>(static_cast<std::size_t>(Counter::released_idle) + static_cast<std::size_t>(reason) -
                               static_cast<std::size_t>(ReleaseReason::released_idle));

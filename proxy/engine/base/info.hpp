@@ -13,7 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Snapshot of one connection for status displays. Arrays are indexed by leg: 0 radio, 1 core.
+/// Snapshot of one connection for status displays. Arrays have two elements, one per leg (side of a split connection):
+/// 0 radio, 1 core.
 struct FlowInfo {
   IpAddress ue;
   IpAddress server;
@@ -23,7 +24,7 @@ struct FlowInfo {
   /// phase of the connection: handshake, split, handing back, released, regulated, observed or bypassed
   const char* phase = "";
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
-  const char* blocker = "";         ///< reason that delays a requested handback (HandbackBlocker)
+  const char* blocker = "";         ///< reason that delays a requested handback to the hosts (HandbackBlocker)
   const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -56,8 +57,8 @@ struct PassingInfo {
   Instant last{};               ///< time of the newest sample
 };
 
-/// Sums that compare the decisions of a controller in mode observe with the actual traffic. A window is compared with
-/// the bytes in flight at every ACK, an allowance with the bytes sent at every report.
+/// Sums that compare the decisions of a controller in mode observe, which changes nothing, with the actual traffic. A
+/// window is compared with the bytes in flight at every ACK, an allowance with the bytes sent at every Node-B report.
 struct Observed {
   std::uint64_t decisions = 0;
   double decided_bytes = 0;    ///< sum of the windows or allowances that the controller decided
@@ -67,15 +68,15 @@ struct Observed {
   double decided_delay_s = 0;  ///< sum of the queueing delays that the decided windows aim at
   double actual_delay_s = 0;   ///< sum of the queueing delays that round trips showed at these decisions
 
-  /// Adds one decision and the bytes that were in flight or sent; `waited` is true if the controller would have
-  /// withheld the ACK.
+  /// Adds one decision of an observed controller and the bytes that were in flight or sent. `waited` is true if the
+  /// controller would have withheld the ACK.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
     actual_bytes += static_cast<double>(actual.count());
     if (waited) ++waits;
   }
-  /// Adds the queueing delay that a decided window aims at, and the one that round trips show.
+  /// Adds the queueing delay that an observed controller's window aims at, and the delay that round trips show.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -93,9 +94,9 @@ struct Observed {
   }
 };
 
-/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each report is a sample of a
-/// queue. If the ACK-based controller limits a bearer and no report is fresh, FlowStats samples the bearer while it has
-/// data in flight.
+/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each Node-B report is a sample
+/// of a queue. If the ACK-based controller limits a UE and no report is fresh, FlowStats samples the queue while data
+/// is in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
 
@@ -118,12 +119,13 @@ struct GroupTotals {
     return *this;
   }
 };
-/// Totals of the radio queues: index 0 for the treated UEs, index 1 for the control group.
+/// Totals of the radio queues: index 0 for the UEs that rate controllers limit, index 1 for the control group, which
+/// they do not.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// Number of connections that are split or being handed back, by the obstacle that prevents their release.
-/// HandbackBlocker `none` counts connections whose release was not requested, or that are released with their next
-/// packet.
+/// Number of connections that are split or being handed back to their hosts, by the obstacle that prevents their
+/// release. HandbackBlocker `none` counts connections whose release was not requested, or that are released with their
+/// next packet.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
@@ -132,7 +134,7 @@ struct StayingFlows {
   std::uint32_t broken_by_a_stop = 0;
 };
 
-/// Names the source that decides how much is sent on a bearer.
+/// Names the source that decides how much is sent on a bearer (all connections of a UE under one policy).
 enum class SteeredBy : std::uint8_t {
   congestion_control,  ///< the congestion control of each connection limits sending
   feedback,            ///< a rate controller limits sending by the Node-B's reports
@@ -143,7 +145,7 @@ enum class SteeredBy : std::uint8_t {
   return names.at(static_cast<std::size_t>(by));
 }
 
-/// Snapshot of one bearer for status displays.
+/// Snapshot of one bearer (all connections of a UE under one policy) for status displays.
 struct BearerInfo {
   IpAddress ue;
   const char* mode = "";     ///< name of the mode of the bearer's policy
@@ -152,7 +154,7 @@ struct BearerInfo {
   Observed observed;         ///< decisions in mode observe, compared with the actual traffic
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
-  Bytes allowance;          ///< bytes granted by the last step of the controller
+  Bytes allowance;          ///< bytes that the controller's last step granted
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
                     ///< connections
@@ -179,19 +181,19 @@ struct BearerInfo {
   std::uint64_t falls = 0;     ///< number of fallbacks from reports to congestion control
 };
 
-/// Age up to which a report counts as current. With an older report, the ACK-based controller is the source of a
-/// bearer's queue.
+/// Age up to which a Node-B report counts as current. With an older report, the length of the radio queue is taken from
+/// the ACK-based controller.
 inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
-/// Radio queue of a bearer in the form that every status display uses.
+/// Radio queue of a UE's bearer in the form that every status display uses.
 struct RadioQueueView {
   /// source of `queue`: "reports" or "acknowledgements"; null while the queue is unknown
   const char* source = nullptr;
   Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
   std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
 };
-/// Returns the radio queue according to a fresh report. Without a fresh report, returns the estimate of the ACK-based
-/// controller if it limits or observes the bearer.
+/// Returns the radio queue according to a fresh Node-B report. Without a fresh report, returns the estimate of the
+/// ACK-based controller if it limits or observes the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -6,8 +6,9 @@
 
 namespace sluice::proxy {
 
-/// Reasons why a split connection is released to plain forwarding: name and text from one line. Each name has two
-/// counters: NAME counts connections, forward_NAME the frames of such a connection forwarded afterwards.
+/// Reasons why a split connection is released, i.e. handed back to its hosts and only forwarded: name and text from one
+/// line. Each name has two counters: NAME counts connections, forward_NAME the frames of such a connection forwarded
+/// afterwards.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
   X(released_idle, "idle for timeouts.idle")                        \
   X(released_command, "the operator asked for it")                  \
@@ -76,7 +77,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
   return "?";
 }
 
-/// Reasons why a connection cannot be released yet: name and text from one line.
+/// Obstacles that prevent the release of a split connection (its handback to the hosts): name and text from one line.
 #define SLUICE_PROXY_BLOCKERS(X)                                                            \
   X(delivering, "bytes acknowledged to one host are still in flight to the other one")      \
   X(reordering, "out-of-order segments are held")                                           \

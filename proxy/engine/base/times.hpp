@@ -38,8 +38,8 @@ class TimeHistogram {
 /// Histograms of durations for one group of UEs. They are recorded outside the packet path: at reports, at a
 /// connection's end, and when a snapshot is made.
 struct GroupTimes {
-  TimeHistogram feedback_age;     ///< time from the last report or omission notice of a UE to its next report
-  TimeHistogram relay_sojourn;    ///< queueing time of data from the server in the relay, towards the radio leg
+  TimeHistogram feedback_age;     ///< time from the last Node-B report or omission notice of a UE to its next report
+  TimeHistogram relay_sojourn;    ///< time that data from the server waits in the proxy to be sent to the UE
   TimeHistogram rtt;              ///< smoothed round trip between the proxy and the UE
   TimeHistogram flow_completion;  ///< time from the split to the last segment of the hosts, for connections that both
                                   ///< hosts have closed
@@ -53,7 +53,8 @@ struct GroupTimes {
   }
 };
 
-/// Duration histograms: index 0 for the treated UEs, index 1 for the control group.
+/// Duration histograms: index 0 for the UEs that rate controllers limit, index 1 for the control group, which they do
+/// not.
 using Times = std::array<GroupTimes, 2>;
 /// Returns the duration histograms of a UE's group: `ordinary` selects the control group.
 [[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {

@@ -17,8 +17,9 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// ACK-based controller of one UE bearer, which needs no reports. Holds the bytes that all its connections have in
-/// flight to the UE, and computes the window for them. Thread: the shard's.
+/// ACK-based controller of one UE bearer (all connections of a UE under one policy), which needs no Node-B reports.
+/// Holds the bytes that these connections have in flight to the UE, and computes the window for them. Thread: the
+/// shard's.
 class AckController {
  public:
   /// Creates a controller without samples. `trace` points to the owner's pointer to the decision log, which is null
@@ -40,15 +41,16 @@ class AckController {
   [[nodiscard]] Bytes flight() const { return flight_; }
   /// Adds `change` to the bytes in flight; negative when bytes are acknowledged or lost.
   void add_flight(Bytes change) { flight_ += change; }
-  /// Returns the number of flows that this window limits: their own windows would allow more.
+  /// Returns the number of flows that wait for the bearer's window: their own windows would allow more.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  /// Updates the number of waiting flows for one flow whose waiting state changes from `before` to `now`.
+  /// Updates the number of waiting flows (those that the bearer's window limits) for one flow whose state changes from
+  /// `before` to `now`.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Returns how many of the waiting flows are short (below smvs.short_flow).
+  /// Returns how many of the flows that wait for the window are short, i.e. have sent less than smvs.short_flow.
   [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
-  /// Updates the number of waiting short flows for one flow whose waiting state changes from `before` to `now`.
+  /// Updates the number of waiting short flows for one flow that waited or not (`before`) and now waits or not (`now`).
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// End-to-end connections whose servers are limited by the bearer's window.
+  /// Numbers of end-to-end connections whose servers are limited by the window of the bearer (the UE's connections).
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
     std::uint32_t short_flows = 0;  ///< number of short flows among `waiting`
@@ -57,10 +59,10 @@ class AckController {
   std::uint32_t cross_traffic_flows = 0;  ///< flows of cross traffic that wait for the bearer's window
   /// Adds cross traffic: IP bytes sent to the UE that the window does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Feeds the controller with an ACK sample, completed by the cross traffic since the last one.
+  /// Passes an ACK sample to the controller, after adding the cross traffic since the last sample.
   void on_ack(control::AckSample ack_sample);
-  /// Passes a report of the UE's queue to the controller. Returns false if ACKs contradict the report, which must then
-  /// be discarded.
+  /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
+  /// must then be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
   /// Notifies the controller, before bytes are sent, that nothing is in flight.
   void resume(Instant now) {
@@ -71,15 +73,15 @@ class AckController {
   /// Raises the window during slow start to at least `in_flight`, the bytes that a new connection may already have in
   /// flight.
   void adopt_in_flight(Bytes in_flight);
-  /// Continues with what another controller of the UE has measured. No effect if its parameters differ.
+  /// Continues with the values that another controller of the UE has measured. Has no effect if its parameters differ.
   void adopt(const AckController& before) {
     if (before.law_.parameters() == law_.parameters()) law_ = before.law_;
   }
-  /// Restarts the plausibility check of reports, because another Node-B sends them from now on.
+  /// Restarts the plausibility check of Node-B reports, because another Node-B sends them from now on.
   void change_reporter() { check_.restart(); }
-  /// True if recent ACKs have contradicted the reports.
+  /// True if recent ACKs of the UE have contradicted the Node-B reports.
   [[nodiscard]] bool suspects_reports() const { return check_.is_suspected(); }
-  /// Returns the bytes in flight minus the window; negative while budget is left.
+  /// Returns the bytes in flight to the UE minus the window; negative while more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
   /// Returns the bytes that have left the radio queue since the last call: bytes sent and no longer in flight. `sent`

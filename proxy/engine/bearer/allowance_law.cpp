@@ -13,7 +13,8 @@ namespace {
 using SmvsCalls = control::TracedLaw<control::Smvs>;
 using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
 
-/// Smallest step that is derived from a report's period; limits are needed because reports may announce any period.
+/// Smallest step of a controller that is derived from the period of Node-B reports. Limits are needed, because reports
+/// may announce any period.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
 constexpr Duration longest_period = std::chrono::seconds(2);
 
@@ -84,8 +85,8 @@ Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& re
   return ask<SmvsCalls::Step>(controller.law, observation);
 }
 
-/// Runs one step for the whole interval in which the UE was omitted; the result equals that of many steps without a
-/// change.
+/// Runs one controller step for the whole interval in which the Node-B has omitted the unchanged UE. The result equals
+/// that of many steps without a change.
 void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<ProxyController>(&controller_);
   if (here == nullptr || until <= last.sender_time) return;

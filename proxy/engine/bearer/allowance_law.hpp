@@ -17,9 +17,9 @@ class LawTrace;
 
 namespace sluice::proxy {
 
-/// Report-based controller of a UE bearer, at the proxy or at the Node-B: turns a report into a grant of bytes. The
-/// controller is chosen once, at construction; a further one is one more alternative of Controller. Other modes grant
-/// nothing. Thread: the shard's.
+/// Report-based controller of a UE bearer, at the proxy or at the Node-B: turns a Node-B report into a grant (the bytes
+/// that may be sent until the next report). The controller is chosen once, at construction; a further one is one more
+/// alternative of Controller. Other modes grant nothing. Thread: the shard's.
 class AllowanceLaw {
  public:
   /// Creates the controller for the policy's settings. `settings` outlives it. `trace` points to the owner's pointer to
@@ -30,17 +30,20 @@ class AllowanceLaw {
   AllowanceLaw(const AllowanceLaw&) = delete;
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
-  /// Returns how many IP bytes may be sent until the next report, due after `period`. `in_flight`: IP bytes between the
-  /// proxy and the radio queue. `reference_factor`: factor for the queue reference, used if SMVS runs at the proxy.
+  /// Returns how many IP bytes may be sent until the next Node-B report, due after `period`. `in_flight`: IP bytes
+  /// between the proxy and the radio queue. `reference_factor`: factor of the intended queue, used if SMVS runs at the
+  /// proxy.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_factor = 1);
-  /// Runs one step that covers the time up to `until` of the sender's clock, in which the UE was omitted as unchanged.
+  /// Runs one controller step for the time in which the Node-B has omitted the unchanged UE from its reports. `until`:
+  /// end of that time by the Node-B's clock.
   void on_omitted(const ReportArrival& last, Duration until);
-  /// Restarts measurements after a handover to another Node-B; the rate estimate stays.
+  /// Restarts the controller's measurements after a handover to another Node-B; the rate estimate stays.
   void restart();
   /// Sets the initial mean rate to a rate that was measured before.
   void seed(Rate rate);
-  /// Copies the sequence number of the newest applied allowance from another bearer of the same UE.
+  /// Copies the sequence number of the newest Node-B report whose allowance was applied, from another bearer of the
+  /// same UE.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
   /// Returns the mean rate of the radio link: the controller's own estimate if SMVS runs at the proxy, else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
@@ -49,7 +52,7 @@ class AllowanceLaw {
   }
   /// Returns the sequence number of the newest report whose allowance was applied; 0 = none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
-  /// Returns the predicted error ŝ in bytes if SMVS runs at the proxy, else 0; for display only.
+  /// Returns the error ŝ of the queue that SMVS predicts, in bytes, if it runs at the proxy, else 0; for display only.
   [[nodiscard]] double predicted_error() const;
 
  private:
@@ -67,13 +70,14 @@ class AllowanceLaw {
   using Controller = std::variant<NodeBController, ProxyController>;
   /// Creates the controller that the mode and smvs.law select.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
-  /// Replaces SMVS by one whose step is the report period, if the SMVS rules hold for that step.
+  /// Replaces SMVS by a controller whose step is the period of the Node-B reports, if the SMVS rules hold for that
+  /// step.
   void fit(ProxyController& controller, Duration period);
 
-  /// Returns the allowance that the report contains.
+  /// Returns the allowance (bytes to send) that the Node-B report contains.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
-  /// Runs one SMVS step on the report's measurements and returns its allowance.
+  /// Runs one SMVS step on the measurements in a Node-B report and returns its allowance (bytes to send).
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Removes the controller from the decision log, because it is about to be destroyed or replaced.

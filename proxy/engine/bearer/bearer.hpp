@@ -47,10 +47,11 @@ class Bearer : public CircularListHook<Bearer> {
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
 
-  /// Copies the measurements of another bearer of the same UE: of a sibling, or of its bearer before a policy change.
+  /// Copies the measurements of another bearer of the same UE: of one under another policy, or of the bearer before a
+  /// policy change.
   void inherit(const Bearer& before, Instant now);
-  /// Recomputes for all bearers of the UE whether sent bytes are counted: true if a feedback-based controller may limit
-  /// any of them. Call it after a bearer joined or left the ring.
+  /// Recomputes for all bearers of the UE (groups of its connections by policy) whether sent bytes are counted: true if
+  /// a feedback-based controller may limit any of them. Call it after a bearer was added or removed.
   void recompute_counting();
   /// True if the UE belongs to the control group.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
@@ -59,13 +60,14 @@ class Bearer : public CircularListHook<Bearer> {
   /// True while any flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
   /// Records that a connection has been established. The bearer and its measurements are then kept for timeouts.idle
-  /// after the last flow ends. A bearer that only had handshakes is removed at once.
+  /// after its last flow ends. A bearer that only had handshakes is removed at once.
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
   /// Origin of bytes sent to the UE: controlled by this bearer, or cross traffic that shares the radio queue with it.
   enum class Traffic : std::uint8_t { controlled, cross };
-  /// Records `bytes` IP bytes just queued on the radio port for this UE, here and as cross traffic in all siblings.
+  /// Records `bytes` IP bytes just queued on the radio port for this UE. The UE's other bearers count them as cross
+  /// traffic.
   [[gnu::always_inline]] void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
@@ -78,38 +80,42 @@ class Bearer : public CircularListHook<Bearer> {
 
   /// Returns which controller limits the radio leg at present.
   [[nodiscard]] const RateControlMode& rate_control() const { return rate_control_; }
-  /// Returns how many IP bytes the radio leg may send now; Bytes::max() under congestion control.
+  /// Returns how many IP bytes may be sent to the UE now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
-  /// Subtracts `bytes` just sent from the grant of the last report. Returns true if deadline() has changed: a suspended
-  /// missing-report timer restarts when the first bytes are sent.
+  /// Subtracts `bytes` just sent from the grant of the last Node-B report. Returns true if deadline() has changed,
+  /// because the first bytes restart a suspended missing-report timer.
   bool spend(Bytes bytes, Instant now);
-  /// Handles a timer at `now`: replaces a missing report by one more step at the mean rate, or falls back to congestion
-  /// control if reports are late. Returns true if flows may send now or must change their window source.
+  /// Handles the bearer's timer at `now`. A missing Node-B report is replaced by one more controller step at the mean
+  /// rate; if reports are late, congestion control takes over. Returns true if flows may send now or must change their
+  /// window source.
   bool on_deadline(Instant now);
-  /// Returns when on_deadline() is due next; `never` without feedback.
+  /// Returns when on_deadline() is due next; `never` without Node-B reports or ACKs as input.
   [[nodiscard]] Instant deadline(Instant now) const;
-  /// Returns the congestion window to start from when feedback stops: last measured rate × `srtt`, at least the initial
-  /// window.
+  /// Returns the congestion window to start from when Node-B reports or ACKs stop: last measured rate × `srtt`, at
+  /// least the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the sequence of reports about the UE. Only reports that ReportSequencer::accepts() may be passed to
+  /// Returns the sequence of Node-B reports about the UE. Only reports that ReportSequencer::accepts() may be passed to
   /// on_report().
   [[nodiscard]] const ReportSequencer& reports() const;
-  /// Returns the state that reports have produced; null before the first report or observation.
+  /// Returns the state that Node-B reports have produced; null before the first report or observation.
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
-  /// Applies an accepted report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's part of
-  /// the SMVS allowance for the whole queue, 0 < share ≤ 1, because siblings under SMVS divide the allowance.
+  /// Applies an accepted Node-B report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's
+  /// part of the SMVS allowance for the whole queue, 0 < share ≤ 1, because the UE's bearers under SMVS divide the
+  /// allowance.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
-  /// Handles an omission notice: `sender` reports only UEs that have changed, so the last report may still be valid.
+  /// Handles an omission notice: the Node-B `sender` reports only UEs that have changed, so the last report may still
+  /// be valid.
   void on_omitted(const SuppressingNodeB& sender);
-  /// Suspends the missing-report timer, because `sender` omits unchanged UEs and this UE has nothing to send.
+  /// Suspends the missing-report timer, because the Node-B `sender` omits unchanged UEs and this UE has nothing to
+  /// send.
   void suspend_extrapolation(const SuppressingNodeB& sender);
-  /// Records in mode observe the bytes that a controller has `decided`, and the `actual` bytes in flight or sent.
+  /// Records in mode observe how many bytes a controller has `decided`, and the `actual` bytes in flight or sent.
   /// `waited`: true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) {
     make_report_state().observed.add(decided, actual, waited);
@@ -139,17 +145,20 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] bool is_short(Bytes sent) const { return sent < settings_->smvs.short_flow; }
   /// True while the bearer limits cross traffic, so that cross_traffic_queue() exists.
   [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
-  /// Returns the cross traffic that waits or is in flight. Requires has_cross_traffic_queue().
+  /// Returns the packets of cross traffic (packets to the UE that no split connection sends) that wait or are in
+  /// flight. Requires has_cross_traffic_queue().
   [[nodiscard]] CrossTrafficQueue& cross_traffic_queue() const {
     return pools_->cross_traffic[pools_->cross_traffic_of[id]];
   }
-  /// Returns the mean share of limited cross traffic in the bytes delivered to the UE, 0 … 1.
+  /// Returns the mean share of cross traffic in the bytes delivered to the UE, 0 … 1, while the bearer limits cross
+  /// traffic.
   [[nodiscard]] double cross_traffic_share() const {
     return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
   }
-  /// Begins to limit cross traffic. Requires !has_cross_traffic_queue() and a valid `id`.
+  /// Begins to queue cross traffic (packets to the UE that no split connection sends) within the bearer's window.
+  /// Requires !has_cross_traffic_queue() and a valid `id`.
   CrossTrafficQueue& make_cross_traffic_queue();
-  /// Ends the limit. Packets that still wait are freed.
+  /// Ends the queueing of cross traffic. Packets that still wait are freed.
   void drop_cross_traffic_queue();
 
   /// Records that a short flow of the UE begins or is active. Until end_short_flow(), at most one second,
@@ -159,9 +168,9 @@ class Bearer : public CircularListHook<Bearer> {
     short_flow_timer_.begin(now);
     for_each_sibling([now](Bearer& other) { other.short_flow_timer_.begin(now); });
   }
-  /// Ends the short-flow period of all bearers of the UE if none of them has a short flow.
+  /// Ends the period in which short flows have priority for all bearers of the UE, if none of them has a short flow.
   void end_short_flow(Instant now);
-  /// Returns the factor for the controller's queue reference: smvs.short_flow_reference while a short flow is active
+  /// Returns the factor of the controller's intended queue: smvs.short_flow_reference while a short flow is active
   /// beside a download, else 1.
   [[nodiscard]] double reference_factor(Instant now) const {
     if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
@@ -198,7 +207,7 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
-  /// Adds `bytes` to the send history, and to the controller's cross traffic if `traffic` is Traffic::cross.
+  /// Adds `bytes` to the UE's send history, and to the controller's cross traffic if `traffic` is Traffic::cross.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       start_history(now, bytes);
@@ -210,22 +219,24 @@ class Bearer : public CircularListHook<Bearer> {
   }
   /// Adds cross traffic to the ACK-based controller, or to a sum until the controller exists.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
-  /// Returns the pool place and parameters of the send history: 2·τp is the round trip to the Node-B.
+  /// Returns the place and parameters of the send history in the pool. Its round trip is 2·τp, to the Node-B and back.
   [[nodiscard]] RecentSendsPool recent_sends_pool() const {
     return {pools_->recent_sends, 2 * settings_->smvs.parameters.one_way_delay, id};
   }
-  /// Returns the estimator of bytes in flight between the proxy and the Node-B.
+  /// Returns the estimator of the bytes in flight between the proxy and the Node-B.
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
-  /// Copies the report state of another bearer of the same UE, adapted to this bearer's mode.
+  /// Copies the state of Node-B reports from another bearer of the same UE, adapted to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
-  /// Restarts counters, clock and queue after a handover, because they belong to a Node-B. The rate estimate stays.
+  /// Restarts counters, clock and queue after a handover, because they belong to the old Node-B. The rate estimate
+  /// stays.
   void change_reporter(const ReportArrival& report);
-  /// Runs one SMVS step on `report` and grants `share` of its allowance minus `in_advance`, the bytes that steps
-  /// without a report have granted already.
+  /// Runs one SMVS step on `report` and grants `share` of its allowance minus `in_advance`. These are the bytes that
+  /// steps without a report have granted already.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
-  /// True if the missing-report timer may be suspended: nothing was sent since the last step and nothing is unsent.
+  /// True if the missing-report timer may be suspended: nothing was sent since the last controller step and nothing is
+  /// unsent.
   [[nodiscard]] bool can_suspend() const;
-  /// Selects reports or ACKs as the controller's input by their feedback delay.
+  /// Selects Node-B reports or ACKs as the controller's input, whichever shows the queue sooner.
   void select_controller();
 
   const PolicySettings* settings_;

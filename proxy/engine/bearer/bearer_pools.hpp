@@ -40,7 +40,7 @@ class BearerPools {
   flow::Slab<CrossTrafficQueue> cross_traffic;
   flow::LazyArray<std::uint32_t>
       cross_traffic_of;  ///< index in `cross_traffic` by bearer, while the bearer has a queue
-  Observed observed;     ///< decisions of all bearers in mode observe, and what happened
+  Observed observed;     ///< sum of the decisions of all bearers in mode observe and of the actual traffic
 
  private:
   std::optional<AckController> fresh_;

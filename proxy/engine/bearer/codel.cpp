@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Bytes behind a packet below which its queue does not count as standing: one full packet.
+/// Bytes behind a packet up to which its queue does not count as a standing one: one full packet.
 constexpr Bytes one_packet{1500};
 
 }  // namespace

@@ -7,11 +7,12 @@
 
 namespace sluice::proxy {
 
-/// Cross traffic of one UE bearer while it waits for the bearer's window: packets to the UE that no split connection
-/// sends, and the bytes of such packets that are in flight. Exists while the bearer limits cross traffic. Thread: its
+/// Cross traffic of one UE: packets to the UE that no split connection sends. Holds the packets that wait for the UE's
+/// window, and counts the bytes of those in flight. Exists while the UE's bearer limits cross traffic. Thread: its
 /// shard's.
 struct CrossTrafficQueue {
-  /// Updates `share` for an ACK that shows `own` delivered bytes of cross traffic and `others` of connections.
+  /// Updates `share` when an ACK shows that `own` bytes of cross traffic and `others` bytes of connections were
+  /// delivered.
   void record_share(Bytes own, Bytes others) {
     constexpr double memory = 256 << 10;  // bytes over which the mean is taken
     const auto all = static_cast<double>((own + others).count());
@@ -22,8 +23,8 @@ struct CrossTrafficQueue {
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
   DeliveryLedger sent;        ///< bytes sent and not known to be delivered
-  Instant overdrawn_since{};  ///< start of the round trip in which `overdrawn` counts
-  Bytes overdrawn;            ///< bytes that sparse flows have sent beyond the window in this round trip
+  Instant overdrawn_since{};  ///< start of the round trip for which `overdrawn` counts
+  Bytes overdrawn;            ///< bytes that flows which send little have sent beyond the window in this round trip
   Instant ack_at{};           ///< time of the newest ACK that showed what was delivered
 };
 

@@ -11,9 +11,9 @@
 
 namespace sluice::proxy {
 
-/// IP bytes sent to a UE without an acknowledgement to expect, by the time at which they were sent. A radio queue is a
-/// FIFO queue. Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory is
-/// constant: bytes share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers.
+/// Records the IP bytes sent to a UE for which no acknowledgement comes, by the time at which they were sent. A radio
+/// queue is a FIFO queue. Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory
+/// is constant: bytes share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers.
 /// Reads no clock.
 class DeliveryLedger {
  public:
@@ -25,7 +25,7 @@ class DeliveryLedger {
     newest().last = now;
     newest().bytes += static_cast<std::uint32_t>(bytes.count());
   }
-  /// Removes what was sent no later than `until`, and returns its bytes.
+  /// Removes the bytes that were sent no later than `until`, and returns their number.
   Bytes take_until(Instant until) {
     Bytes sum;
     while (count_ > 0 && entries_[oldest_].last <= until) {
@@ -36,14 +36,14 @@ class DeliveryLedger {
     total_ -= sum;
     return sum;
   }
-  /// Removes everything and returns its bytes.
+  /// Removes all bytes and returns their number.
   Bytes clear() {
     count_ = 0;
     return std::exchange(total_, Bytes{});
   }
-  /// Returns when the oldest bytes were sent. Requires total() > 0.
+  /// Returns when the oldest recorded bytes were sent. Requires total() > 0.
   [[nodiscard]] Instant oldest() const { return entries_[oldest_].last; }
-  /// Returns the bytes that are not known to be delivered.
+  /// Returns the number of sent bytes that are not known to be delivered.
   [[nodiscard]] Bytes total() const { return total_; }
 
  private:
@@ -53,7 +53,7 @@ class DeliveryLedger {
     Instant last{};   ///< when the last of the bytes was sent
     std::uint32_t bytes = 0;
   };
-  /// Returns the time that one entry covers.
+  /// Returns the time span within which sent bytes share one entry.
   [[nodiscard]] Duration resolution(Instant now) const {
     return std::max<Duration>(std::chrono::milliseconds(1), (now - entries_[oldest_].first) / 16);
   }

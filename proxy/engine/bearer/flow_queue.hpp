@@ -13,11 +13,11 @@ namespace sluice::proxy {
 
 /// Properties of a queued packet that the queue needs without parsing it again.
 struct QueuedPacket {
-  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple; packets of one flow have the same value
+  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple, which selects the flow's queue (slot)
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
   bool keep = false;           ///< true for a packet that CoDel does not drop, such as one of a handshake
-  std::uint16_t reason = 0;    ///< counter under which the owner counts the packet when it is sent
+  std::uint16_t reason = 0;    ///< index of the counter under which the owner counts the packet when it is sent
 };
 
 /// Packets to one UE that wait in a queue of their flow each. Deficit round robin serves the flows, those that send
@@ -47,21 +47,23 @@ class FlowQueue {
   void push(packet::Packet&& packet, const QueuedPacket& about, Instant now);
   /// Returns the IP bytes of the packet that pop() returns next. Requires !empty().
   [[nodiscard]] Bytes next_bytes();
-  /// True if that packet belongs to a flow that has sent less than its share. Requires !empty().
+  /// True if the packet that pop() returns next belongs to a flow that has sent less than its share. Requires !empty().
   [[nodiscard]] bool next_is_sparse();
-  /// Removes the next packet. Requires !empty().
+  /// Removes and returns the next packet, which CoDel may drop or mark. Requires !empty().
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
-  /// Returns the IP bytes that wait in the slot of this packet.
+  /// Returns the IP bytes that wait in the queue (slot) to which packet `about` belongs.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if QueuedPacket::keep holds for the oldest packet in that slot. Requires bytes_of() > 0.
+  /// True if CoDel must not drop the oldest packet in the queue to which `about` belongs (QueuedPacket::keep). Requires
+  /// that bytes wait in that queue.
   [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
-  /// Drops the oldest packet of that slot. Requires bytes_of() > 0.
+  /// Drops the oldest packet of the queue to which packet `about` belongs. Requires that bytes wait in that queue.
   void drop_oldest(const QueuedPacket& about);
-  /// Removes the next packet in plain order of the flows, without a test of its delay. Requires !empty().
+  /// Removes the next packet in the round-robin order of the flows, without CoDel's test of its delay. Requires
+  /// !empty().
   [[nodiscard]] Popped pop_untested();
 
  private:
-  /// FIFO of slot numbers; each slot is in it at most once.
+  /// FIFO of slots (queues of one flow each), by number; each slot is in it at most once.
   class SlotList {
    public:
     [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -83,16 +85,17 @@ class FlowQueue {
     Codel codel;
     std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round
     std::uint32_t bytes = 0;   ///< IP bytes queued
-    bool listed = false;       ///< the slot is in one of the lists
+    bool listed = false;       ///< true if the slot of this flow is in one of the lists
   };
 
-  /// Moves the lists on until their first slot may send, and returns that slot. Requires !empty().
+  /// Rotates the lists of slots until the first slot may send within its round, and returns that slot. Requires
+  /// !empty().
   std::uint8_t select();
-  /// Removes the oldest packet of a slot.
+  /// Removes and returns the oldest packet of a slot (queue of one flow).
   [[nodiscard]] Popped take(std::uint8_t slot);
 
   std::array<Flow, slots> flow_;
-  SlotList new_;  ///< slots that have sent less than a quantum since they became active
+  SlotList new_;  ///< slots of flows that have sent less than a quantum since they became active
   SlotList old_;
   std::uint32_t packets_ = 0;
   std::uint32_t flows_ = 0;

@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// Optional member that lives in a pool. The owner must call drop() before it is destroyed.
+/// Optional member of type T that is stored in a pool. The owner must call drop() before it is destroyed.
 template <typename T>
 class Pooled {
  public:

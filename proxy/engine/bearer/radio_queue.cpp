@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the parameters for counting the N active flows of the queue.
+/// Returns the parameters for counting the N active flows of a radio queue, for Generalized Window Advertising (GWA).
 control::GwaParameters counting_of(const PolicySettings& settings) {
   control::GwaParameters parameters;
   const std::optional<control::FlowControllerKind> law = flow_controller_of(settings.law());
@@ -56,7 +56,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// Sets CLAMP's price: the price in the report if it contains one, else that of a local price agent.
+/// Sets the price of the control law CLAMP: from the report if it contains a price, else from a local price agent.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

@@ -18,7 +18,7 @@ namespace sluice::proxy {
 /// reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
-  /// Starts empty. `settings` outlives it.
+  /// Starts with an empty queue. `settings` outlives it.
   explicit RadioQueue(const PolicySettings& settings);
 
   /// Copies the rates that another bearer of the same UE has measured. Also copies the byte positions if `same_path` is
@@ -26,33 +26,33 @@ class RadioQueue {
   void inherit(const RadioQueue& before, bool same_path);
   /// Restarts after a handover to another Node-B, whose cumulative drop counter is at `dropped`.
   void restart(std::uint64_t dropped);
-  /// Updates the view from a report. `sent_total`: IP bytes sent so far; `bytes_in_flight` of them have not reached the
-  /// queue.
+  /// Updates the view of the queue from a Node-B report. `sent_total`: IP bytes sent so far; `bytes_in_flight` of them
+  /// have not reached the queue.
   void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes bytes_in_flight,
                  Instant now);
 
-  /// Returns the queue as of the last report, with the number of flows at `now`.
+  /// Returns the radio queue as of the last Node-B report, with the number of flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
-  /// Returns the number of reports applied; a flow compares it to detect a newer one.
+  /// Returns the number of Node-B reports applied; a flow compares it to detect a newer one.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
-  /// Returns how many of the IP bytes sent towards the radio had reached the queue at the last report.
+  /// Returns how many of the IP bytes sent towards the radio had reached the radio queue at the last Node-B report.
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
-  /// Returns how many of the IP bytes sent towards the radio had left the queue at the last report.
+  /// Returns how many of the IP bytes sent towards the radio had left the radio queue at the last Node-B report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Records a packet of a flow, which makes the flow one of the N active flows of GWA. `taken` is the number of bytes
-  /// of the flow that left over the link since its last packet.
+  /// Records a packet of a flow, which makes it one of the N active flows of the law GWA. `taken` is the number of the
+  /// flow's bytes that left over the link since its last packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
-  /// Removes a flow that has ended from the count N.
+  /// Removes a flow that has ended from the count N of active flows.
   void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;
   }
 
  private:
-  /// Sets CLAMP's price from the report, or computes it.
+  /// Sets the price of the law CLAMP from the Node-B report, or computes it.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
   const PolicySettings* settings_;

@@ -16,47 +16,48 @@ class RateControlMode {
   /// controller limits.
   RateControlMode(const PolicySettings& settings, bool ordinary);
 
-  /// Records whether reports arrive in time.
+  /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
-  /// Compares the feedback delay of reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If reports are
-  /// optional, the input with the shorter delay is used. `doubted`: true if ACKs contradict the reports, which are then
-  /// not used.
+  /// Compares the feedback delay of Node-B reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If
+  /// reports are optional, the input with the shorter delay is used. `doubted`: true if ACKs contradict the reports,
+  /// which are then not used.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// True if the mode uses feedback (reports or ACKs) and the UE is not in the control group.
   [[nodiscard]] bool can_be_controlled() const { return can_be_controlled_; }
-  /// True if the controller needs reports. While they are late, congestion control or the ACK-based controller replaces
-  /// it.
+  /// True if the controller needs Node-B reports. While they are late, congestion control or the ACK-based controller
+  /// replaces it.
   [[nodiscard]] bool needs_reports() const { return needs_reports_; }
   /// True while reports arrive in time.
   [[nodiscard]] bool has_timely_reports() const { return has_timely_reports_; }
-  /// True if reports limit what is sent now: they arrive in time, and are required or have less feedback delay than
+  /// True if Node-B reports limit what is sent now: they arrive in time, and are required or show the queue sooner than
   /// ACKs.
   [[nodiscard]] bool is_report_based() const { return is_report_based_; }
-  /// True if a controller has input now: reports arrive in time, or are not required.
+  /// True if a controller has input now: Node-B reports arrive in time, or are not required.
   [[nodiscard]] bool has_feedback() const { return has_feedback_; }
 
-  /// True if a controller limits the radio leg now; never in modes without feedback or in mode observe.
+  /// True if a controller limits the sending to the UE now; never in modes without feedback or in mode observe.
   [[nodiscard]] bool is_rate_controlled() const { return is_rate_controlled_; }
-  /// Returns what limits the bytes in flight of the radio leg. Per-flow window controllers limit them in addition to
-  /// the congestion window, as the receive window does in their papers.
+  /// Returns what limits the bytes in flight to the UE. Per-flow window controllers limit them in addition to the
+  /// congestion window, as the receive window does in their papers.
   [[nodiscard]] tcp::WindowSource window_source() const {
     return is_rate_controlled_ && !has_flow_windows_ ? tcp::WindowSource::allowance
                                                      : tcp::WindowSource::congestion_control;
   }
   /// True if the UE's ACKs feed the ACK-based controller.
   [[nodiscard]] bool uses_ack_feedback() const { return uses_ack_feedback_; }
-  /// True if the ACK-based controller currently sets the send budget.
+  /// True if the ACK-based controller currently decides how much may be sent.
   [[nodiscard]] bool is_ack_based() const { return is_ack_based_; }
-  /// True if a per-flow window controller with feedback replaces the shared send budget.
+  /// True if each flow has a window of its own, by a per-flow window controller that has feedback, instead of a common
+  /// send budget.
   [[nodiscard]] bool has_flow_windows() const { return has_flow_windows_; }
-  /// True if the per-flow window is also written into ACKs towards the UE.
+  /// True if the window of a per-flow controller is also written into ACKs towards the UE.
   [[nodiscard]] bool has_flow_windows_both_ways() const { return has_flow_windows_both_ways_; }
-  /// True if the per-flow window limits what a split connection has in flight on the radio leg.
+  /// True if the window of a per-flow controller limits what a split connection has in flight to the UE.
   [[nodiscard]] bool limits_inflight() const { return limits_inflight_; }
 
  private:
-  /// Recomputes the derived flags from the inputs.
+  /// Recomputes the flags that are derived from the inputs.
   void update(const PolicySettings& settings);
 
   bool can_be_controlled_ : 1;

@@ -10,11 +10,12 @@
 
 namespace sluice::proxy {
 
-/// Sequence of the reports about one UE: decides from which Node-B reports are accepted and which are new, and stores
-/// the newest. Thread: the shard's.
+/// Sequence of the Node-B reports about one UE: decides from which Node-B reports are accepted and which are new, and
+/// stores the newest. Thread: the shard's.
 class ReportSequencer {
  public:
-  /// Starts without a report. `longest_silence`: upper limit of the report period, whatever period a Node-B announces.
+  /// Starts without a report. `longest_silence`: upper limit of the period of Node-B reports, whatever period a Node-B
+  /// announces.
   explicit ReportSequencer(Duration longest_silence) : longest_silence_(longest_silence) {}
 
   /// Copies the newest report of another bearer of the same UE.
@@ -32,11 +33,11 @@ class ReportSequencer {
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
   }
-  /// Returns how many reports were lost before this one.
+  /// Returns how many Node-B reports were lost before this one.
   [[nodiscard]] std::uint64_t lost_before(const ReportArrival& report) const {
     return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
   }
-  /// Records an accepted report as the last one.
+  /// Records an accepted Node-B report as the last one.
   void record(const ReportArrival& report, Instant now);
   /// Records that the Node-B sent an omission notice at `at` without the UE, which means that the UE's state is
   /// unchanged.
@@ -48,7 +49,8 @@ class ReportSequencer {
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   /// Returns when the last report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns when the last report was last known to be valid: on its arrival, or at a later omission notice.
+  /// Returns when the last report was last known to be valid: on its arrival, or at a later notice that omits the
+  /// unchanged UE.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
@@ -66,10 +68,11 @@ class SuppressingNodeB {
   /// Starts from the first omission notice `notice`, received at `now`.
   SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
-  /// Handles a further omission notice. A late one is ignored, and one of a new epoch restarts the state.
+  /// Handles a further omission notice (unchanged UEs are left out). A late one is ignored, and one of a new epoch
+  /// (run) restarts the state.
   void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
-  /// Returns the longest interval between two reports of one UE.
+  /// Returns the longest interval between two reports of one UE by this Node-B.
   [[nodiscard]] Duration refresh() const { return notice_.refresh; }
   /// Returns when the newest omission notice arrived.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
@@ -77,7 +80,8 @@ class SuppressingNodeB {
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
-  /// True if the newest omission notice was sent after report `last`, so the report may still be valid.
+  /// True if the newest omission notice (unchanged UEs are left out) was sent after report `last`, so the report may
+  /// still be valid.
   [[nodiscard]] bool covers(const ReportArrival& last) const {
     return has_sent(last) && last.sender_time < notice_.sender_time;
   }
@@ -88,7 +92,7 @@ class SuppressingNodeB {
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the sender's time of the newest notice before `sender_time` that omitted the UE.
+  /// Returns the Node-B's time of the newest notice before `sender_time` that omitted the unchanged UE.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
@@ -100,13 +104,14 @@ class SuppressingNodeB {
   Instant last_gap_;  ///< time at which the newest gap in the sender's datagrams was detected
 };
 
-/// All Node-Bs that suppress reports of unchanged UEs. Thread: the shard's.
+/// All Node-Bs that leave unchanged UEs out of their reports. Thread: the shard's.
 class SuppressingNodeBs {
  public:
-  /// Handles an omission notice of any Node-B.
+  /// Handles an omission notice (unchanged UEs are left out of reports) of any Node-B.
   void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
-  /// Returns the state of a Node-B, or null if it sends no omission notices. Valid until the next notice.
+  /// Returns the state of a Node-B, or null if it sends no omission notices. The pointer is valid until the next
+  /// notice.
   [[nodiscard]] const SuppressingNodeB* find(std::uint64_t sender) const {
     const auto found = std::find_if(senders_.begin(), senders_.end(),
                                     [sender](const SuppressingNodeB& each) { return each.sender() == sender; });
@@ -114,8 +119,8 @@ class SuppressingNodeBs {
   }
 
  private:
-  /// Maximum number of Node-Bs in the table. The Node-B with the longest silence is evicted; its reports then expire as
-  /// usual.
+  /// Maximum number of Node-Bs in the table. The Node-B with the longest silence is evicted; its reports then become
+  /// outdated as those of other Node-Bs do.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

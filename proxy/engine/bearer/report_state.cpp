@@ -4,8 +4,8 @@
 
 namespace sluice::proxy {
 
-/// Grants the bytes that the link carries in a period, which is about the allowance of a step. The next report corrects
-/// the rest, because the bytes sent meanwhile appear in the bytes in flight.
+/// Replaces a missing Node-B report: grants the bytes that the link carries in a period, which is about the allowance
+/// of a controller step. The next report corrects an error, because it shows the bytes sent meanwhile.
 void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
   extrapolator.extrapolate(last.period);

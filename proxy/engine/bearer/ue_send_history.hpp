@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Send history of one UE in a pool: times and sizes of recent packets, kept while packets before the newest one
-/// matter.
+/// Send history of one UE in a pool: times and sizes of recent packets, stored for as long as they may be in flight to
+/// the Node-B.
 struct RecentSends {
   RecentSends(Duration round_trip, std::uint32_t of) : bytes(round_trip), bearer(of) {}
 
@@ -32,21 +32,22 @@ class UeSendHistory {
  public:
   /// Returns the IP bytes sent since the beginning.
   [[nodiscard]] std::uint64_t total() const { return recent_ ? recent_->bytes.total() : sum_; }
-  /// Adds `bytes` to the pooled history. Returns false if there is none; then call start_history() instead.
+  /// Adds `bytes` to the send history in the pool. Returns false if the UE has none there; then call start_history()
+  /// instead.
   [[nodiscard]] bool count(Instant now, Bytes bytes) {
     if (!recent_) [[unlikely]]
       return false;
     recent_->bytes.on_sent(now, bytes);
     return true;
   }
-  /// Adds `bytes` to the inline values if at most one send time matters, else creates the pooled history.
+  /// Adds `bytes` to the inline values if at most one send time matters, else creates the UE's history in the pool.
   void start_history(Instant now, Bytes bytes, const RecentSendsPool& place);
-  /// Returns the estimator of bytes in flight and creates it on first use.
+  /// Returns the estimator of bytes in flight to the Node-B and creates it on first use.
   [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {
     return (recent_ ? *recent_ : begin(place)).bytes;
   }
-  /// Returns the history to the pool if only the sum of bytes matters, because the last packet is older than the
-  /// horizon.
+  /// Returns the send history to the pool if only the sum of bytes matters. The last packet can then no longer be in
+  /// flight to the Node-B.
   void release_idle(Instant now, flow::Slab<RecentSends>& pool);
   /// Copies the sum and history of another bearer of the same UE.
   void inherit(const UeSendHistory& before, const RecentSendsPool& place);
@@ -54,14 +55,14 @@ class UeSendHistory {
   void prefetch() const {
     if (recent_) recent_->bytes.prefetch();
   }
-  /// Returns the history to the pool, because the owner is destroyed.
+  /// Returns the send history to the pool, because the owner is destroyed.
   void drop(flow::Slab<RecentSends>& pool) { recent_.drop(pool); }
 
  private:
-  /// Creates the pooled history from the inline values.
+  /// Creates the send history in the pool from the inline values.
   [[gnu::noinline]] RecentSends& begin(const RecentSendsPool& place);
 
-  std::uint32_t last_ = 0;  ///< bytes of `sum_` that were sent at `last_at_`
+  std::uint32_t last_ = 0;  ///< bytes of `sum_` that were sent at time `last_at_`
   Instant last_at_{};       ///< time of the newest send; older sends are beyond the horizon
   std::uint64_t sum_ = 0;   ///< cumulative IP bytes sent, used while there is no pooled history
   Pooled<RecentSends> recent_;
