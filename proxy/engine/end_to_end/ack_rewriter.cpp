@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of delayed ACKs that each arriving ACK releases while reports are missing, oldest first. Releasing all at
-/// once would send a burst into a queue of unknown length.
+/// Number of delayed ACKs that each arriving ACK releases while Node-B reports are missing, oldest first. Releasing all
+/// at once would send a burst into a queue of unknown length.
 constexpr std::size_t per_ack_without_law = 2;
 
 }  // namespace
@@ -87,7 +87,7 @@ Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes
 }
 
 /// Returns the window for an ACK of position `ack` to the server. Without a controller, or shortly after it has
-/// started, the window only opens with acknowledged data.
+/// started, the window opens only by the acknowledged data.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

@@ -10,17 +10,17 @@
 
 namespace sluice::proxy {
 
-/// Applies a connection's controller to the ACKs that pass end to end: which ACKs are forwarded, and the window written
-/// into them. Keeps no state of its own. Thread: its shard's.
+/// Applies the rate controller of a connection that passes end to end to its ACKs: decides which ACKs are forwarded or
+/// delayed, and writes the window into them. Keeps no state of its own. Thread: its shard's.
 class AckRewriter {
  public:
   /// Keeps references to its arguments, which outlive the object.
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
-  /// Creates the per-flow window controller that the bearer's mode requires. On a connection that already carries data
+  /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
   /// the controller starts from the flow's part of the measured path capacity.
   void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// Passes an ACK from the UE to the flow's controller. Returns which delayed ACKs, this one included, are to be
+  /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.
   [[nodiscard]] control::AckRelease ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
   /// In mode observe: computes and records the window that would be written into an ACK, and changes nothing. `waits`
@@ -32,12 +32,12 @@ class AckRewriter {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  /// True if a controller with feedback sets the flow's window.
+  /// True if a controller that has current input sets the flow's window.
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK of position `ack` that arrived on `in`, at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
-  /// Returns the window for an ACK of position `ack` to the server, limited while the window opens gradually after a
-  /// change of controller.
+  /// Returns the window for an ACK of position `ack` to the server. It is limited while the window opens gradually
+  /// after a change of controller.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

@@ -10,12 +10,12 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which a connection with data in flight no longer counts as competing for the bearer's
+/// Time without an ACK after which an end-to-end connection with data in flight no longer gets a part of the UE's
 /// window.
 constexpr Duration silence = std::chrono::seconds(2);
 
-/// True if the flow counts as competing for the bearer's window. In mode observe nothing limits a server to the window,
-/// so each flow with data in flight counts.
+/// True if the end-to-end connection gets a part of the UE's window, because it uses its window completely. In mode
+/// observe nothing limits a server to the window, so each flow with data in flight counts.
 bool competes(const control::EndToEndFlowEstimator& estimator, const Bearer& bearer) {
   return bearer.settings().observes() ? estimator.in_flight() > Bytes{} : estimator.window_limited();
 }

@@ -13,24 +13,24 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to connections that pass end to end. Passes their segments to the controller of
-/// their bearer, and computes the window for their ACKs. The window is the connection's part of the bearer's window,
-/// plus the data in flight from the server during one control loop delay. Thread: its shard's.
+/// their UE, and computes the window that is written into their ACKs. The window is the connection's part of the UE's
+/// window, plus the data in flight from the server during one control loop delay. Thread: its shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
   explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
-  /// True if the ACK-based controller applies to the bearer's end-to-end connections. It does not if the ACK-based
-  /// controller only replaces late reports, because the report-based controller needs split connections.
+  /// True if the ACK-based controller limits the bearer's end-to-end connections. It does not if it only replaces late
+  /// Node-B reports, because the report-based controller needs split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
-  /// True if the flow's segments are fed to the ACK-based controller.
+  /// True if the segments of the end-to-end flow are the input of the ACK-based controller.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
-  /// Starts to feed the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
+  /// Starts to pass the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
   /// called for the flow before.
   void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
-  /// Stops feeding the flow's segments to the ACK-based controller, because the flow leaves its bearer. No effect if
+  /// Stops passing the flow's segments to the ACK-based controller, because the flow leaves its bearer. No effect if
   /// begin() was not called.
   void forget(EndToEndFlow& flow, Bearer& bearer);
 
@@ -38,22 +38,22 @@ class EndToEndAckControl {
 
   /// Handles a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight; due() is then earlier.
+  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, which makes due()
+  /// earlier.
   bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack, Instant now);
   /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
   /// acknowledged.
   [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server whose window ends at position `edge`.
   void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
-  /// Returns when the flow stops counting as competing for the bearer's window, because its UE or server has been
-  /// silent. Returns `never` if it does not count.
+  /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
+  /// has no part.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Stops counting the flow as competing until the UE acknowledges again, so that other flows get its part of the
-  /// bearer's window.
+  /// Takes the flow's part of the UE's window away until the UE acknowledges again, so that other flows get it.
   void set_aside(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
-  /// State of one end-to-end connection whose segments are fed to the ACK-based controller.
+  /// State of one end-to-end connection whose segments are the input of the ACK-based controller.
   struct Watched {
     Watched(Instant now, const EndToEndFlow& flow);
     /// Returns the IP bytes of `amount` payload bytes, in packets as large as the largest one seen.
@@ -77,7 +77,8 @@ class EndToEndAckControl {
     bool short_flow = false;    ///< true if the flow counts in AckController::end_to_end as a short flow
   };
 
-  /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits and is a short flow.
+  /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits for the window and is a
+  /// short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
   /// Returns the data that a segment of the UE newly acknowledges, or that it reports one more segment received out of
   /// order.

@@ -22,8 +22,8 @@ enum class EndToEndPhase : std::uint8_t {
   closing   ///< both hosts have sent a FIN
 };
 
-/// Reason why the window advertised to a sender opens only gradually, although the host offers more. An advertised
-/// window cannot be retracted, and the sender may have a large congestion window that it has never used.
+/// Reason why the window advertised to a sender opens only gradually, although the receiving host offers more. An
+/// advertised window cannot be retracted, and the sender may have a large congestion window that it has never used.
 enum class Opening : std::uint8_t {
   no,            ///< no gradual opening: only the controller limits the window
   reports_late,  ///< the window opens by the bytes acknowledged, as in slow start, because reports are late
@@ -62,9 +62,9 @@ struct KnownConnection {
   bool running = false;
   std::array<SynNote, 2> syns;      ///< contents of both hosts' SYNs, indexed by the Side of the sending host
   std::array<tcp::SeqNum, 2> next;  ///< sequence number, indexed by receiving Side, before which all data is
-                                    ///< acknowledged or will be delivered by the proxy
+                                    ///< acknowledged or is delivered by the proxy
 
-  /// right edge, indexed by receiving Side, that was advertised to the sender, or a later one
+  /// right edge of a window, indexed by receiving Side, that was advertised to the sender, or a later one
   std::array<tcp::SeqNum, 2> edge;
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
 
@@ -105,7 +105,8 @@ struct EndToEndFlow {
   /// true if data passed before the present controller, which therefore starts from measured values
   bool running = false;
 
-  /// true while the handback of the split predecessor is in progress, so that lookups still find the predecessor
+  /// true while the split connection that this one replaces is still being handed back, so that lookups find the split
+  /// one
   bool successor = false;
   EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;

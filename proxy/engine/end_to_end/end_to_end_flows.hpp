@@ -46,13 +46,15 @@ class EndToEndFlows {
   /// well. The oldest handshakes are displaced if the table is full. Returns `none` if established connections use all
   /// places.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Tracks a connection from its middle on, as successor of a split flow that lookups find until inherit(). `window`:
-  /// how many bytes the server may at first be ahead of the UE. Returns `none` if the table is full.
+  /// Tracks a connection from its middle on, because it replaces a split flow. Lookups find the split flow until
+  /// inherit(). `window`: how many bytes the server may at first be ahead of the UE. Returns `none` if the table is
+  /// full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records that the split predecessor of the connection has advertised a window up to `edge` to the server during its
-  /// handback.
+  /// Records that the split connection which this one replaces has advertised a window up to `edge` to the server
+  /// during its handback.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
-  /// Returns the window with which the successor's gradual opening starts.
+  /// Returns the window with which a connection starts that replaces a split one; from there its window opens
+  /// gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
   /// Returns the furthest right edge that was advertised, in the name of the host behind `side`, to the host that sends
   /// to it.
@@ -60,10 +62,11 @@ class EndToEndFlows {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
-  /// Completes a handback: the split predecessor is closed, so lookups find this connection from now on.
+  /// Completes a handback (a split connection becomes end to end): the split flow is closed, so lookups find this
+  /// connection from now on.
   void inherit(EndToEndId id, Instant now);
-  /// Activates other policies. Every connection moves to its new bearer, delayed ACKs are forwarded, and controllers
-  /// restart with the data in flight.
+  /// Activates other policies. Every connection moves to the bearer (UE state) of its new policy, delayed ACKs are
+  /// forwarded, and controllers restart with the data in flight.
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid`: its checksum is good.
   /// `in_need`: packet buffers are low, so no ACK may be delayed.
@@ -109,8 +112,8 @@ class EndToEndFlows {
   /// the phase shows it.
   void close(EndToEndId id, Instant now, const char* reason = nullptr);
 
-  /// Forwards those delayed ACKs of the bearer's connections that their controllers release, because a report has
-  /// arrived or reports are missing.
+  /// Forwards those delayed ACKs of the bearer's connections that their controllers release, because a Node-B report
+  /// has arrived or reports are missing.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
   /// True if no timer expires and no delayed ACK must be released at `now`, so advance() has nothing to do.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
@@ -129,7 +132,7 @@ class EndToEndFlows {
  private:
   /// Allocates an end-to-end connection and its table entry; returns `none` if a table is full.
   EndToEndId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
-  /// Removes the oldest handshake, unless that handshake is complete or its id was reused.
+  /// Removes the oldest handshake, given its queue entry, unless that handshake is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
   /// Processes a SYN, SYN-ACK or RST of the connection.
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
@@ -142,19 +145,19 @@ class EndToEndFlows {
   [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
   /// Starts the phase in which ACKs are rewritten, for a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
-  /// Assigns the connection to a bearer and counts it there.
+  /// Assigns the connection to a bearer (the UE's connections under one policy) and counts it there.
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
   /// Updates the data state of the direction in which a segment with payload passes.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
-  /// Feeds a data segment to the bearer's ACK-based controller.
+  /// Passes a data segment to the ACK-based controller of the UE.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
   /// Processes the acknowledgement of a segment, and forwards or delays the segment.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
-  /// Forwards a segment, and counts it in the bearer if it goes to the UE.
+  /// Forwards a segment. If it goes to the UE, it is counted in the bearer (the UE's connections under one policy).
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
   /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);

@@ -15,7 +15,7 @@ bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
-/// Tracks a segment that the responder of the handshake has sent.
+/// Tracks a segment that the responder of a handshake (the host that receives the SYN) has sent.
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
@@ -40,7 +40,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::answered;
 }
 
-/// Tracks a segment that the initiator of the handshake has sent.
+/// Tracks a segment that the initiator of a handshake (the host that sends the SYN) has sent.
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;

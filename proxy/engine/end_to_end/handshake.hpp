@@ -13,8 +13,8 @@
 
 namespace sluice::proxy::handshake {
 
-/// Configurations of a connection's two endpoints and the length limits of their ports, indexed by the Side that each
-/// leg faces.
+/// Configurations of both TCP endpoints of a split connection, and the length limits of their ports, indexed by the
+/// Side that each one faces.
 struct LegConfigs {
   std::array<const tcp::EndpointConfig*, 2> tcp{};
   std::array<packet::LinkLimit, 2> ports{};
@@ -52,7 +52,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
 /// missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// States in which both endpoints of a split connection start.
+/// States in which both TCP endpoints of a split connection start.
 struct SplitPoint {
   /// state of the endpoint that faces the initiator and acts in the responder's name
   tcp::EstablishedState to_initiator;

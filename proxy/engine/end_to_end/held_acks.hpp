@@ -21,18 +21,18 @@ class HeldAcks {
   /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
   void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
             Instant now);
-  /// Forwards those delayed ACKs of the flow that the controller releases.
+  /// Forwards those delayed ACKs of the flow that its rate controller releases.
   void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
   /// Forwards the flow's delayed ACKs that have reached the maximum delay.
   void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
   /// Returns when the flow's oldest delayed ACK must be forwarded; `never` if none is delayed.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Forwards those delayed ACKs of the bearer's flows that their controllers release, because a report has arrived or
-  /// reports are missing.
+  /// Forwards those delayed ACKs of the bearer's flows that their controllers release, because a Node-B report has
+  /// arrived or reports are missing.
   void on_report(Bearer& bearer, Instant now);
-  /// True if ACKs are delayed although packet buffers are low.
+  /// True if ACKs are delayed although packet buffers are low; free_some() then forwards them.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
-  /// Continues a scan over the flows that forwards delayed ACKs, because their buffers are needed.
+  /// Continues a scan over the flows that forwards delayed ACKs, because their packet buffers are needed.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);
 
  private:

@@ -22,8 +22,8 @@ struct SegmentNumbers {
   Bytes ack;
 };
 
-/// Returns the positions of a segment that arrived on `in`. Sequence numbers are unwrapped next to the furthest
-/// position seen in each direction.
+/// Returns the positions (bytes from the start of each direction) of a segment that arrived on `in`. Sequence numbers
+/// are unwrapped next to the furthest position seen in each direction.
 [[nodiscard, gnu::always_inline]] inline SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in,
                                                                    const tcp::Segment& segment) {
   control::StreamPosition sent = flow.towards(opposite(in)).position;

@@ -77,7 +77,7 @@ void SynCache::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
-/// Evicts the entry of the oldest SYN. Returns false if that SYN was already answered.
+/// Evicts the entry of the oldest SYN from the cache. Returns false if that SYN was already answered.
 bool SynCache::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -27,7 +27,7 @@ struct FirstSyn {
   packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };
 
-/// Names the meaning of a segment, other than a SYN, for a handshake of which only the SYN was seen.
+/// Meaning of a segment, other than a SYN, for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
   none,     ///< the segment's numbers do not match the handshake
   accepts,  ///< the segment is the SYN-ACK
@@ -77,7 +77,8 @@ class SynCache {
     Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;
   };
-  /// Evicts the entry of the oldest SYN unless its place was reused. Returns true if one was evicted.
+  /// Evicts the oldest SYN from the cache, given its queue entry, unless its place was reused. Returns true if one was
+  /// evicted.
   bool forget(const EvictionQueue::Entry& oldest);
   void forget(std::uint32_t id);
 

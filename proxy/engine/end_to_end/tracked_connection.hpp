@@ -14,7 +14,7 @@ namespace sluice::proxy {
 struct TrackedHost {
   tcp::SeqNum next;  ///< SND.NXT: sequence number behind the last byte that the host was seen to send
 
-  /// sequence number up to which untracked data may have passed, so that a retransmission of such data looks new
+  /// sequence number up to which untracked data may have passed, so that retransmissions of it look new
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
   tcp::SeqNum edge;   ///< right edge of the widest window that the host has granted, or that was granted in its name

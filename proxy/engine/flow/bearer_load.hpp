@@ -7,7 +7,8 @@
 
 namespace sluice::proxy {
 
-/// Contribution of one split connection to the sums of its bearer, as of its last service.
+/// Contribution of one split connection to the sums of its bearer (the UE's connections under one policy), as of its
+/// last service.
 struct FlowShare {
   std::uint32_t backlog = 0;   ///< bytes towards the UE that the flow has not sent yet
   std::uint32_t reserved = 0;  ///< bytes held and advertised, both directions together
@@ -15,10 +16,10 @@ struct FlowShare {
   /// bytes acknowledged to one host and not by the other, both directions together; 0 without a limit
   std::uint32_t exposed : 29 = 0;
 
-  /// true if a rate controller sets the server's window and the UE has yet to acknowledge data
+  /// true if a rate controller sets the server's window and the UE has still to acknowledge data
   bool moving : 1 = false;
 
-  /// true if the server's window is closed or is set once per report, so that the next report updates it
+  /// true if the next Node-B report updates the server's window: it is closed, or is set once per report
   bool window_closed : 1 = false;
 
   /// true for a short flow: it is open and has sent less than SmvsMode::short_flow bytes
@@ -28,7 +29,7 @@ struct FlowShare {
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 
-/// Sums over the split connections of one UE bearer.
+/// Sums over the split connections of one UE bearer (the UE's connections under one policy).
 struct BearerLoad {
   Bytes backlog{};
   Bytes reserved{};
@@ -39,8 +40,8 @@ struct BearerLoad {
   std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
-  /// Updates a flow's share and the bearer's sums after a normal service: unsent bytes, held and advertised bytes, and
-  /// `moving`. All other fields of the share stay unchanged.
+  /// Updates a flow's contribution and its bearer's sums after a normal service: unsent bytes, held and advertised
+  /// bytes, and `moving`. All other fields of the contribution stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -57,16 +58,16 @@ struct BearerLoad {
     }
   }
 
-  /// Adds `change` to the bytes that a flow holds and has advertised, and to the bearer's sum. All other fields of the
-  /// share stay unchanged.
+  /// Adds `change` to the bytes that a flow holds and has advertised, and to its bearer's sum. All other fields of the
+  /// flow's contribution stay unchanged.
   void reserve(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
     reserved += Bytes(after) - Bytes(share.reserved);
     share.reserved = static_cast<std::uint32_t>(after);
   }
 
-  /// Replaces the flow's share `before` in the bearer's sums by `after`. One of them is empty for a flow that is added
-  /// or removed.
+  /// Replaces a flow's contribution `before` to its bearer's sums by `after`. One of them is empty for a flow that is
+  /// added or removed.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
     reserved += Bytes(after.reserved) - Bytes(before.reserved);

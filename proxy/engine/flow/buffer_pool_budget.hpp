@@ -10,7 +10,7 @@
 
 namespace sluice::proxy {
 
-/// Bytes of window advertised to a host, as last recorded in the memory budget.
+/// Reservation of memory: the bytes of window advertised to a host, as last recorded in the buffer budget.
 struct Reservation {
   std::uint32_t bytes = 0;
   std::uint16_t epoch = 0;  ///< epoch in which the reservation was recorded, see BufferPoolBudget::epoch_of()
@@ -46,39 +46,39 @@ class BufferPoolBudget {
   /// Returns the bytes that one direction of a connection can get if it is alone.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
-  /// Reads the number of free buffers in the pool if that is due, and expires old reservations. Returns true if it was
-  /// read.
+  /// Reads the number of free buffers in the pool if that is due, and expires old reservations (advertised windows).
+  /// Returns true if the number was read.
   bool look(Instant now);
   /// True if the number of free buffers in the pool should be read. All threads write its cache lines, so it is read
   /// every millisecond, and every 100 us while little is left.
   [[nodiscard]] bool is_due(Instant now) const {
     return now >= next_look_ || (is_low() && now >= next_look_ - usual_period + low_period);
   }
-  /// Records that a received buffer stays occupied: by queued payload, or by a delayed ACK.
+  /// Records that a received packet buffer stays occupied: by queued payload, or by a delayed ACK.
   void on_taken() { --spare_; }
   /// Changes the reserved bytes of an advertised window to `bytes`.
   void reserve(Reservation& reservation, std::uint32_t bytes) {
     if (bytes != reservation.bytes || (bytes != 0 && epoch_ != reservation.epoch))
       update_reservation(reservation, bytes);
   }
-  /// Removes the reservation of an advertised window, because its connection ends.
+  /// Removes the reservation (advertised window) of a connection that ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
 
-  /// Returns the bytes that one direction may hold and reserve together. `own`: what the direction holds and reserves
-  /// already.
+  /// Returns the bytes that one direction of a connection may hold and have advertised together. `own`: what it holds
+  /// and has advertised already.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns the bytes that a direction without measured demand may hold and reserve together. Such a direction may use
-  /// only the first part of the budget (limits.shrink_windows_at). `own`: what the direction holds and reserves
-  /// already.
+  /// Returns the bytes that one direction of a connection without measured demand may hold and have advertised
+  /// together. Such a direction may use only the first part of the budget (limits.shrink_windows_at). `own`: what it
+  /// holds and has advertised already.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
-  /// Returns the bytes that one direction may hold and reserve under the limit of its UE. `reserved`: total of the UE's
-  /// connections; `own`: the direction's part of that total.
+  /// Returns the bytes that one direction of a connection may hold and have advertised under the limit of its UE.
+  /// `reserved`: total of the UE's connections; `own`: the direction's part of that total.
   [[nodiscard]] Bytes max_quota_of_ue(Bytes reserved, Bytes own) const {
     return two_thirds(of_one_ue_ - reserved + own);
   }
 
   /// True if memory is plentiful: max_without_demand() and max_quota_of_ue() both exceed `bytes`, whatever the
-  /// direction holds. `reserved`: total of the UE's connections.
+  /// direction of a connection holds. `reserved`: total of the UE's connections.
   [[nodiscard]] bool is_ample(Bytes bytes, Bytes reserved) const {
     return free() - reserved_for_demand_ >= bytes * 2 && of_one_ue_ - reserved >= bytes * 2;
   }
@@ -106,11 +106,11 @@ class BufferPoolBudget {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
-  /// Returns the bytes of the budget that are neither taken by packets nor reserved by windows.
+  /// Returns the bytes of the budget that are neither occupied by packets nor reserved by advertised windows.
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - reserved_); }
-  /// Moves a reservation to the current epoch and changes it to `bytes`.
+  /// Moves the reservation of an advertised window to the current epoch and changes it to `bytes`.
   [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
-  /// Expires the reservations of epochs that are too old.
+  /// Expires the reservations of advertised windows whose epochs are too old.
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;

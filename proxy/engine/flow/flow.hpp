@@ -27,7 +27,7 @@ enum class FlowPhase : std::uint8_t {
   handing_back,  ///< handback in progress: the proxy only delivers the bytes that it has acknowledged
 };
 
-/// Bit set of the events of a flow's two byte streams since its last service.
+/// Bit set of the events of a flow's two byte streams (to the UE, to the server) since its last service.
 enum class StreamEvents : std::uint8_t {
   none = 0,
   data_to_radio = 1,   ///< data from the server arrived, to be sent to the UE
@@ -61,8 +61,7 @@ enum class StreamEvents : std::uint8_t {
   return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
 }
 
-/// One leg of a split connection: the TCP endpoint that faces the host behind one port and acts in the other host's
-/// name.
+/// One leg of a split connection: the TCP endpoint that faces one host and acts in the other host's name.
 struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
@@ -83,7 +82,7 @@ struct Leg {
 
   /// true if the default buffer quota, and no rate controller, sets the window of the host (ReceiveWindowControl)
   bool at_limit : 1 = false;
-  bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was last read
+  bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was read
   Reservation reservation;       ///< window advertised to the host, as recorded in the memory budget
 };
 
@@ -144,7 +143,7 @@ struct Flow {
 
   /// end-to-end connection that replaces the flow when the handback is complete, or no_id
   EndToEndId successor = no_id;
-  FlowShare share;  ///< contribution of the flow to the sums of its bearer
+  FlowShare share;  ///< contribution of the flow to the sums of its bearer (UE)
   /// Index of the flow's receive-buffer demand record, or no_id before the flow has carried much data.
   std::uint32_t demands = no_id;
   Bytes sent_to_radio{};  ///< IP bytes of data sent to the UE, retransmissions included

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// Limits the number of handshakes in progress to a quarter of the connection places, at least 16; beyond that the
+/// Limits the number of handshakes in progress to a quarter of the possible connections, at least 16; beyond that the
 /// oldest are displaced. A SYN flood therefore displaces only other handshakes. All memory is allocated at
 /// construction.
 class HalfOpen {

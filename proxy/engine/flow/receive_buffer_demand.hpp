@@ -30,14 +30,14 @@ class ReceiveBufferDemand {
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   /// Returns the demand: bytes that the direction must hold and advertise.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// True if the last measurement is so recent that follow() would do nothing, whatever the round trip.
+  /// True if the last measurement of the demand is so recent that follow() would do nothing, whatever the round trip.
   [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
 
  private:
   /// Shortest time over which delivered data is measured, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
-  /// Returns the growth of the delivered bytes over the last round trip, at most that round trip's bytes.
+  /// Returns by how much the delivered bytes have grown over the last round trip, at most that round trip's bytes.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;

@@ -8,8 +8,9 @@
 namespace sluice::proxy {
 
 /// True if a segment that arrived on `in` may be accepted with this checksum state. If the device has verified the
-/// data, the port's setting decides. An unfinished checksum field contains the value that a kernel leaves there, which
-/// a damaged segment can contain by chance. Therefore the host must have `shown` that it leaves checksums unfinished.
+/// data, the port's setting decides. An unfinished checksum (left to a device by the sender's kernel) contains a value
+/// that a damaged segment can contain by chance. Therefore the host must have `shown` that it leaves checksums
+/// unfinished.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -38,7 +39,8 @@ namespace sluice::proxy {
 }
 
 /// Returns whether a segment of a split connection is accepted with this checksum. Rejected segments are counted, and
-/// so are accepted ones with an unfinished checksum. `shown` states whether its host leaves checksums unfinished.
+/// so are accepted ones with an unfinished checksum (left to a device by the sender's kernel). `shown` states whether
+/// its host leaves checksums unfinished.
 [[nodiscard]] inline bool accept_checksum(const ShardConfig& config, Counters& counters, Side in,
                                           packet::ChecksumState state, const Handshake& shown) {
   if (state == packet::ChecksumState::good) [[likely]]

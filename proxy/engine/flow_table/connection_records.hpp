@@ -15,18 +15,18 @@ namespace sluice::proxy {
 struct ConnectionRecord {
   flow::FlowKey key;
   Side initiator = Side::radio;
-  const char* handling = "";             ///< "split", or "end to end" where windows are rewritten or nothing is changed
-  const char* reason = "";               ///< why the record ends, such as closed, reset or released_idle
-  Instant first{};                       ///< when the connection was split or tracked
-  Instant last{};                        ///< when the newest segment of a host was received
-  std::array<std::uint64_t, 2> bytes;    ///< IP bytes received from the host behind the side
-  std::array<std::uint64_t, 2> packets;  ///< segments received from the host behind the side
+  const char* handling = "";                       ///< "split", or "end to end" if the proxy has not terminated TCP
+  const char* reason = "";                         ///< why the record ends, such as closed, reset or released_idle
+  Instant first{};                                 ///< when the connection was split or tracked
+  Instant last{};                                  ///< when the newest segment of a host was received
+  std::array<std::uint64_t, 2> bytes;              ///< IP bytes received from the host behind the side
+  std::array<std::uint64_t, 2> packets;            ///< segments received from the host behind the side
   std::array<std::uint32_t, 2> retransmissions{};  ///< segments sent again to the host behind the side
   std::array<Duration, 2> rtt{};                   ///< round trip to the host behind the side; zero while unknown
   Duration queueing_delay{};  ///< smoothed round trip to the UE less the smallest one, at the end; zero while unknown
 };
 
-/// Takes the records of connections that have ended.
+/// Receiver of the records of connections that have ended.
 class ConnectionSink {
  public:
   /// Takes one record. Called on the packet path, so it must not block.
@@ -40,7 +40,7 @@ class ConnectionSink {
 /// memory and one comparison per segment. Thread: the shard's.
 class ConnectionRecords {
  public:
-  /// Table from which a connection's id is.
+  /// Table in which a connection has its id.
   enum class Table : std::uint8_t { split, end_to_end };
 
   /// Reserves address space for `max_flows` connections of each table.

@@ -21,9 +21,10 @@ struct alignas(64) JournalEntry {
   enum State : std::uint32_t {
     unused = 0,
 
-    /// every byte acknowledged to one host has reached the other one: plain forwarding could replace the proxy
+    /// state without loss after a crash: each host has all bytes that were acknowledged to the other one
     even = 1,
-    exposed = 2  ///< bytes acknowledged to one host, or about to be, are not acknowledged by the other one
+    exposed = 2  ///< state with loss after a crash: bytes acknowledged to one host, or about to be, are not
+                 ///< acknowledged by the other one
   };
   /// Bits of the field `options`.
   static constexpr std::uint32_t timestamps = 1;      ///< option bit: both hosts send TCP timestamps
@@ -59,7 +60,8 @@ struct alignas(64) JournalEntry {
 static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 && sizeof(JournalEntry::Headers) == 32,
               "the file's format");
 
-/// Connection that an earlier run had split, and of which acknowledged bytes were lost with that run.
+/// Connection that an earlier run of the program had split, and whose acknowledged bytes were lost when that run
+/// crashed.
 struct CrashedConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
@@ -76,18 +78,19 @@ struct RecoveredConnection {
   Side initiator = Side::radio;
 };
 
-/// Interval in which no proxy ran: from the last sign of life of an earlier run to the start of this one.
+/// Time in which no proxy ran: from the last sign of life of an earlier run to the start of this one.
 struct RunGap {
   Instant begin;
   Instant end;
 };
 
-/// Reads a journal entry in state even or exposed. Returns nothing if it is in another state or invalid, because files
-/// are untrusted.
+/// Reads a journal entry (the record of a split connection of an earlier run) in state even or exposed. Returns nothing
+/// if it is in another state or invalid, because files are untrusted.
 [[nodiscard]] std::optional<CrashedConnection> read(const JournalEntry& entry);
-/// Reads a journal entry in state even. Returns nothing if it is in another state or invalid.
+/// Reads a journal entry (the record of a split connection of an earlier run) in state even. Returns nothing if it is
+/// in another state or invalid.
 [[nodiscard]] std::optional<RecoveredConnection> read_recovered(const JournalEntry& entry);
-/// Returns a journal entry in state exposed, from which read() returns `crashed`.
+/// Returns the journal entry in state exposed from which read() returns `crashed`.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
 /// Journal of a shard's split connections in a mapped file that outlives the program (StateFile). Uses plain stores and
@@ -106,7 +109,7 @@ class FlowJournal {
   void begin(FlowId id, const Flow& flow, const flow::FlowKey& key);
   /// Records whether bytes of the connection are `exposed`: acknowledged to one host and not by the other.
   void record(FlowId id, const Flow& flow, bool exposed);
-  /// Marks the entry of a connection as unused, because the connection ends.
+  /// Marks the journal entry of a connection as unused, because the connection ends.
   void end(FlowId id);
 
  private:

@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the bearer is the first one of its UE under the ACK-based controller. Its record of sent bytes represents
-/// all bearers of the UE, because each bearer also records the bytes of its siblings.
+/// True if the bearer is the first one of its UE under the ACK-based controller. One bearer represents the UE, because
+/// each of them records the bytes that all of them send.
 bool stands_for_ue(const Bearer& bearer) {
   bool is_first = true;
   bearer.for_each_sibling([&](const Bearer& other) {

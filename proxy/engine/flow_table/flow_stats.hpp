@@ -25,10 +25,10 @@ class FlowStats {
  public:
   explicit FlowStats(Times& times) : times_(times) {}
 
-  /// Scans the next `most` flows and as many bearers.
+  /// Scans the next `most` flows, and as many bearers (states of UEs).
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Returns the samples of the radio queues of bearers that the ACK-based controller limits and that have no fresh
+  /// Returns samples of radio queues: those of UEs that the ACK-based controller limits and that have no fresh Node-B
   /// report.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 

@@ -10,7 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Parse and lookup results of a burst that arrived on one side. Consecutive packets of one connection share a key.
+/// Parse and lookup results of a burst of packets that arrived on one side. Consecutive packets of one connection share
+/// a lookup key.
 struct ParsedBurst {
   static constexpr std::size_t most = flow::KeyBurst::most;
 

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses of the key are of one
-/// family, so that an IPv4 key has the short form.
+/// Returns the key under which the bearers (states) of a UE are stored in the bearer table. Both addresses of the key
+/// are of one family, so that an IPv4 key has the short form.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
@@ -19,18 +19,18 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// Returns the key of an IPv4 UE in the table's short form; equals ShortKey::of() of entry_key().
+/// Returns the key of an IPv4 UE in the short form of the bearer table; equals ShortKey::of() of entry_key().
 flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// Interval between two steps of the scan for silent UEs; a step scans 16 entries. If there are many entries, the send
-/// history of a UE that becomes silent is freed after seconds only.
+/// Interval between two steps of the scan for silent UEs, whose send histories are freed; a step scans 16 entries. If
+/// there are many entries, a history is freed some seconds after its UE has become silent.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 
-/// Returns the UE's bearer under an active policy, or no_flow. `entry` is any bearer of the UE. A UE has at most one
-/// bearer per policy, and usually only one.
+/// Returns the UE's bearer (state of its connections under one policy) under an active policy, or no_flow. `entry` is
+/// any bearer of the UE. A UE has at most one bearer per policy, and usually only one.
 BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
   if (entry == flow::no_flow) return flow::no_flow;
   const Bearer* each = &registry.bearer(entry);

@@ -44,10 +44,11 @@ class Registry {
   /// Returns the active policies.
   [[nodiscard]] ActivePolicies& policies() { return policies_; }
   [[nodiscard]] const ActivePolicies& policies() const { return policies_; }
-  /// True if the bearer was created under policies that are no longer active.
+  /// True if the bearer (state of a UE under one policy) was created under policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
-  /// Creates a flow and adds it to its bearer, which is created if needed. Returns no_id if a limit is reached.
+  /// Creates a flow and adds it to the bearer of its UE, which is created if needed. Returns no_id if a limit is
+  /// reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
     return open(key, connections_.tag_of(key), policy, now);
   }
@@ -64,7 +65,8 @@ class Registry {
   /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
   void close(FlowId id, Instant now);
 
-  /// Returns one bearer of the UE, from which its other bearers are reached; no_flow if it has none.
+  /// Returns one bearer of the UE (state of its connections under one policy), from which its other bearers are
+  /// reached; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
   /// Looks up a bearer of each of many UEs with prefetching, as find_bearer() does. `out` is at least as long as `ues`,
   /// which are at most max_found_at_once.
@@ -72,14 +74,14 @@ class Registry {
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Returns the version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// Returns the UE's bearer under a policy. Creates it if needed, with the measurements of the UE's other bearers.
-  /// Returns no_id if there is no free place.
+  /// Returns the UE's bearer (state of its connections) under a policy. Creates it if needed, with the measurements of
+  /// the UE's other bearers. Returns no_id if there is no free place.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// Sets the decision log in which the controllers of its UE are recorded; null ends the recording.
+  /// Sets the decision log, which records the controllers of the UE that it names; null ends the recording.
   void trace(control::LawTrace* trace);
   /// Moves the flow to another bearer.
   void move(FlowId id, BearerId to);
-  /// Subtracts an ended end-to-end connection from the bearer's count. A bearer that is then unused is closed, at once
+  /// Subtracts an ended end-to-end connection from the bearer's count. A bearer without connections is closed, at once
   /// or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
   /// Scans the next few send histories once per millisecond and frees the histories of UEs that have been silent for
@@ -104,16 +106,16 @@ class Registry {
   void take_changed(Visit&& visit) {
     changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
   }
-  /// Clears the record that the bearer's status has changed.
+  /// Clears the record that the bearer's status for the Node-B has changed.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
-  /// Records that the bearer got an ACK while cross traffic waits for its window.
+  /// Records that an ACK has arrived for the bearer while cross traffic waits for its window.
   void wake_cross_traffic(BearerId id) {
     cross_traffic_woken_.insert(id);
     any_cross_traffic_woken_ = true;
   }
   [[nodiscard]] bool any_cross_traffic_woken() const { return any_cross_traffic_woken_; }
-  /// Calls visit(bearer) once for each bearer of wake_cross_traffic() since the last call.
+  /// Calls visit(bearer) once for each bearer for which wake_cross_traffic() was called since the last call.
   template <typename Visit>
   void take_cross_traffic_woken(Visit&& visit) {
     any_cross_traffic_woken_ = false;
@@ -135,7 +137,7 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Returns the sums of what the bearers have decided in mode observe, and of what happened.
+  /// Returns the sum of the decisions of all bearers in mode observe, and of the actual traffic.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
  private:

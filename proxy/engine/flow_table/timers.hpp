@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Largest number of expired timers of one timer wheel that one call of Shard::advance() handles, because packets must
-/// not wait. If a million connections end at once, each call delays packets by at most 100 us.
+/// Largest number of expired timers that one call of Shard::advance() handles per timer wheel, because packets must not
+/// wait. If a million connections end at once, each call delays packets by at most 100 us.
 inline constexpr std::uint32_t max_timers_at_once = 64;
 
 /// Timers of the flows and UE bearers of a shard. Thread: the shard's.

@@ -17,12 +17,13 @@ class ActivePolicies {
   /// no bearer refers to it.
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
-  /// Activates other policies. All flows must then leave the bearers of the old policies. Until then there may be twice
-  /// as many bearers, and a flow keeps its old bearer if no new one is free.
+  /// Activates other policies. All flows must then leave the bearers (UE states) of the old policies. Until then there
+  /// may be twice as many bearers, and a flow keeps its old bearer if no new one is free.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
-  /// Returns the generation of the active policies, which differs from that of bearers created under earlier ones.
+  /// Returns the generation number of the active policies, which differs from that of bearers created under earlier
+  /// ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
   /// True if some bearer's controller may use the number of its short flows, under the active policies or earlier ones.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }

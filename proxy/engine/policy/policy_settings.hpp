@@ -23,7 +23,7 @@ namespace sluice::proxy {
   X(smvs, "smvs", "splits connections; smvs.law limits what the radio leg sends to the UE") \
   X(observe, "observe", "computes the decisions of another mode, changes nothing, and records both")
 
-/// Selects how connections are processed: by one of the proxy's own modes, or by a per-flow window controller.
+/// Mode: selects how connections are processed, by one of the proxy's own modes or by a per-flow window controller.
 enum class Mode : std::uint8_t {
 #define X(name, key, text) name,
   SLUICE_OWN_MODES(X)
@@ -65,7 +65,7 @@ inline constexpr std::array mode_table = {
   return mode == Mode::smvs || mode == Mode::observe || flow_controller_of(mode).has_value();
 }
 
-/// Selects where the SMVS controller runs, and from what it computes the allowance.
+/// Selects where the SMVS controller runs, and from which input it computes the allowance (the bytes that may be sent).
 enum class ControllerLocation : std::uint8_t {
   nodeb,  ///< SMVS runs at the Node-B, which reports the allowance, as in the paper
   proxy,  ///< SMVS runs at the proxy, on measurements that the Node-B reports
@@ -73,7 +73,7 @@ enum class ControllerLocation : std::uint8_t {
           ///< (control/ack_based/delay_based_controller.hpp)
 };
 
-/// Properties that depend on where the controller runs. AllowanceLaw implements the controller itself.
+/// Properties of a mode that depend on where its controller runs. AllowanceLaw implements the controller itself.
 struct ControllerLocationTraits {
   bool needs_reports = true;  ///< true if the controller needs reports, with the allowance or with measurements
 };
@@ -82,14 +82,14 @@ struct ControllerLocationTraits {
   return {place != ControllerLocation::acks};
 }
 
-/// Selects what limits the sending on a bearer with a report-based controller while reports are late.
+/// Selects what limits the sending to a UE with a report-based controller while Node-B reports are late.
 enum class WithoutReports : std::uint8_t {
   congestion_control,  ///< ordinary congestion control of each connection limits sending
   acks                 ///< the ACK-based controller limits sending
 };
 
-/// Selects what is done with packets to a UE that belong to no split connection, such as QUIC, while the bearer's
-/// window is used up.
+/// Selects what happens with packets to a UE that belong to no split connection, such as QUIC, while the UE's window is
+/// used up.
 enum class CrossTraffic : std::uint8_t {
   queue,   ///< packets wait in a fair queue of the UE until the window opens
   forward  ///< packets are forwarded at once, and the controller counts them
@@ -104,10 +104,10 @@ struct SmvsMode {
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::DelayBasedParameters acks;
   CrossTraffic cross_traffic = CrossTraffic::queue;
-  /// Number of sent bytes up to which a flow is a short flow, which is served before the other flows of its bearer; 0 =
-  /// no priority.
+  /// Number of sent bytes up to which a flow is a short flow, which has priority over the other flows of its UE; 0 = no
+  /// priority.
   Bytes short_flow{256 * 1024};
-  /// Factor applied to the controller's queue target while a short flow is active beside downloads, 0 … 1.
+  /// Factor applied to the controller's intended queue while a short flow is active beside downloads, 0 … 1.
   double short_flow_reference = 0.5;
 };
 
@@ -150,11 +150,12 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the UEs' ACKs feed the ACK-based controller, which limits sending always or while reports are late.
+  /// True if the UEs' ACKs are the input of the ACK-based controller, which limits sending always or while Node-B
+  /// reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
-  /// True if the controller lowers its queue target for short flows.
+  /// True if the controller intends a shorter queue while short flows are active.
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }

@@ -15,8 +15,8 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Queueing delay in addition to twice the usual one of its UE. A flow with more counts as limited by another
-/// bottleneck than the radio.
+/// Queueing delay in addition to twice the usual one of a UE. If a flow has more, another bottleneck than the radio
+/// limits it.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of bytes in flight of a flow with another bottleneck than the radio. The limit is this factor ×
 /// the flow's rate × (its minimum RTT + queued_elsewhere), plus segments_elsewhere.
@@ -66,7 +66,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   return ack_sample;
 }
 
-/// Updates the flow's bytes in flight, which are mostly unchanged.
+/// Updates the flow's contribution to the bytes in flight to its UE, which is mostly unchanged.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -78,7 +78,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits and whether it is short, which is mostly unchanged.
+/// Updates whether the flow waits for the window and whether it is short, which is mostly unchanged.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
@@ -100,7 +100,7 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
   return budget_beside_others(share, flow, controller);
 }
 
-/// Returns the result of budget_elsewhere() for one of several flows of a bearer.
+/// Returns the result of budget_elsewhere() for one of several flows of a UE.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -120,8 +120,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Updates the flow's share and returns budget_elsewhere(). A flow for which it is zero does not count as waiting for
-/// the window.
+/// Updates the flow's contribution to its UE's controller, and returns budget_elsewhere(). A flow for which it is zero
+/// does not count as waiting for the window.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -188,8 +188,8 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 }
 
 /// Returns the part of a shared budget that one flow may send. It is at least one segment, because less would never be
-/// sent. During a drain segments are sent in pairs. The UE may delay the ACK of a single segment, whose round trip
-/// would then exceed that of the path.
+/// sent. During a drain (the queue is emptied to measure the path) segments are sent in pairs. The UE may delay the ACK
+/// of a single segment, whose round trip would then exceed that of the path.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

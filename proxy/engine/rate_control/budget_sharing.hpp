@@ -16,9 +16,9 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// Bytes that one flow may send per round while other flows of its bearer wait.
+/// Bytes that one flow may send per round while other flows of its UE wait for the common window.
 inline constexpr Bytes turn{2 * 1500};
-/// Smallest share of a window for all short flows together while other flows also wait. A flow is short below
+/// Smallest share of a UE's window for all short flows together while other flows also wait. A flow is short below
 /// SmvsMode::short_flow bytes sent.
 inline constexpr double short_flow_share = 0.8;
 
@@ -34,7 +34,7 @@ struct Competitors {
 };
 /// Returns the flows that compete for the bearer's window.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
-/// Returns an ACK sample with the fields that are equal for all connections of a bearer. Requires
+/// Returns an ACK sample with the fields that are equal for all connections of a UE's bearer. Requires
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
@@ -56,13 +56,13 @@ class BudgetSharing {
 
   /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
-  /// Processes an ACK from the UE. Requires that ACKs feed a controller of the bearer.
+  /// Processes an ACK from the UE. Requires that ACKs are the input of a controller of the bearer.
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
   /// Returns how many IP bytes the flow may send now. `beyond_its_part`: true if the flow may also use budget that
   /// other flows leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
-  /// Returns how many IP bytes of data just received may be forwarded at once; zero if fewer than `least`. The flow
+  /// Returns how many IP bytes of data just received may be forwarded at once; zero if fewer than `least`, and the flow
   /// then counts as waiting. If data is forwarded, call record_passed() next.
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
@@ -76,7 +76,7 @@ class BudgetSharing {
   /// Largest value of Share::flight.
   static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
-  /// Contribution of one flow to its bearer's ACK-based controller.
+  /// Contribution of one flow to the ACK-based controller of its UE.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
     std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()

@@ -54,8 +54,8 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the radio queue in the unit of the flow's positions: a buffer of 20 packets holds 20 segments, without the
-/// bytes of their headers.
+/// Returns the radio queue in the unit of the flow's positions (payload or IP bytes). A buffer of 20 packets thus holds
+/// 20 segments, without the bytes of their headers.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;

@@ -29,7 +29,8 @@ class ControlledFlow {
   void carried(Bytes payload, Bytes packet);
   /// Processes the UE's acknowledgement up to position `ack`. Returns which delayed ACKs are released.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
-  /// Processes a report that has arrived since the last call; without a new report no ACK is released.
+  /// Processes a Node-B report that has arrived since the last call. Returns which delayed ACKs are released; without a
+  /// new report none is.
   control::AckRelease on_report(Bearer& bearer, Instant now);
   /// Records that an ACK for `ack` with this `window` was forwarded to the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
@@ -40,7 +41,7 @@ class ControlledFlow {
   void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
   /// Records a round-trip sample; the minimum of all samples is used.
   void measured(Duration round_trip);
-  /// Removes the flow from the flows that share the queue.
+  /// Removes the flow from the number of flows that share the radio queue.
   void leave(Bearer& bearer);
 
   /// Returns the position up to which the UE has acknowledged.
@@ -69,7 +70,7 @@ class ControlledFlow {
   Duration round_trip_;        ///< minimum round trip of the flow; zero while unknown
   Bytes payload_{1};           ///< payload bytes of the largest packet, if positions count payload
   Bytes packet_{1};            ///< IP bytes of the largest packet
-  std::uint32_t reports_ = 0;  ///< number of the bearer's reports that were processed
+  std::uint32_t reports_ = 0;  ///< number of Node-B reports that the flow has processed
 };
 static_assert(sizeof(ControlledFlow) <= 672, "beside each connection under a per-flow window controller");
 

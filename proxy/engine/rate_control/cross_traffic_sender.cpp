@@ -16,13 +16,14 @@ namespace {
 /// Time without an ACK after which the controller no longer knows the radio queue, if the UE has a connection with
 /// bytes in flight. Until then the link has probably stalled, and its queue must not grow meanwhile.
 constexpr Duration max_stall = std::chrono::seconds(10);
-/// Time without an ACK after which it no longer knows the radio queue if no such connection exists.
+/// Time without an ACK after which the controller no longer knows the radio queue, if no connection of the UE has bytes
+/// in flight.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes beyond the window that flows which send little may send per round trip together.
+/// Bytes beyond the UE's window that all flows which send little may send together per round trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Shortest time that counts as a round trip for it, also with reports, which measure none.
+/// Shortest time that counts as a round trip for `sparse_overdraft`, also with Node-B reports, which measure none.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Time for which a flow's queued bytes may last at its share of the link's rate, and the fewest bytes that may wait.
+/// Time for which a flow's queued bytes may last at its share of the link's rate. At least `min_queued` bytes may wait.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Bytes min_queued{8 * 1500};
 /// Bytes of one flow that may wait if they belong to its handshake.
@@ -33,8 +34,9 @@ bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross
   return controller.flight() > cross.sent.total();
 }
 
-/// Returns the parameters of CoDel for the bearer's flows. The interval covers a round trip to a distant server and
-/// through the radio. A standing queue of a quarter of that keeps a loss-based sender busy on a link whose rate varies.
+/// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
+/// and through the radio. A standing queue of a quarter of that keeps a loss-based sender busy on a link whose rate
+/// varies.
 CodelParameters codel_of(const Bearer& bearer) {
   constexpr Duration usual = std::chrono::milliseconds(200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
@@ -63,8 +65,8 @@ bool is_handshake(const RxPacket& rx) {
   return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the most bytes that one flow of the bearer's cross traffic may have waiting. `handshake`: true for a packet
-/// of its handshake.
+/// Returns the most bytes of one flow of cross traffic (packets that no split connection sends) that may wait.
+/// `handshake`: true for a packet of its handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
@@ -121,7 +123,7 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   return true;
 }
 
-/// Returns the cross traffic's part of the window less its bytes in flight. Its flows have equal parts with the
+/// Returns the part of cross traffic in the window, minus its bytes in flight. Its flows have equal parts with the
 /// connections that wait, and the whole window if none does. The part is kept even if connections exceed their own,
 /// because the servers of end-to-end connections respond a round trip later.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, Instant now) {
@@ -136,8 +138,9 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, Instant now) {
   return others > 0 ? left_of_part : std::max(left_of_part, window - controller.flight());
 }
 
-/// Returns what cross traffic may send of the grant of a report. When the report comes, its flows have equal parts with
-/// the connections that wait. Those take the rest at once, and what they leave may be used until the next report.
+/// Returns how many bytes of cross traffic may be sent of the grant of a Node-B report. When the report arrives, its
+/// flows have equal parts with the connections that wait. These use the rest at once, and what they leave may be used
+/// until the next report.
 Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
   const Bytes left = bearer.allowance(now);
   const std::uint32_t others = bearer.load.backlogged_flows;
@@ -171,8 +174,8 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   update(bearer, now);
 }
 
-/// True if the next packet may be sent beyond the window, because its flow sends little; the bytes are then recorded. A
-/// call or a game beside a download therefore does not wait while the window is used up or a drain lasts.
+/// True if the next packet of cross traffic may be sent beyond the window, because its flow sends little; the bytes are
+/// then recorded. A call or a game beside a download therefore does not wait while the window is used up.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -187,7 +190,7 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
   return true;
 }
 
-/// Counts bytes as delivered a round trip after they were sent, while no connection has bytes in flight whose ACKs
+/// Counts cross traffic as delivered a round trip after it was sent, while no connection has bytes in flight whose ACKs
 /// would show it. Cross traffic then continues at the rate that was measured last.
 void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
@@ -196,8 +199,8 @@ void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
-/// Counts the packet and hands it to the radio port. Returns false if it is dropped, because the port's MTU has become
-/// smaller.
+/// Counts the packet of cross traffic and sends it on the radio port. Returns false if it is dropped, because the
+/// port's MTU has become smaller.
 bool CrossTrafficSender::transmit(FlowQueue::Popped&& popped, Instant now) {
   const bool carried = shard_.queue.carries(Side::radio, popped.packet);
   shard_.counters.add(carried ? static_cast<Counter>(popped.about.reason) : Counter::drop_too_long);

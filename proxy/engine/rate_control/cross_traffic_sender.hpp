@@ -5,9 +5,9 @@
 
 namespace sluice::proxy {
 
-/// Counts as delivered the bearer's cross traffic that was sent no later than a segment, because the segment was
-/// acknowledged with this round trip. Lowers the bytes in flight, and returns the IP bytes. `acked`: IP bytes of
-/// connections that the ACK covers. Requires bearer.has_cross_traffic_queue().
+/// Counts cross traffic (packets that no split connection sends) as delivered if it was sent no later than an
+/// acknowledged segment. `round_trip` of that segment shows when it was sent. Lowers the bytes in flight, and returns
+/// the IP bytes. `acked`: IP bytes of connections that the ACK covers. Requires bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
@@ -21,32 +21,33 @@ class CrossTrafficSender {
   /// Sends the packet to the UE or queues it. Returns false and takes nothing if the caller should forward it instead,
   /// because no controller of the UE knows the radio queue. `reason`: counter for the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
-  /// True if a bearer with waiting packets has got an ACK.
+  /// True if an ACK has arrived for a bearer with waiting cross traffic.
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
-  /// Sends for the bearers that have got an ACK.
+  /// Sends cross traffic for the bearers for which an ACK has arrived.
   [[gnu::noinline]] void serve_woken(Instant now);
-  /// Selects what has made packets eligible.
+  /// Event that permits cross traffic to be sent.
   enum class Occasion : std::uint8_t {
-    report,  ///< a report has renewed the bearer's grant
-    other    ///< a packet, an ACK or a timer has come
+    report,  ///< a Node-B report has renewed the bearer's grant (bytes to send)
+    other    ///< a packet, an ACK or a timer
   };
-  /// Sends what the bearer's window or grant allows. Forwards everything if no controller knows the radio queue any
-  /// longer. Requires bearer.has_cross_traffic_queue().
+  /// Sends the cross traffic that the bearer's window or grant allows. Forwards everything if no controller knows the
+  /// radio queue any longer. Requires bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards everything that waits for the bearer, because nothing limits it any longer.
   void flush(Bearer& bearer, Instant now);
-  /// Handles the bearer's timer: sends for a window that has grown, or ends the limit when nothing needs it.
+  /// Handles the bearer's timer: sends cross traffic within a window that has grown, or ends its queueing when nothing
+  /// needs it.
   void on_due(Bearer& bearer, Instant now);
   /// Returns when on_due() is due next.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
-  /// Queues nothing any longer, because the proxy ends. flush_all() is to follow.
+  /// Stops the queueing of cross traffic, because the proxy ends. flush_all() is to follow.
   void end() { ended_ = true; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Forwards everything that waits for any bearer. Visits every bearer.
   void flush_all(Instant now);
 
  private:
-  /// True if the bearer's controller knows the radio queue: reports come in time, or ACKs do.
+  /// True if the bearer's controller knows the radio queue: Node-B reports arrive in time, or ACKs do.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
   [[nodiscard]] static Bytes window_left(const Bearer& bearer, Instant now);
   [[nodiscard]] static Bytes grant_left(const Bearer& bearer, Occasion occasion, Instant now);

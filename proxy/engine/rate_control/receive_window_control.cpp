@@ -32,37 +32,37 @@ bool window_matters(const Flow& flow, Side from) {
 }
 
 /// Returns the window for the host behind `in`. Until the host has sent as many bytes, it is at most the window that
-/// the other host accepts. A connection with little data can thus be handed back at any time.
+/// the other host accepts. A connection with little data can thus be handed back to its hosts at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
 /// Returns the smallest change of the window that is advertised by an ACK of its own. Large changes cost nothing under
-/// the ACK-based controller. Under reports they cost up to 0.7 % of a link whose server is 120 ms away, changes of two
-/// segments 0.1 %.
+/// the ACK-based controller. Under Node-B reports they cost up to 0.7 % of a link whose server is 120 ms away, changes
+/// of two segments 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Sets the flow's flag that the server's window is closed, and updates the bearer's sums.
+/// Sets the flow's flag that the server's window is closed, and updates the sums of the UE's bearer.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
-/// Records whether the server's window is closed, in which case the next report triggers an update.
+/// Records whether the server's window is closed. If it is, the next Node-B report triggers a window update.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Time that relayed data must last for a restart of the server with ten segments to have no effect.
+/// Time for which the data held for the UE must last, so that a restart of the server with ten segments has no effect.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// Part of the share of cross traffic by which the data between server and proxy is less. The rest is for the moments
-/// in which cross traffic sends less than in the mean, because its senders respond to drops.
+/// Part of the share of cross traffic by which the data between server and proxy is reduced. It is below 1, because the
+/// senders of cross traffic respond to drops and then send less than in the mean.
 constexpr double kept_beside_cross_traffic = 0.8;
 
 /// True if the data held for the UE lasts longer, at the link's rate, than a restart of the server. Such a server gets
@@ -126,7 +126,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Returns `room`, or at intervals two segments instead of a closed window.
+/// Returns the window `room`, or at intervals two segments instead of a closed window.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);
@@ -139,7 +139,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
   return room;
 }
 
-/// Returns null while the connection has carried little data, because its first window is sufficient.
+/// Creates the second loop, which sets the server's window. Returns null while the connection has carried little data,
+/// because its first window is sufficient.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -152,7 +153,7 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   return &loop;
 }
 
-/// Returns the window for the server by the balance controller of the second loop.
+/// Returns the window for the server by the balance controller, the default of the second loop.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
@@ -183,7 +184,8 @@ Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& beare
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
-/// Returns the window for the server by the sliding-mode controller. Between two steps the right edge does not advance.
+/// Returns the window for the server by the sliding-mode controller of the second loop. Between two steps the right
+/// edge does not advance.
 Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);

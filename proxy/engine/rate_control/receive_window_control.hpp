@@ -32,9 +32,9 @@ class ReceiveWindowControl {
   /// True if data from the server changes the server's window, and not only ACKs from the UE. Under the ACK-based
   /// controller the second loop uses the sum of advertised, held and in-flight bytes, which arriving data does not
   /// change. Three cases differ:
-  ///  - with several moving connections the others change each one's part at any time;
-  ///  - without data towards the UE no ACK is to come;
-  ///  - a law in time steps leaves flows without a window.
+  /// - with several active connections the others change each one's part at any time;
+  /// - without data towards the UE no ACK is to come;
+  /// - a controller in time steps leaves flows without a window.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
@@ -89,19 +89,20 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
     return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
   }
-  /// Returns `room`. If that is less than two segments and a minimum window is due, returns two segments instead, at
-  /// most `most`.
+  /// Returns the window `room`. If that is less than two segments and a minimum window is due, returns two segments
+  /// instead, at most `most`.
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 
-  /// Opens the window as far as memory allows, without a controller. `held`: bytes held of what the host behind `in`
-  /// has sent; `limit`: their quota.
+  /// Opens the window as far as memory allows, without a controller. `held`: bytes held that the host behind `in` has
+  /// sent; `limit`: their quota.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
-  /// Returns the connection's second loop and creates it once it carries enough; null before.
+  /// Returns the connection's second loop (which sets the server's window) and creates it once it carries enough data;
+  /// null before.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
-  /// Creates the second loop if the connection carries enough, else returns null.
+  /// Creates the second loop (which sets the server's window) if the connection carries enough data, else returns null.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the server's window by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;

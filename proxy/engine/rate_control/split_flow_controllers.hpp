@@ -15,8 +15,8 @@ class SplitFlowControllers {
   SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
       : registry_(registry), controllers_(max_flows) {}
 
-  /// Passes to the flow's controller the data that the UE has acknowledged and the reports received since the last
-  /// service.
+  /// Passes to the flow's controller the data that the UE has acknowledged and the Node-B reports received since the
+  /// last service.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// Returns how many IP bytes may be sent now within the window.
   [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);
