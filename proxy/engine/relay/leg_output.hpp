@@ -26,8 +26,8 @@ namespace sluice::proxy {
 /// on the port. The object exists on the stack while the leg is served.
 class LegOutput final : public tcp::Output {
  public:
-  /// Prepares the output of the flow's leg on `side`. `bearer` counts bytes sent to the radio; null if no bearer of the
-  /// UE counts them.
+  /// Prepares the output of the flow's leg on `side`. `bearer` (the state of the UE) counts bytes sent to the radio;
+  /// null if no bearer of the UE counts them.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow),
         leg_(flow.leg(side)),
@@ -39,13 +39,13 @@ class LegOutput final : public tcp::Output {
   /// packet::can_cut_through().
   void cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
                    Instant now);
-  /// Returns the IP bytes queued by cut_through().
+  /// Returns the IP bytes that cut_through() has queued.
   [[nodiscard]] Bytes cut_through_bytes() const { return cut_through_bytes_; }
   /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes. Returns 0 if no buffer is
   /// free, the device still holds `payload`, or the port cannot carry the length.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
-  /// Writes and queues a pure ACK. Returns its IP bytes, or 0 if no buffer is free.
+  /// Writes and queues a segment that only acknowledges. Returns its IP bytes, or 0 if no buffer is free.
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   /// Returns the IP bytes of a data segment with `payload_len` bytes of payload.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
@@ -63,7 +63,7 @@ class LegOutput final : public tcp::Output {
   /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. Two
   /// connections then never use the same value for the same pair of hosts at a time (RFC 6864 section 4.3).
   [[nodiscard]] std::uint16_t next_ip_id() { return leg_.headers.dont_fragment ? leg_.ip_id++ : next_of_ue(); }
-  /// Returns the next IPv4 identification of the counter that the UE's connections share.
+  /// Returns the next IPv4 identification of the counter that all connections of the UE share.
   [[gnu::cold, gnu::noinline]] std::uint16_t next_of_ue();
   /// Returns source and destination of the packets of this leg.
   [[nodiscard]] packet::AddressesView addresses() const {
@@ -78,7 +78,7 @@ class LegOutput final : public tcp::Output {
   Flow& flow_;
   Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
-  Bearer* bearer_;  ///< bearer that counts bytes sent to the UE; null on the core leg, or if no bearer counts
+  Bearer* bearer_;  ///< bearer (UE state) that counts bytes sent to the UE; null on the core leg, or if none counts
   Bytes cut_through_bytes_{};
   const ShardContext& shard_;
 };

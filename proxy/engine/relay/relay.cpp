@@ -26,14 +26,14 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Returns the sequence number up to which the proxy must deliver the host's data, because it has acknowledged them. If
-/// ACKs need not be withheld, all data received in order counts as acknowledged.
+/// Returns the sequence number up to which the proxy must deliver the host's data, because the proxy has acknowledged
+/// it. If ACKs need not be withheld, all data received in order counts as acknowledged.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
-/// Forwards a reset after the bytes that the proxy has acknowledged. Bytes that were never acknowledged are dropped,
-/// because they would be lost without the proxy as well.
+/// Forwards a reset to the other host after the bytes that the proxy has acknowledged. Bytes that were never
+/// acknowledged are dropped, because they would be lost without the proxy as well.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;

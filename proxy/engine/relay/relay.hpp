@@ -16,7 +16,7 @@ namespace relay {
 /// counts as closed.
 inline constexpr Bytes min_window{2 * 1460 + 256};
 
-/// Returns the bytes received for the host behind `out` that it has not acknowledged.
+/// Returns the bytes that the proxy has received for the host behind `out` and that this host has not acknowledged.
 [[nodiscard]] inline Bytes held_towards(const Flow& flow, Side out) {
   return flow.leg(out).endpoint.held();
 }
@@ -24,16 +24,18 @@ inline constexpr Bytes min_window{2 * 1460 + 256};
 /// Returns the right edge of the window that the host behind `side` has granted.
 [[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
 
-/// Returns the bytes acknowledged to the host behind `in` that the other host has not acknowledged.
+/// Returns the bytes that the proxy has acknowledged to the host behind `in` and that the other host has not
+/// acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
-/// Records progress of the host behind `out`: it acknowledged new data, or data for it arrived while none was held.
+/// Records progress of the host behind `out`: it acknowledged new data, or data for it arrived while the proxy held
+/// none.
 inline void record_progress(Flow& flow, Side out, Instant now) {
   flow.leg(out).progress = tcp::tick::ms268(now);
 }
 
-/// Returns for how long the host behind `out` has acknowledged none of the data held for it; zero if none is held.
-/// Resolution is 0.25 s and the maximum 4.9 hours, which no configured limit exceeds.
+/// Returns for how long the host behind `out` has acknowledged none of the data that the proxy holds for it; zero if
+/// none is held. Resolution is 0.25 s and the maximum 4.9 hours, which no configured limit exceeds.
 [[nodiscard]] Duration stall_time(const Flow& flow, Side out, Instant now);
 
 /// True if a host has received, or receives with the next segment, an ACK for data that the other host has not
@@ -51,8 +53,8 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 /// move.
 void pump(Flow& flow);
 
-/// Moves the payload that goes to `out` on the fast path. Timestamps are not moved, because they are copied as segments
-/// arrive.
+/// Moves the payload that goes to `out` between the legs on the fast path. Timestamps are not moved, because they are
+/// copied as segments arrive.
 void pump_fast_path(Flow& flow, Side out);
 
 /// Sends a keep-alive to the other host when a host has sent one, so that only the other host's answer is returned.
@@ -70,7 +72,8 @@ void pass_keepalives(Flow& flow);
 /// Forwards a FIN or RST for which all earlier data is delivered. Nothing to do on the fast path.
 void pass_ends(Flow& flow);
 
-/// True if one leg ended abnormally and the other one has not been reset yet; pass_ends() resets it.
+/// True if one leg (side of the connection) ended abnormally and the other one has not been reset yet; pass_ends()
+/// resets it.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Advertises a window of `room` bytes beyond RCV.NXT to the host behind `in`. Never moves the right edge back.
@@ -80,7 +83,8 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
-/// Aborts the connection on both sides and drops the bytes held. The next emit() of each leg sends a RST.
+/// Aborts the connection on both sides and drops the bytes that the proxy holds. The next emit() of each leg sends a
+/// RST.
 void abandon(Flow& flow, ResetReason reason);
 
 /// Returns why the proxy resets, or would have to reset, a host of the connection; none while the connection has not

@@ -21,15 +21,16 @@ class RelayBufferQuota {
   bool look(Instant now);
   /// True if so few buffers are left that new connections pass unsplit (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
-  /// Returns the default quota of a direction whose demand is unknown; it shrinks with the free buffers.
+  /// Returns the default quota of a direction whose demand is unknown: the bytes that it may hold and have advertised.
+  /// It shrinks with the free buffers.
   [[nodiscard]] Bytes default_quota() const { return default_quota_; }
 
   /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: the number of bytes that it may
   /// hold and advertise together. The quota follows the measured demand within the budget, and exceeds it while memory
   /// is plentiful. At least two segments are always granted, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. Its quota then
-  /// follows the demand.
+  /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. The direction's quota
+  /// then follows the demand.
   [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
@@ -38,9 +39,10 @@ class RelayBufferQuota {
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
-  /// Returns the measured demand of the direction that arrives on `in`, within the budget.
+  /// Returns the measured demand for buffer of the direction that arrives on `in`, limited by the budget.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// Returns the quota of a direction of a new connection, for which nothing is measured.
+  /// Returns the quota (bytes that may be held and advertised) of a direction of a new connection, for which nothing is
+  /// measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
   /// Records in the memory budget the windows that the flow has advertised. `events`: events of its two streams since
@@ -50,7 +52,7 @@ class RelayBufferQuota {
   void record_advertised(Leg& leg) {
     budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
-  /// Releases the flow's reservations and its demand record, because the flow ends.
+  /// Releases the flow's reservations (advertised windows) and its demand record, because the flow ends.
   void forget(Flow& flow);
 
   /// True if received payload is to be kept. If memory is low, out-of-order data is refused, because it may be held for
@@ -61,24 +63,24 @@ class RelayBufferQuota {
   }
 
  private:
-  /// Upper limit of the default quota, which needs no measured demand.
+  /// Upper limit of the default quota, which a direction gets without measured demand.
   static constexpr Bytes max_default_quota{1024 * 1024};
 
-  /// Returns the demand of the direction that arrives on `in`. Requires that the flow has a demand record.
+  /// Returns the buffer demand of the direction that arrives on `in`. Requires that the flow has a demand record.
   [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
   /// demand, `without_demand` is its quota without a measured demand.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
-  /// Returns the demand of the direction that arrives on `in`, updated by the bytes that its receiver has acknowledged
-  /// until `now`.
+  /// Returns the buffer demand of the direction that arrives on `in`, updated by the bytes that its receiver has
+  /// acknowledged until `now`.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
   /// Returns the bytes that the direction arriving on `in` holds and has advertised. Records its window in the budget
   /// if data arrived (`fed`).
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// Decides accepts_payload() while the memory budget is low.
+  /// Decides accepts_payload() while the buffer budget is low.
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 
@@ -86,7 +88,7 @@ class RelayBufferQuota {
   BufferPoolBudget& budget_;
   flow::Slab<ReceiveBufferDemands> demands_;  ///< demand records of both directions, for flows that carry much data
   Bytes default_quota_;                       ///< default quota for the present number of free buffers
-  Bytes quota_cap_;  ///< upper limit of the default quota: max_default_quota, or limits.relay_buffer if that is less
+  Bytes quota_cap_;  ///< upper limit of the default quota, by max_default_quota and limits.relay_buffer
   bool refuses_flows_ = false;
 };
 

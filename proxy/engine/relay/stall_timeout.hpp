@@ -15,13 +15,14 @@ class StallTimeout {
   /// pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host that does
   /// not answer at all ends its leg earlier (tcp.max_retransmissions).
   void end(Flow& flow, Instant now);
-  /// Arms the flow's timer for the drop of its out-of-order data, because a leg that only has a gap has no TCP timer.
+  /// Arms the flow's timer for the drop of its out-of-order data. A TCP endpoint that only has a gap has no timer.
   void watch_holes(Flow& flow, FlowId id);
 
  private:
   /// Drops out-of-order data whose gap was not filled within timeouts.out_of_order.
   void forget_overdue(Flow& flow, Instant now);
-  /// True if the host behind `out` has acknowledged nothing for the configured time.
+  /// True if the host behind `out` has acknowledged nothing for the configured time although the proxy holds data for
+  /// it.
   [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
 
   const ShardContext& shard_;

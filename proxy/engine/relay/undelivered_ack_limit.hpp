@@ -19,21 +19,22 @@ class UndeliveredAckLimit {
   /// Keeps a reference to `limits`, which outlives it.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if the flow's ACKs must be withheld until allow(). A draining connection is always limited, because its
-  /// exposure must not grow: if a stop of the proxy would lose no data now, it must lose none later.
+  /// True if the flow's ACKs must be withheld until allow(). A connection that is drained (handed back to its hosts) is
+  /// always limited, because its exposure must not grow. If a stop of the proxy would lose no data now, it must lose
+  /// none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
-  /// Starts or stops withholding ACKs on both legs, depending on caps().
+  /// Starts or stops the withholding of ACKs on both legs, depending on caps().
   void hold(Flow& flow) const;
-  /// Advertises `room` more bytes to the host behind `in`, but no more than may be acknowledged.
+  /// Advertises `room` more bytes to the host behind `in`, but no more than the proxy may acknowledge.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
-  /// True if the flow's ACKs are withheld, whatever its release reason is now. A draining flow may meanwhile be
-  /// released for another reason.
+  /// True if the flow's ACKs are withheld, whatever its release reason is now. A flow that is drained (handed back to
+  /// its hosts) may meanwhile be released for another reason.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
-  /// Releases ACKs as far as the limits of the flow and of its bearer allow. Requires waits().
+  /// Releases withheld ACKs as far as the limits of the flow and of its UE allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
@@ -47,11 +48,11 @@ class UndeliveredAckLimit {
   const ShardLimits& limits_;
 };
 
-/// Samples the ACK exposure of flows into a histogram: the bytes acknowledged and not delivered, one value for each
-/// direction. Thread: the shard's.
+/// Samples the ACK exposure of flows into a histogram: the bytes acknowledged to one host and not by the other one.
+/// Each direction is a value. Thread: the shard's.
 class ExposureSample {
  public:
-  /// Samples up to `most` flows. The next call continues with the next flows.
+  /// Samples the ACK exposure of up to `most` flows. The next call continues with the next flows.
   void take(const flow::Slab<Flow>& flows, std::uint32_t most);
   [[nodiscard]] const Histogram& bytes() const { return bytes_; }
 

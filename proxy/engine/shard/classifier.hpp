@@ -17,7 +17,7 @@ namespace sluice::proxy {
 /// connection are forwarded untouched. Thread: the shard's.
 class Classifier {
  public:
-  /// Components that handle the frames; they outlive the classifier.
+  /// Components that handle the frames of each kind; they outlive the classifier.
   struct Parts {
     SplitFlows& flows;
     EndToEndFlows& end_to_end;
@@ -45,7 +45,8 @@ class Classifier {
   template <typename Key>
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
-  /// Serves what the burst has scheduled: cross traffic first, because its short packets wait for nothing else.
+  /// Serves the flows that the burst has scheduled: cross traffic first, because its short packets wait for nothing
+  /// else.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);

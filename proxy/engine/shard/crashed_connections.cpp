@@ -16,10 +16,12 @@ namespace {
 /// the previous pause.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
-/// Number of connections that one advance() scans before packets are processed again.
+/// Number of crashed connections (those of an earlier run that lost bytes) that one advance() scans before packets are
+/// processed again.
 constexpr std::uint32_t crashed_at_once = 64;
 
-/// Sends a segment without payload to the host on side `out`; sends nothing if the pool is exhausted.
+/// Sends a segment without payload to the host of a crashed connection on side `out`; sends nothing if the pool is
+/// exhausted.
 void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segment, Instant now,
           const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();

@@ -23,13 +23,13 @@ class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Takes over `crashed_connections`. `entries`: their journal entries in the same order, or empty. `keep`: time from
-  /// the first advance() during which segments of the hosts are answered. Silent hosts are probed only in the first
-  /// seconds of that time.
+  /// Takes over `crashed_connections`, whose hosts must be reset. `entries`: their journal entries in the same order,
+  /// or empty. `keep`: time from the first advance() during which segments of the hosts are answered. Silent hosts are
+  /// probed only in the first seconds of that time.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
-  /// Probes the next hosts, and removes all connections once the time `keep` is over.
+  /// Probes the next hosts of crashed connections, and removes all connections once the time `keep` is over.
   void advance(Instant now, const ShardContext& shard);
   /// Returns when advance() is due next; `never` if no connection is left.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }
@@ -37,11 +37,11 @@ class CrashedConnections {
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
   /// Returns the index of the connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// True if the SYN is a SYN-ACK of the crashed connection, retransmitted because the last ACK of the handshake was
-  /// lost.
+  /// True if the SYN is a retransmitted SYN-ACK of the crashed connection, sent because the last ACK of the handshake
+  /// was lost.
   [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
-  /// Sends a RST to the host that has sent this segment. The segment is not forwarded and opens no other connection.
-  /// Returns true if both hosts have now been reset.
+  /// Sends a RST to the host of a crashed connection that has sent this segment. The segment is not forwarded and opens
+  /// no other connection. Returns true if both hosts have now been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
   /// Removes the crashed connection and marks its journal entry unused.
   void forget(std::uint32_t id);

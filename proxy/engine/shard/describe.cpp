@@ -33,14 +33,14 @@ SteeredBy steered_by(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? SteeredBy::acknowledgements : SteeredBy::feedback;
 }
 
-/// Sums over the split connections of a bearer that BearerInfo does not contain.
+/// Sums over the split connections of a bearer (UE) that BearerInfo does not contain.
 struct SplitTotals {
   std::uint32_t connections = 0;
-  Bytes sendable;  ///< bytes that the congestion windows let the proxy send beyond those in flight, in the unit of
+  Bytes sendable;  ///< bytes beyond those in flight that the congestion windows permit, in the unit of
                    ///< BearerInfo::in_flight
 };
 
-/// Adds up the windows and held bytes of the bearer's split connections.
+/// Adds up the windows and held bytes of the split connections of a bearer (UE).
 SplitTotals describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
   SplitTotals totals;
   FlowId id = bearer.first_flow;
@@ -72,7 +72,7 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.falls = report_state.fallback.falls();
 }
 
-/// Describes what the observed ACK-based controller would do now.
+/// Describes what the ACK-based controller would do now, if it is only observed.
 void describe_observed(const control::DelayBasedController& law, BearerInfo& info) {
   info.observed_window = law.window();
   if (law.rate() > Rate()) info.observed_delay = law.rate().time_for(law.reference());

@@ -56,8 +56,9 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Returns true if the UE's bearer takes the packet, because its controller limits cross traffic. Otherwise reports the
-/// packet to the bearer, because it occupies the radio queue like controlled packets.
+/// Returns true if the UE's bearer queues the packet, because its controller limits cross traffic (packets that no
+/// split connection sends). Otherwise reports the packet to the bearer, because it occupies the radio queue like
+/// controlled packets.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   if (id == flow::no_flow) return false;

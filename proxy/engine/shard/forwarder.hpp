@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Forwards packets that are not processed by a split connection: untouched, or as segments of a regulated end-to-end
-/// connection. Thread: the shard's.
+/// Forwards packets that are not processed by a split connection: untouched, or as segments of an end-to-end connection
+/// whose windows are rewritten. Thread: the shard's.
 class Forwarder {
  public:
   /// Keeps references to its arguments, which outlive the forwarder.
@@ -18,7 +18,7 @@ class Forwarder {
             const RelayBufferQuota& buffer_quota)
       : shard_(shard), end_to_end_(end_to_end), cross_traffic_(cross_traffic), buffer_quota_(buffer_quota) {}
 
-  /// Makes forward() count packets towards the radio in their bearers, because some policy uses a rate controller.
+  /// Makes forward() count the packets to each UE, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
   /// Selects how forward() treats a checksum that a kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
@@ -31,7 +31,7 @@ class Forwarder {
   /// veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a physical
   /// interface no datagram does, so a damaged frame stays damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
-  /// Forwards a segment of an end-to-end connection, now or later, with the window that its controller allows.
+  /// Forwards a segment of an end-to-end connection, now or later, with the window that its rate controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
   /// Returns the largest flows that forward() has forwarded.

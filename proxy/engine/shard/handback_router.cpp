@@ -85,7 +85,7 @@ bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx)
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
-/// Creates a split flow for a connection that has passed unsplit; this segment is the first that the flow processes.
+/// Creates a split flow for a connection that has passed end to end; this segment is the first that the flow processes.
 /// Returns false if the flow table is full.
 bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
@@ -96,8 +96,8 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
   return true;
 }
 
-/// Splits a released connection again, starting with this segment. Returns false if the flow table is full, or if its
-/// policy no longer splits.
+/// Splits a released connection (handed back to its hosts before) again, starting with this segment. Returns false if
+/// the flow table is full, or if its policy no longer splits.
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

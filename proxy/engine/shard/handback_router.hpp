@@ -7,8 +7,8 @@
 
 namespace sluice::proxy {
 
-/// Receive path of connections in transition: connections in handback, released connections that may be split again,
-/// end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
+/// Receive path of connections between split and end to end: connections in handback, released connections that may be
+/// split again, end-to-end connections that wait to be split, and segments that cannot be split. Thread: the shard's.
 class HandbackRouter {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -16,10 +16,10 @@ class HandbackRouter {
                  HandshakeTracker& handshakes)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), handshakes_(handshakes) {}
 
-  /// Processes a segment of a connection whose handback is in progress.
+  /// Processes a segment of a split connection whose handback to its hosts is in progress.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
-  /// Processes a segment of a released connection: forwards it, or splits the connection again, starting with this
-  /// segment. Returns false if no released connection has its key.
+  /// Processes a segment of a released connection (handed back to its hosts before): forwards it, or splits the
+  /// connection again, starting with this segment. Returns false if no released connection has its key.
   [[nodiscard]] bool track_released(RxPacket& rx) {
     return flows_.handback().released().size() != 0 && track_if_released(rx);
   }
@@ -27,18 +27,20 @@ class HandbackRouter {
   /// forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
   /// Handles a fragment or a segment behind IP options, which the caller forwards. If its numbers are plausible for a
-  /// split connection, the handback of that connection is requested.
+  /// split connection, that connection is to be handed back to its hosts.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
-  /// Processes a segment of a released connection. Returns false if no released connection has its key.
+  /// Processes a segment of a released connection (handed back to its hosts before). Returns false if no released
+  /// connection has its key.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);
   /// True if the segment's checksum is good, or unfinished from a host whose SYN had an unfinished checksum.
   [[nodiscard]] bool is_sound(TrackedConnection& connection, const RxPacket& rx) const;
-  /// Creates a split flow for a connection that has passed unsplit; this segment is the first that the flow processes.
-  /// Returns false if the flow table is full.
+  /// Creates a split flow for a connection that has passed end to end; this segment is the first that the flow
+  /// processes. Returns false if the flow table is full.
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx);
-  /// Splits a released connection again, starting with this segment. Returns false if that is not possible.
+  /// Splits a released connection (handed back to its hosts before) again, starting with this segment. Returns false if
+  /// that is not possible.
   [[nodiscard]] bool split_released(std::uint32_t released, const RxPacket& rx);
 
   const ShardContext shard_;

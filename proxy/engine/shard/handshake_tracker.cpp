@@ -130,8 +130,8 @@ void HandshakeTracker::on_untracked(RxPacket& rx) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Starts the UE's short-flow period, because the SYN-ACK will pass its radio queue. A SYN from a server does not start
-/// it, because such a SYN does not show that a user waits.
+/// Starts the period in which short flows of the UE have priority, because the SYN-ACK will pass its radio queue. A SYN
+/// from a server does not start it, because such a SYN does not show that a user waits.
 void HandshakeTracker::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);

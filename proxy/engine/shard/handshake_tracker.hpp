@@ -22,16 +22,16 @@ class HandshakeTracker {
   HandshakeTracker(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
                    const flow::HashKey& secret);
 
-  /// Starts or stops draining. While the proxy drains, no further connection is split.
+  /// Starts or stops a drain, in which split connections are handed back and no further connection is split.
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
-  /// True if connections may be split: the proxy is not draining and has memory for them.
+  /// True if connections may be split: the proxy is not handing back all connections, and has memory for new ones.
   [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.buffer_quota().refuses_flows(); }
 
   /// Processes a segment of a connection of which at most SYNs were seen.
   void on_untracked(RxPacket& rx);
-  /// Processes a SYN or SYN-ACK whose numbers do not match the connection with its addresses. A SYN is recorded and
-  /// still has to be forwarded. A SYN-ACK that answers such a SYN replaces the old connection by a new one. Returns
+  /// Processes a SYN or SYN-ACK whose numbers do not match the known connection with its addresses. A SYN is recorded
+  /// and still has to be forwarded. A SYN-ACK that answers such a SYN replaces the old connection by a new one. Returns
   /// true if the segment was forwarded.
   [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
   /// Processes a segment of a connection whose handshake is tracked.
@@ -54,7 +54,7 @@ class HandshakeTracker {
   void forward_unknown(RxPacket& rx);
   /// Records the first SYN of a connection.
   void record(const FirstSyn& first);
-  /// Starts the short-flow period of the UE that has sent a SYN.
+  /// Starts the period in which short flows have priority, for the UE that has sent a SYN.
   void expect(const RxPacket& rx);
   /// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
   [[nodiscard]] bool on_answer_to_syn(RxPacket& rx);

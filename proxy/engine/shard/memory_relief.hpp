@@ -5,15 +5,16 @@
 
 namespace sluice::proxy {
 
-/// Frees packet buffers when few are left. Connections that hold none are released to plain forwarding, out-of-order
-/// data is dropped, and stalled connections are reset, the largest first. Thread: the shard's.
+/// Frees packet buffers when few are left. Connections that hold none are handed back to their hosts, out-of-order data
+/// is dropped, and stalled connections are reset, the largest first. Thread: the shard's.
 class MemoryRelief {
  public:
   /// Keeps references to its arguments, which outlive it.
   MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
-  /// Reads the number of free buffers in the pool if that is due. Starts a walk or a release if few are left.
+  /// Reads the number of free packet buffers in the pool if that is due. Starts a walk over all flows, or handbacks, if
+  /// few are left.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) look_anew(now);
   }
@@ -33,11 +34,12 @@ class MemoryRelief {
     bool active = false;
   };
 
-  /// Reads the number of free buffers in the pool, and starts a walk or a release if few are left.
+  /// Reads the number of free packet buffers in the pool, and starts a walk over all flows, or handbacks, if few are
+  /// left.
   [[gnu::noinline]] void look_anew(Instant now);
-  /// Starts a walk; its threshold for resets follows from the last walk.
+  /// Starts a walk over all flows; the number of held bytes from which on it resets a flow follows from the last walk.
   void begin();
-  /// Drops the flow's out-of-order data, and resets the flow if it is stalled and holds as many bytes as the threshold.
+  /// Drops the flow's out-of-order data, and resets the flow if it is stalled and holds enough bytes (Walk::take_from).
   void reclaim_from(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;

@@ -8,7 +8,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the flow of a frame as seen from the UE. Ports are 0 unless the frame has a TCP or UDP header.
+/// Returns the key of the flow to which a frame belongs, as seen from the UE. Ports are 0 unless the frame has a TCP or
+/// UDP header.
 flow::FlowKey flow_of(const RxPacket& rx) {
   flow::FlowKey key = rx.key();
   if (!rx.is_tcp() && rx.result != packet::ParseResult::udp) key.ue_port = key.server_port = 0;

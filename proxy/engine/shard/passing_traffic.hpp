@@ -25,7 +25,7 @@ class PassingTraffic {
   /// Time without a sample after which an entry is free.
   static constexpr Duration keep = std::chrono::minutes(1);
 
-  /// Counts a frame that passes for `reason`.
+  /// Counts a frame that passes without control for `reason`, and samples it if a step of bytes is complete.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
     until_sample_ -= bytes;
     if (until_sample_ < 0) [[unlikely]]
@@ -51,15 +51,15 @@ class PassingTraffic {
   };
 
   [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
-  /// Returns the entry of the flow, or the one of its set that it replaces: a free one, else that with the fewest
-  /// bytes.
+  /// Returns the entry of the flow in its set of eight, or else the entry that it replaces: a free one, else that with
+  /// the fewest bytes.
   [[nodiscard]] Entry& entry_for(const flow::FlowKey& key, std::uint8_t protocol, Instant now);
 
   std::int64_t until_sample_ = min_step;  ///< bytes until the next sample
   std::int64_t step_ = min_step;          ///< bytes for which a sample stands
   std::int64_t offset_ = 0;               ///< place of the next sample within its step
-  std::uint64_t phase_ = 0;               ///< state of the linear congruential sequence of these places
-  std::uint64_t sampled_ = 0;             ///< bytes of all samples
+  std::uint64_t phase_ = 0;    ///< state of the linear congruential sequence that selects the places of samples
+  std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};
 };
 

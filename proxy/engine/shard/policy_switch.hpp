@@ -5,8 +5,8 @@
 
 namespace sluice::proxy {
 
-/// Activates other policies on a running shard: every connection moves to its new bearer and continues under the new
-/// controller. Thread: the shard's.
+/// Activates other policies on a running shard: every connection moves to its UE's new bearer (state under one policy)
+/// and continues under the new controller. Thread: the shard's.
 class PolicySwitch {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -23,8 +23,8 @@ class PolicySwitch {
   void apply(const Policies& policies, Instant now);
 
  private:
-  /// Moves a flow to the bearer of its new policy. Requests its release if the policy does not split, else cancels such
-  /// a request.
+  /// Moves a flow to the bearer (UE state) of its new policy. Requests its handback to the hosts if the policy does not
+  /// split, else cancels such a request.
   void rebind(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;

@@ -24,13 +24,13 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// True if SMVS limits the bearer by reports, so that each report is a step of the controller.
+/// True if SMVS limits the bearer (UE) by Node-B reports, so that each report is a step of the controller.
 bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// Returns true once, when an applied report shows that the report period is too long for the buffer: the link empties
-/// the full buffer within it (Ts ≥ Bmax/b̄).
+/// Returns true once, when a Node-B report shows that the report period is too long for the radio buffer: the link
+/// empties the full buffer within it (Ts ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
@@ -38,8 +38,8 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// Returns true once, when an applied report shows that the report period is too long for the link's variation (Ts ≥
-/// Tb/2).
+/// Returns true once, when a Node-B report shows that the report period is too long for the variation of the link's
+/// rate (Ts ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
@@ -56,7 +56,7 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
-/// Returns the status of one bearer, without the UE's other bearers.
+/// Returns the status (message to the Node-B) of one bearer, without the UE's other bearers.
 control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status;
   status.ue = bearer.ue();
@@ -71,7 +71,7 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   return status;
 }
 
-/// Returns the status of all bearers of a UE together; `bearer` is one of them.
+/// Returns the status (message to the Node-B) of all bearers of a UE together; `bearer` is one of them.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status = own_status_of(bearer);
   bearer.for_each_sibling([&status](const Bearer& other) {
@@ -97,8 +97,8 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
   }
 }
 
-/// Processes reports with prefetching, because each report concerns another UE whose memory is not cached. A bearer
-/// contains the index of the flow that it serves next. That flow is prefetched when the bearer itself is cached.
+/// Processes Node-B reports with prefetching, because each report concerns another UE whose memory is not cached. A
+/// bearer contains the index of the flow that it serves next. That flow is prefetched when the bearer itself is cached.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -124,7 +124,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   }
 }
 
-/// Prefetches the bearer's controller, and the flow that is served next.
+/// Prefetches the rate controller of a bearer, and the flow that is served next.
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
@@ -153,7 +153,8 @@ void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Insta
   shard_.queue.flush(now);
 }
 
-/// Handles the time between the last report of the UE and this one, in which the Node-B may have omitted the UE.
+/// Handles the time between the last Node-B report of the UE and this one, in which the Node-B may have left the
+/// unchanged UE out.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -170,7 +171,8 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Applies a report to one bearer. Returns false if the report is stale; it is then stale for all bearers of the UE.
+/// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale; it is then stale for all
+/// bearers of the UE.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
@@ -201,7 +203,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves flows whose server has a closed window, because the report may open it.
+/// Serves flows whose server has a closed window, because the Node-B report may open it.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
@@ -316,7 +318,7 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
   return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
 }
 
-/// Serves every flow with unsent data, because a report may have opened per-flow windows.
+/// Serves every flow of the bearer with unsent data, because a Node-B report may have opened per-flow windows.
 void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
@@ -326,7 +328,7 @@ void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   flows_.serve_pending(now);
 }
 
-/// Appends one status per UE: the status of one bearer represents all bearers of the UE.
+/// Appends one status (message to the Node-B) per UE: that of one bearer represents all bearers of the UE.
 void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});

@@ -13,8 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Processes Node-B reports and bearer timers: runs the bearer's controller, and lets its flows send the granted bytes.
-/// Thread: the shard's.
+/// Processes Node-B reports and timers of UE bearers: runs the rate controller of the bearer, and allows its flows to
+/// send the granted bytes. Thread: the shard's.
 class ReportDispatcher {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -22,45 +22,47 @@ class ReportDispatcher {
                    CrossTrafficSender& cross_traffic)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), cross_traffic_(cross_traffic) {}
 
-  /// Processes reports whose amounts and rates are within bounds (control::feedback::bound).
+  /// Processes Node-B reports whose amounts and rates are within bounds (control::feedback::bound).
   void on_reports(std::span<const ReportArrival> reports, Instant now);
   /// Handles omission notices: Node-Bs that report only changed UEs confirm that omitted UEs are unchanged.
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles the expired timer of a bearer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's rate control mode to a flow, because the flow has moved to this bearer or the bearer has
-  /// another controller.
+  /// Applies the bearer's rate control mode (what limits sending) to a flow. The flow has moved to this bearer, or the
+  /// bearer has another controller.
   void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Arms the bearer's timer at its next deadline.
   void reschedule(BearerId id, Instant now);
-  /// Appends the statuses for the Node-B: one per UE, summed over its bearers. If `all` is false, only UEs that changed
-  /// since the last call are included.
+  /// Appends the statuses (messages to the Node-B): one per UE, summed over its bearers. If `all` is false, only UEs
+  /// that changed since the last call are included.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
-  /// Returns the totals of the reports, for the treated UEs and for the control group.
+  /// Returns the totals of the Node-B reports, for the UEs that rate controllers limit and for the control group.
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
 
  private:
-  /// Processes reports of different UEs with prefetching.
+  /// Processes Node-B reports of different UEs with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
-  /// Processes one report for all bearers of the UE; `id` is one of them.
+  /// Processes one Node-B report for all bearers of the UE; `id` is one of them.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
-  /// Prefetches a bearer's controller and the flow that it serves next.
+  /// Prefetches the rate controller of a bearer and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
-  /// Handles the time between the last report and `report`, in which the Node-B may have omitted the UE.
+  /// Handles the time between the last Node-B report and `report`, in which the Node-B may have left the unchanged UE
+  /// out.
   void on_pause(Bearer& first, const ReportArrival& report);
-  /// Applies a report to one bearer. Returns false if the report is stale; it is then stale for all bearers of the UE.
+  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale; it is then stale for all
+  /// bearers of the UE.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  /// Adds the report to the totals of the UE's group.
+  /// Adds the Node-B report to the totals of the UE's group (control group or all other UEs).
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
-  /// Applies the bearer's rate control mode to all its flows.
+  /// Applies the bearer's rate control mode (what limits sending) to all its flows.
   void steer(Bearer& bearer, Instant now);
-  /// Lets the bearer's flows send within its budget.
+  /// Makes the bearer's flows send within its budget.
   void serve(BearerId id, Instant now);
-  /// Lets each flow send one round of its budget. Returns true if another round may send more.
+  /// Makes each flow of the bearer send one round of its budget. Returns true if another round may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
-  /// Serves all flows with unsent data, because per-flow windows may have opened.
+  /// Serves all flows of the bearer with unsent data, because per-flow windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Schedules flows whose server has a closed window, because a report may open it.
+  /// Schedules flows whose server has a closed window, because a Node-B report may open it.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

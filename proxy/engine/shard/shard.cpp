@@ -47,8 +47,8 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// True if advance() has nothing to do, as in most rounds of a poll thread. A task that is added to advance() needs a
-  /// test here.
+  /// True if advance() has nothing to do, as is usual when a poll thread calls it. A task that is added to advance()
+  /// needs a test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !crashed_connections;
@@ -95,7 +95,7 @@ struct Shard::Parts {
   HandshakeTracker handshakes;
   HandbackRouter handback_router;
   PolicySwitch policy_switch;
-  /// Connections of a crashed earlier run that must be reset; empty if there are none.
+  /// Connections of a crashed earlier run that must be reset, because they lost bytes; empty if there are none.
   std::optional<CrashedConnections> crashed_connections;
   Classifier classifier;
   ExposureSample exposure;

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a further segment of the GRO run of `first` can be forwarded too: it is complete and has a good checksum and
-/// the same link headers.
+/// True if a further segment of the GRO run that begins with `first` can be forwarded too: it is complete and has a
+/// good checksum and the same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)
@@ -39,9 +39,9 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
   return count;
 }
 
-/// Handles data forwarded to a UE whose ACKs feed the controller. Returns true if the flow need not be served. This
-/// requires an ACK-based controller without other flows, data that opens no server window, unchanged totals, and an
-/// armed timer. An ACK due to the server is scheduled here.
+/// Handles data that was just forwarded to a UE whose ACKs are the controller's input. Returns true if the flow need
+/// not be served. This requires an ACK-based controller without other flows, data that opens no server window,
+/// unchanged totals, and an armed timer. An ACK due to the server is scheduled here.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -62,10 +62,10 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
-/// Completes a cut-through, after which only the ACK to the sender remains. Without an ACK due and without a controller
-/// the totals are unchanged, and only the timer is updated. `first_waited`: true if no ACK was due after the first
-/// segment. Then the timer is armed before the flow is served, so that timers of the same instant keep the order of the
-/// slow path.
+/// Completes a cut-through (data is sent on in the frame in which it came), after which only the ACK to the sender
+/// remains. Without an ACK due and without a controller the totals are unchanged, and only the timer is updated.
+/// `first_waited`: true if no ACK was due after the first segment. Then the timer is armed before the flow is served,
+/// so that timers of the same instant keep the order of the slow path.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

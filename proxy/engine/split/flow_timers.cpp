@@ -25,11 +25,11 @@ bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
 }
 
-/// True if elapsed time alone may open a window. Under reports, time changes both the server's window and the use of a
-/// shared window. Under the ACK-based controller only three cases depend on time:
-///  - flows with unsent data share the window;
-///  - the server's window is closed or nearly closed, and may open because other flows have returned budget;
-///  - no rate is known yet, so the window follows the server's demand per unit of time.
+/// True if elapsed time alone may open a window. Under Node-B reports, time changes both the server's window and the
+/// use of a shared window. Under the ACK-based controller only three cases depend on time:
+/// - flows with unsent data share the window;
+/// - the server's window is closed or nearly closed, and may open because other flows have returned budget;
+/// - no rate is known yet, so the window follows the server's demand per unit of time.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||

@@ -12,7 +12,7 @@ class FlowTimers {
  public:
   explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
 
-  /// Returns the earlier of both legs' TCP timers.
+  /// Returns the earlier of the TCP timers of both legs (sides of the connection).
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
     return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   }
@@ -28,8 +28,8 @@ class FlowTimers {
       due = lesser(due, min_window_at(flow, now));
     if (!is_armed_before(flow, due)) arm(flow, id, due, now);
   }
-  /// Arms the timer at `due` or the idle timeout, whichever is earlier. If the timer expires earlier already, it is
-  /// unchanged.
+  /// Arms the flow's timer at `due` or the idle timeout, whichever is earlier. If the timer expires earlier already, it
+  /// is unchanged.
   void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
@@ -43,7 +43,7 @@ class FlowTimers {
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
-  /// Returns the time at which the timer for `due` must expire: no later than the idle timeout, which is at least one
+  /// Returns the time at which a timer for `due` must expire: no later than the idle timeout, which is at least one
   /// second ahead.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
   /// Returns when a server with a nearly closed window is granted two segments; `never` if its window is not nearly

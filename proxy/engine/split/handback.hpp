@@ -24,24 +24,25 @@ class Handback {
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// Requests release of the flow for `reason`, as soon as its hosts do not notice the release; ReleaseReason::none
-  /// cancels the request. Returns false if nothing changes; otherwise the flow must be served.
+  /// Requests the release of the flow (its handback to the hosts) for `reason`, as soon as its hosts do not notice it;
+  /// ReleaseReason::none cancels the request. Returns false if nothing changes; otherwise the flow must be served.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow with a release reason, during the flow's service: starts the handback, or prepares
-  /// the start.
+  /// Advances the handback of a flow to its hosts, during the flow's service: starts the handback, or prepares the
+  /// start.
   void advance(Flow& flow, Instant now);
-  /// True if the proxy holds no bytes of the connection, so that the flow can be released.
+  /// True if the proxy holds no bytes of the connection, so that the flow can be removed and its hosts continue.
   [[nodiscard]] static bool is_complete(const Flow& flow);
   /// Releases a flow that is about to be removed. Its connection continues between its hosts, and is tracked if it may
   /// be split again.
   void release(const Flow& flow, Instant now);
 
-  /// Returns the table of released connections.
+  /// Returns the table of released connections, which were handed back to their hosts.
   [[nodiscard]] Released& released() { return released_; }
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback if nothing prevents it; otherwise no longer widens the advertised windows.
+  /// Starts the handback of a flow to its hosts if nothing prevents it; otherwise no longer widens the advertised
+  /// windows.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

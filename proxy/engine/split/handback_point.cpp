@@ -64,8 +64,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream of the host behind `side`. The final window for this host is the one that the
-/// other host grants.
+/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy delivers.
+/// The final window for this host is the one that the other host grants.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();
@@ -168,7 +168,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// True if the segment's numbers are the host's own: the segment lies in the window advertised to the host, and
+/// True if the segment's numbers are the host's own. The segment lies in the window advertised to the host, and
 /// acknowledges within the host's own window. When all bytes sent by the proxy are acknowledged, the ACK number is not
 /// checked.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {

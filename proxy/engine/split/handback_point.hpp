@@ -31,22 +31,22 @@ namespace sluice::proxy::handback {
 /// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
-/// Sets the handback points and enters FlowPhase::handing_back. Requires that all received payload was moved to the
-/// other leg, and that each leg is open in at least one direction.
+/// Sets the handback points (sequence numbers up to which the proxy delivers) and enters FlowPhase::handing_back.
+/// Requires that all received payload was moved to the other leg, and that each leg is open in at least one direction.
 void begin(Flow& flow);
 
-/// Returns how many bytes the server may be ahead of the UE when an end-to-end successor continues the flow. While the
+/// Returns how many bytes the server may be ahead of the UE when the flow becomes an end-to-end connection. While the
 /// flow is split the server may be further ahead, and would otherwise send all these bytes into the radio queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
-/// Sets the handback points of a flow whose end-to-end successor exists. The window advertised to the server stays, and
-/// the successor opens it.
+/// Sets the handback points (sequence numbers up to which the proxy delivers) of a flow that an end-to-end connection
+/// replaces. The window advertised to the server stays, and the end-to-end connection opens it.
 void begin_with_successor(Flow& flow);
-/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until only the successor remains. At
-/// most `most` bytes are between the two hosts. Returns the right edge.
+/// Advertises more window to the server as the UE acknowledges the proxy's bytes, until only the end-to-end connection
+/// remains. At most `most` bytes are between the two hosts. Returns the right edge.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
-/// Returns the state from which tracking after the handback points starts: numbers, edges and FINs of each direction.
-/// Requires begin().
+/// Returns the state from which tracking starts after the handback points (where the proxy's bytes end): numbers, edges
+/// and FINs of each direction. Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// True if all bytes held by the proxy are delivered and acknowledged in both directions.
@@ -56,19 +56,20 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// forwarding could then replace the proxy.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
-/// Decision of how a segment is processed during a handback.
+/// Decision how a segment is processed while a connection is handed back to its hosts.
 struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
-  bool feed = false;     ///< true if `ours` is delivered to the proxy's leg
+  bool feed = false;     ///< true if the part `ours` of the segment is delivered to the proxy's leg
 
   /// true if the payload is delivered to the leg as well, because it retransmits acknowledged bytes
   bool whole = false;
-  /// True if the segment's numbers are the host's own, so that its window after the handback point is valid.
+  /// True if the segment's numbers are the host's own, so that its window for the bytes after the proxy's is valid.
   bool is_valid = false;
   tcp::Segment ours;  ///< part of the segment that concerns the proxy's leg
 };
-/// Decides how a segment that arrived on `in` is processed during a handback. `edge`: right edge of the widest window
-/// advertised to the host behind `in`. A segment outside of the windows is forwarded and updates nothing.
+/// Decides how a segment that arrived on `in` is processed while the connection is handed back to its hosts. `edge`:
+/// right edge of the widest window advertised to the host behind `in`. A segment outside of the windows is forwarded
+/// and updates nothing.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 /// Records that the window of a forwarded and valid segment, which arrived on `in`, is advertised to the other host.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);

@@ -6,8 +6,8 @@
 namespace sluice::proxy::icmp_errors {
 namespace {
 
-/// Returns the key of the connection whose packet the ICMP error quotes. A leg that faces the radio sends in the
-/// server's name.
+/// Returns the key of the connection whose packet the ICMP error quotes. A packet that a router on the radio side
+/// quotes was sent in the server's name.
 flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Parsed& parsed) {
   if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.networks};
   return {error.src, error.dst, error.src_port, error.dst_port, parsed.networks};

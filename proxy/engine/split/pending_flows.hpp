@@ -23,7 +23,7 @@ class PendingFlows {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;
   }
-  /// Records that a flow is about to be closed. Its entry stays on the list and is skipped.
+  /// Records that a flow on the list is about to be closed. Its entry stays on the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
   /// Calls serve(flow, id) for each scheduled flow, including flows scheduled during the call. serve() must clear the

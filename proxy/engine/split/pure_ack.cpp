@@ -16,8 +16,8 @@ bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instan
   return true;
 }
 
-/// Opens the other host's window if nothing else is pending. Returns false and changes nothing if the flow must be
-/// served instead. Without a controller the window opens by the acknowledged bytes, and the quota is read when the
+/// Opens the other host's window if no other work is pending. Returns false and changes nothing if the flow must be
+/// served instead. Without a controller the window opens by the acknowledged bytes. The buffer quota is read when the
 /// window is next advertised.
 template <Side in>
 inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {

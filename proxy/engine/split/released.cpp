@@ -13,7 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the largest number of released connections that are tracked: a quarter of the flows, at least 16.
+/// Returns the largest number of released connections (handed back to their hosts) that are tracked: a quarter of the
+/// flows, at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
@@ -21,8 +22,8 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
 /// Longest time until a host's first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// Returns the time for which a connection is not split again after it was released `seen` times because of
-/// unsplittable segments.
+/// Returns how long a connection is not split again after its handback to the hosts. `seen`: how often it was handed
+/// back because of segments that cannot be split.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }
@@ -105,7 +106,8 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the oldest released connection. Returns false if that connection was split again or has ended already.
+/// Evicts the oldest released connection (handed back to its hosts) from the table. Returns false if that connection
+/// was split again or has ended already.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -18,31 +18,32 @@ namespace sluice::proxy {
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  std::uint32_t ticket = 0;  ///< serial number of the connection, which shows whether its place was reused
-  bool recovered = false;    ///< true if an earlier run of the program had split the connection
-  bool wanted = false;       ///< true if the connection may be split again, as soon as `not_before` has passed
+  std::uint32_t ticket = 0;            ///< serial number of the connection, which shows whether its place was reused
+  bool recovered = false;              ///< true if an earlier run of the program had split the connection
+  bool wanted = false;                 ///< true if the connection may be split again as soon as `not_before` has passed
   std::uint8_t unsplittable_seen = 0;  ///< number of releases because of segments that cannot be split
   ReleaseReason reason = ReleaseReason::released_earlier_run;
   Instant not_before{};  ///< earliest time at which the connection may be split again
 };
 static_assert(sizeof(ReleasedFlow) <= 256);
 
-/// Released connections, tracked while they pass unchanged, so that they can be split again. A connection older than
-/// the proxy is not among them, because its SYN options are unknown. The oldest are evicted when the table is full. All
-/// memory is allocated at construction. Thread: its shard's.
+/// Released connections: they were split, were handed back to their hosts, and are tracked while they pass unchanged,
+/// so that they can be split again. A connection older than the proxy is not among them, because its SYN options are
+/// unknown. The oldest are evicted when the table is full. All memory is allocated at construction. Thread: its
+/// shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// Upper limit of unsplittable_seen, because the delay until the next split does not grow beyond it.
+  /// Upper limit of unsplittable_seen, because the delay until the connection is split again does not grow beyond it.
   static constexpr std::uint8_t max_unsplittable = 11;
 
   /// Reserves places for a quarter of `max_flows` connections, at least 16.
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
-  /// Adds a released flow. It may be split again unless an operator has released it. After a release because of an
-  /// unsplittable segment the next split is delayed by one second, doubled for each further release, up to 17 minutes.
-  /// Connections with regular fragments are thus rarely split. Returns how many other connections were evicted because
-  /// the table was full.
+  /// Adds a released flow (handed back to its hosts). It may be split again unless an operator has released it. After a
+  /// release because of an unsplittable segment the next split is delayed by one second, doubled for each further
+  /// release, up to 17 minutes. Connections with regular fragments are thus rarely split. Returns how many other
+  /// connections were evicted because the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
   /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted because the

@@ -23,14 +23,14 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
 
 }  // namespace
 
-/// Returns the flow's bearer if the UE's ACKs feed its controller, else null.
+/// Returns the flow's bearer (UE state) if the UE's ACKs are the input of its controller, else null.
 inline Bearer* SplitFlows::bearer_fed_by_acks(const Flow& flow) const {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
-/// Slow path: delivers one segment to its leg and schedules the flow. Returns true if the segment's numbers are the
-/// host's own; only then may other state be derived from the segment.
+/// Slow path: delivers one segment to its leg (the TCP endpoint that faces the sender) and schedules the flow. Returns
+/// true if the segment's numbers are the host's own; only then may other state be derived from the segment.
 template <Side in>
 inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                         Instant now) {
@@ -105,9 +105,9 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
-/// Delivers the rest of a GRO run after its first segment, which has updated the headers and scheduled the flow. Only
-/// the checksum, the link headers and the window remain to be checked. Returns 0 if the first segment brought no new
-/// data, because cut-through may then forward the following segments.
+/// Delivers the rest of a GRO run (consecutive segments of a flow) after its first segment, which has updated the
+/// headers and scheduled the flow. Only the checksum, the link headers and the window remain to be checked. Returns 0
+/// if the first segment brought no new data, because cut-through may then forward the following segments.
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {
@@ -135,8 +135,8 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   return count;
 }
 
-/// Processes the first segment of a GRO run, and as many of the following segments as take the same path. Returns how
-/// many.
+/// Processes the first segment of a GRO run (consecutive segments of a flow), and as many of the following segments as
+/// take the same path. Returns how many.
 template <Side in>
 inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                             Flow& flow, FlowId id, Instant now) {

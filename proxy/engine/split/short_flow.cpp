@@ -3,7 +3,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Sets the flow's short-flow flag and updates the bearer's sums.
+/// Sets the flow's short-flow flag and updates the sums of its bearer (UE).
 void set_short_flow(Flow& flow, Bearer& bearer, bool short_flow) {
   const FlowShare before = flow.share;
   flow.share.short_flow = short_flow;

@@ -14,8 +14,8 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// Stops counting the flow as a short flow of its bearer.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
-/// Extends the period in which the bearer prioritises short flows, because this flow is an active one. Returns false if
-/// the flow has sent smvs.short_flow bytes; the caller then calls end().
+/// Extends the period in which short flows have priority, because this short flow is active. Returns false if the flow
+/// has sent smvs.short_flow bytes; the caller then calls end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
   if (!bearer.is_short(flow.sent_to_radio)) return false;
   bearer.expect_short_flow(now);

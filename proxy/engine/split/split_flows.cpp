@@ -153,7 +153,7 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based()) distribute_budget(bearer, now);
 }
 
-/// Serves a flow in recovery or closing. Returns false if the flow was closed.
+/// Serves a flow whose legs are in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (is_fully_closed(flow, bearer, now)) {
@@ -224,7 +224,7 @@ bool SplitFlows::serve_releasing(const ServedFlow& served) {
   return false;
 }
 
-/// Sends on both legs, and then forwards an abnormal end that sending may have caused.
+/// Sends on both legs, and then forwards an abnormal end (reset or timeout) that sending may have caused.
 void SplitFlows::emit_with_ends(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (UndeliveredAckLimit::waits(flow)) ack_limit_.allow(flow, bearer);
@@ -247,7 +247,7 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
   serve_pending(now);
 }
 
-/// Updates the flow's share in the bearer's sums and in the memory budget.
+/// Updates the flow's contribution to the sums of its bearer (UE) and to the buffer budget.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};

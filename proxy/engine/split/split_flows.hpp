@@ -51,7 +51,7 @@ class SplitFlows {
   [[nodiscard]] RelayBufferQuota& buffer_quota() { return buffer_quota_; }
   [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return buffer_quota_; }
   [[nodiscard]] SplitFlowControllers& flow_controllers() { return flow_controllers_; }
-  /// Removes the flow from the controllers of `bearer`, because the flow ends or moves to another bearer.
+  /// Removes the flow from the rate controllers of `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     flow_controllers_.forget(flow, bearer);
     if (bearer.rate_control().uses_ack_feedback()) budget_sharing_.forget(id, bearer);
@@ -88,10 +88,11 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Distributes send budget of the ACK-based controller that became available while no flow was served.
+  /// Distributes send budget of the ACK-based controller among the UE's flows, if it became available while no flow was
+  /// served.
   void use_budget(Bearer& bearer, Instant now);
-  /// Requests release of the flow for `reason`, or cancels the request with ReleaseReason::none
-  /// (Handback::request_release()).
+  /// Requests the release of the flow (its handback to the hosts) for `reason`, or cancels the request with
+  /// ReleaseReason::none; see Handback::request_release().
   void request_release(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.request_release(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
@@ -103,11 +104,12 @@ class SplitFlows {
   /// data that the other one has not received. Otherwise both hosts get a RST. Returns false if no buffer was free for
   /// the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
-  /// Removes the flow and releases everything it holds; its successor is closed or continues end to end.
+  /// Removes the flow and releases everything it holds. An end-to-end connection that replaces the flow is closed or
+  /// continues.
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  /// Selects how much of the budget of the ACK-based controller a flow may use: its own part, or also budget that
+  /// Selects how much of the send budget of the ACK-based controller a flow may use: its own part, or also budget that
   /// other flows leave unused.
   enum class Budget : std::uint8_t { own, all };
 
@@ -157,9 +159,9 @@ class SplitFlows {
   // --- cut-through (cut_through.cpp): data of a connection on the fast path is forwarded at once in the frame in which
   // it arrived. Sequence numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten.
 
-  /// Forwards as many segments as possible of a GRO run: a segment that arrived on `in` and its successors in sequence.
-  /// Returns how many; the others are unchanged. Requires that the first segment has a good checksum and known headers.
-  /// The other segments are checked here.
+  /// Forwards as many segments as possible of a GRO run, i.e. a segment that arrived on `in` and its successors in
+  /// sequence. Returns how many; the others are unchanged. Requires that the first segment has a good checksum and
+  /// known headers. The other segments are checked here.
   template <Side in>
   std::size_t cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                           std::span<const packet::Parsed> parsed, Instant now);
@@ -172,22 +174,22 @@ class SplitFlows {
   // --- transmission on both legs (transmit.cpp), with the accounting that follows. Flows that share the ACK-based
   // window use what another one leaves, in turn and short flows first.
 
-  /// Lets both legs send as much as their windows allow. Returns true if something may have been sent to the server,
+  /// Makes both legs send as much as their windows allow. Returns true if something may have been sent to the server,
   /// or an ACK to the UE.
   bool emit(Flow& flow, Bearer& bearer, Instant now);
-  /// Lets the leg on `side` send as much as its windows allow; towards the radio at most `most` IP bytes.
+  /// Makes the leg on `side` send as much as its windows allow; towards the radio at most `most` IP bytes.
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
   /// Adds `sent` IP bytes, just sent to the radio, to the counts of the bearer, the flow and the controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  /// Distributes unused budget of the ACK-based controller to a few flows per call, in round-robin order. The data that
-  /// they send, or the ACKs for data in flight, trigger the next call.
+  /// Distributes unused send budget of the ACK-based controller to a few flows of the UE per call, in round-robin
+  /// order. The data that they send, or the ACKs for data in flight, trigger the next call.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
   // --- service (split_flows.cpp)
 
-  /// True if only the buffer quota limits this flow's windows: no controller steers it, its ACKs feed no estimator, no
-  /// ACK is withheld, it is no short flow, and it has no unsent bytes.
+  /// True if only the buffer quota limits this flow's windows: no controller limits it, its ACKs are no controller's
+  /// input, no ACK is withheld, it is no short flow, and it has no unsent bytes.
   [[nodiscard]] static bool is_plain(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
            !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
@@ -207,7 +209,7 @@ class SplitFlows {
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
-  /// Feeds the bearer's ACK-based controller with an ACK of the UE. Cross traffic that waits may be sent before the
+  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Cross traffic that waits may be sent before the
   /// burst ends. Requires that the bearer uses ACKs.
   void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
     budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
@@ -223,14 +225,14 @@ class SplitFlows {
   /// Sends the ACK or window that is due to the host behind `in`; called if this is the only work of the service.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if a window is due to the host behind `in` for which the buffer quota must be read again.
+  /// True if the host behind `in` is due a window for which the buffer quota must be read again.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
-  /// Serves a flow in recovery or closing. Returns false if the flow is over and was closed.
+  /// Serves a flow whose legs are in recovery or closing. Returns false if the flow is over and was closed.
   bool serve_repairing(const ServedFlow& served);
-  /// Serves a flow that has a release reason: advances its handback. Returns false if the flow was closed.
+  /// Serves a flow that is to be handed back to its hosts: advances the handback. Returns false if the flow was closed.
   [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(const ServedFlow& served);
@@ -238,9 +240,9 @@ class SplitFlows {
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
   /// Sends on both legs, and then forwards an abnormal end that sending may have caused.
   void emit_with_ends(const ServedFlow& served);
-  /// Forwards the abnormal end of one leg to the other one and sends its RST.
+  /// Forwards the abnormal end (reset or timeout) of one leg to the other one and sends its RST.
   [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
-  /// Updates the flow's share in the bearer's sums and its reservations in the memory budget.
+  /// Updates the flow's contribution to the sums of its bearer (UE) and its reservations in the buffer budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
@@ -250,7 +252,7 @@ class SplitFlows {
   void end_finished(Flow& flow, FlowId id, Instant now);
   /// Closes a flow in TIME-WAIT because its place is needed; has no effect for no_id.
   void displace(FlowId id, Instant now);
-  /// Passes the connection's record on, because the connection ends or is handed back.
+  /// Passes the connection's record to the sink, because the connection ends or is handed back to its hosts.
   [[gnu::cold, gnu::noinline]] void record_end(const Flow& flow, FlowId id) const;
   /// Counts how the flow ended, and its completion time if both hosts have closed it.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
