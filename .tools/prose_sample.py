@@ -54,7 +54,8 @@ def doc_comments(prose, folder):
             if mark == "///<":
                 code = lines[number - 1].split("///<")[0]
             else:
-                code = next((line for line in lines[end:] if line.strip()), "")
+                code = " ".join(line.strip() for line in lines[end : end + 2] if line.strip() and not line.lstrip().startswith("//"))
+                code = code if code.startswith("template") else next((line for line in lines[end:] if line.strip()), "")
             found.append((path.relative_to(ROOT).as_posix(), number, text, code.strip()))
     return found
 

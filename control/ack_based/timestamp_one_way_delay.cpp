@@ -9,25 +9,27 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration tick = std::chrono::milliseconds(1);
-/// Interval over which the clock's rate is checked while it is not confirmed.
+/// Interval at which the rate of the peer's clock is checked while it is not confirmed as one tick per millisecond.
 constexpr Duration check_every = std::chrono::seconds(1);
-/// Interval over which a confirmed rate is checked again.
+/// Interval at which the confirmed rate of the peer's clock is checked again.
 constexpr Duration check_again_every = std::chrono::seconds(4);
-/// Half of the window over which the minimum delay is taken.
+/// Half of the time over which the minimum delay is taken, so a minimum counts for 5 to 10 s.
 constexpr Duration half_window = std::chrono::seconds(5);
 /// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of this growth. A path
 /// that has become 40 ms longer is measured after 40 s. An upload that fills a modem's buffer for a minute hides at
 /// most 60 ms.
 constexpr std::int64_t min_growth_divisor = 1000;
-/// Largest change of the delay from one rate check to the next, while the rate is not confirmed.
+/// Largest change of a segment's delay between two checks of the peer's clock, while the clock's rate is not confirmed.
 constexpr Duration max_delay_change = std::chrono::milliseconds(350);
-/// Largest change of the delay between two checks of a confirmed rate. An upload may have filled a modem's buffer.
+/// Largest change of a segment's delay between two checks of a confirmed clock. It is larger, because an upload may
+/// have filled a modem's buffer.
 constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
-/// Change of the delay from which on the clock must have been set, because no segment waits that long for an uplink.
+/// Change of a segment's delay from which on the peer's clock must have been set, because no segment waits that long
+/// for an uplink.
 constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
-/// Time after the first segment that an outage delayed, in which the others arrive.
+/// Time after the first segment that an outage delayed, in which the others of the outage arrive.
 constexpr Duration outage_burst_time = std::chrono::seconds(1);
 
 /// Returns the time from one timestamp to another; negative if `to` is the earlier one.
@@ -35,11 +37,12 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
 
-/// Growth of the minimum delay from one half window to the next that counts as a rise.
+/// Growth of the minimum delay from one 5 s interval to the next that counts as a rise.
 constexpr Duration min_rise = std::chrono::milliseconds(20);
-/// Number of rises in a row that a queue for the uplink does not show.
+/// Number of rises in a row after which the peer's clock counts as one that loses time. A queue for the uplink is full
+/// sooner.
 constexpr std::uint8_t most_rises = 4;
-/// Number of impossible delays after which a clock is not used any more.
+/// Number of impossible delays after which the peer's clock is not used any more.
 constexpr std::uint8_t most_rejections = 3;
 
 }  // namespace

@@ -32,3 +32,9 @@ def test_headings_tables_short_paragraphs_and_what_scripts_write_are_left_out():
 
 def test_a_long_table_is_cut():
     assert drawn(WORDS + ":", "\n".join(["| a |"] * 20))[0].count("\n") == sample.MAX_TABLE_LINES + 1
+
+
+def test_a_doc_comment_is_drawn_with_all_of_its_paragraphs():
+    prose = sample.load_prose()
+    lines = ["/// First.", "///", "/// Second", "/// part.", "int a;  ///< third", "/// Fourth.", "int b;"]
+    assert [(one[0], one[3]) for one in sample.whole_comments(prose, lines)] == [(1, "First.\nSecond part."), (5, "third"), (6, "Fourth.")]

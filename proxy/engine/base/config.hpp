@@ -50,7 +50,7 @@ struct ShardLimits {
   double release_flows_at = 0.875;
 };
 
-/// Times after which a connection without progress is ended, released or cleaned up.
+/// Times without progress after which a connection is ended, handed back to its hosts, or cleaned up.
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
 

@@ -36,7 +36,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
     stale,       ///< the report is no newer than the last applied one: ignored
-    distrusted,  ///< the UE's ACKs contradict the report: ignored
+    distrusted,  ///< the UE's ACKs contradict the Node-B report, which is ignored
     applied,     ///< the report is recorded and the send budget updated
   };
 

@@ -25,7 +25,7 @@ enum class EndToEndPhase : std::uint8_t {
 /// Reason why the window advertised to a sender opens only gradually, although the receiving host offers more. An
 /// advertised window cannot be retracted, and the sender may have a large congestion window that it has never used.
 enum class Opening : std::uint8_t {
-  no,            ///< no gradual opening: only the controller limits the window
+  no,            ///< the window does not open gradually: only the controller limits it
   reports_late,  ///< the window opens by the bytes acknowledged, as in slow start, because reports are late
   switched  ///< the window opens by 1/8 of the bytes acknowledged, because another controller applied before or the
             ///< connection was split
