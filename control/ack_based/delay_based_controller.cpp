@@ -67,7 +67,7 @@ constexpr double prompt_ack_stretch = 1.25;
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
-/// report may contain any queue.
+/// Node-B report may contain any queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
@@ -440,7 +440,8 @@ double DelayBasedController::model_window() const {
   return std::max(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns gain · rate · (base delay + factor · reference) of a steady link, in bytes.
+/// Returns gain · rate · (base delay + factor · reference) of a steady link (its rate hardly varies), in bytes. The
+/// reference is the intended queue as a time.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = std::min(steady_gain, parameters_.gain);
   const double share = std::min(steady_share, parameters_.reference_share);

@@ -220,7 +220,7 @@ class DelayBasedController {
   Instant reported_at_{};          ///< time of the last Node-B report; zero: none
   double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
   std::uint32_t flows_ = 1;        ///< connections that share the window
-  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the reference
+  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the intended queue
   bool loss_limited_ = false;      ///< true if losses limit the window
   bool has_ack_ = false;           ///< true after the first ACK sample
   bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK

@@ -11,7 +11,7 @@ namespace sluice::control {
 /// If enough reports in a row agree, the excess is a longer path. Reads no clock; thread: its owner's.
 class PathChangeDetector {
  public:
-  /// Discards the evidence of a longer path: a report explains the measured delay, or is unusable.
+  /// Discards the evidence of a longer path: a Node-B report explains the measured delay, or is unusable.
   void forget() { reports_ = 0; }
   /// Records a Node-B's report whose queue leaves the part `unexplained` > 0 of the delay unexplained. Returns the
   /// smallest of these parts once there are enough and they agree for `long_enough`; then restarts.
@@ -23,7 +23,7 @@ class PathChangeDetector {
 
  private:
   Instant since_{};
-  Duration min_unexplained_{};  ///< approximate minimum of the delays that reports left unexplained
+  Duration min_unexplained_{};  ///< approximate minimum of the delays that Node-B reports left unexplained
   std::uint32_t reports_ = 0;   ///< reports in a row
 };
 

@@ -18,31 +18,31 @@ class ReportCheck {
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
   /// unknown.
   void on_acknowledged(Bytes delivered, Duration round_trip);
-  /// Records a report with the cumulative transmitted bytes, and the time that the reported queue takes at the recent
-  /// rate.
+  /// Records a Node-B report with the cumulative transmitted bytes, and the time that the reported queue takes at the
+  /// recent rate.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
-  /// Returns false after the UE's ACKs have contradicted the reports for two periods, until they have agreed for five
-  /// periods.
+  /// Returns false after the UE's ACKs have contradicted the Node-B reports for two periods, until they have agreed for
+  /// five periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
-  /// True if the UE's ACKs contradict the reports in the last period that could be compared. A controller must not
-  /// depend on reports alone then, so that further ACKs arrive for comparison.
+  /// True if the UE's ACKs contradict the Node-B reports in the last period that could be compared. A controller must
+  /// not depend on reports alone then, so that further ACKs arrive for comparison.
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:
-  /// Ends a period at `transmitted` cumulative bytes, and updates whether the reports are trusted.
+  /// Ends a period at `transmitted` cumulative bytes, and updates whether the Node-B reports are trusted.
   void end_period(std::uint64_t transmitted);
-  /// Returns whether the reports contradict the ACKs, or nothing if too few bytes were acknowledged.
+  /// Returns whether the Node-B reports contradict the ACKs, or nothing if too few bytes were acknowledged.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};
   std::uint64_t transmitted_before_ = 0;  ///< transmitted bytes when the period began
   std::uint64_t acknowledged_ = 0;        ///< bytes acknowledged in this period
-  Duration max_rtt_{};                    ///< longest RTT since the last report
-  std::uint32_t reports_ = 0;             ///< reports of this period that could be compared with an RTT
-  std::uint32_t implausible_ = 0;         ///< reports of this period that contradict the ACKs
+  Duration max_rtt_{};                    ///< longest RTT since the last Node-B report
+  std::uint32_t reports_ = 0;             ///< Node-B reports of this period that could be compared with an RTT
+  std::uint32_t implausible_ = 0;         ///< Node-B reports of this period that contradict the ACKs
   std::uint8_t contradicted_ = 0;         ///< contradicted periods in a row
   std::uint8_t agreeing_ = 0;             ///< agreeing periods in a row while not trusted
   bool began_ = false;

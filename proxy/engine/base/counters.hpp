@@ -125,7 +125,8 @@ inline constexpr std::size_t counter_count = own_counter_count + packet::parse_r
 }
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
-/// Returns the counter of frames that are forwarded because their connection was released earlier for this reason.
+/// Returns the counter of frames that are forwarded because their connection was handed back to its hosts (released)
+/// for this reason.
 [[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
   if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
   return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +

@@ -100,7 +100,7 @@ struct Observed {
 struct GroupTotals {
   std::uint64_t reports = 0;
 
-  /// number of samples: reports, and samples of bearers that the ACK-based controller limits
+  /// number of samples: Node-B reports, and samples of UEs that the ACK-based controller limits
   std::uint64_t samples = 0;
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
@@ -165,20 +165,20 @@ struct BearerInfo {
   Bytes unsent;                   ///< bytes held for the UE and not yet sent
   std::uint32_t waiting = 0;      ///< number of flows that have data but no budget of the ACK-based controller
   std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
-  Bytes queue;                    ///< bytes in the radio queue by the last report
-  Instant reported_at{};          ///< time when the last report was received; 0 before the first
-  bool report_trusted = true;     ///< true if ACKs did not contradict the last report
+  Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
+  Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first
+  bool report_trusted = true;     ///< true if ACKs did not contradict the last Node-B report
   Bytes queue_by_acks;            ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
-  bool measured_by_acks = false;  ///< the ACK-based controller measures the queue, whether or not it steers
+  bool measured_by_acks = false;  ///< true if the ACK-based controller measures the queue, even if it does not limit
 
   /// window that the observed ACK-based controller computes now; not set if none is observed
   std::optional<Bytes> observed_window{};
   /// queueing delay that this window aims at; not set while the link's rate is unknown
   std::optional<Duration> observed_delay{};
-  Rate service_rate;           ///< service rate of the radio queue by the last report
+  Rate service_rate;           ///< service rate of the radio queue by the last Node-B report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
   double predicted_error = 0;  ///< predicted error ŝ of the queue in bytes, if SMVS runs at the proxy
-  std::uint64_t falls = 0;     ///< number of fallbacks from reports to congestion control
+  std::uint64_t falls = 0;     ///< number of fallbacks from Node-B reports to congestion control
 };
 
 /// Age up to which a Node-B report counts as current. With an older report, the length of the radio queue is taken from

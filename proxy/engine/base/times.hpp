@@ -35,7 +35,7 @@ class TimeHistogram {
   Duration sum_{};
 };
 
-/// Histograms of durations for one group of UEs. They are recorded outside the packet path: at reports, at a
+/// Histograms of durations for one group of UEs. They are recorded outside the packet path: at Node-B reports, at a
 /// connection's end, and when a snapshot is made.
 struct GroupTimes {
   TimeHistogram feedback_age;     ///< time from the last Node-B report or omission notice of a UE to its next report

@@ -50,7 +50,7 @@ class AllowanceLaw {
     const auto* const here = std::get_if<ProxyController>(&controller_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
-  /// Returns the sequence number of the newest report whose allowance was applied; 0 = none.
+  /// Returns the sequence number of the newest Node-B report whose allowance (bytes to send) was applied; 0 = none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
   /// Returns the error ŝ of the queue that SMVS predicts, in bytes, if it runs at the proxy, else 0; for display only.
   [[nodiscard]] double predicted_error() const;
@@ -59,11 +59,11 @@ class AllowanceLaw {
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
   using NodeBController = control::NodeBAllowance;  ///< the Node-B computes the allowance and reports it
-  /// State for SMVS at the proxy: the report contains measurements, and the proxy computes the allowance.
+  /// State for SMVS at the proxy: the Node-B report contains measurements, and the proxy computes the allowance.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters from which parameters for another report period are derived; null if the configured step
-    /// applies to every period.
+    /// Configured parameters from which parameters for another period of Node-B reports are derived; null if the
+    /// configured step applies to every period.
     const control::SmvsParameters* fits = nullptr;
     Duration period{};  ///< report period for which fit() ran last, with or without success
   };

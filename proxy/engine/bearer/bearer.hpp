@@ -35,9 +35,9 @@ class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< the report is no newer than the last applied one: ignored
+    stale,       ///< the Node-B report is no newer than the last applied one: ignored
     distrusted,  ///< the UE's ACKs contradict the Node-B report, which is ignored
-    applied,     ///< the report is recorded and the send budget updated
+    applied,     ///< the Node-B report is recorded and the send budget updated
   };
 
   /// Creates a bearer without flows. `settings` (the policy's settings) and `pools` outlive it. `ordinary`: true if the
@@ -202,7 +202,7 @@ class Bearer : public CircularListHook<Bearer> {
   Instant empty_since{};  ///< time at which the last flow ended
 
  private:
-  /// Returns the report state and creates it on first use.
+  /// Returns the state of the UE's Node-B reports and creates it on first use.
   [[nodiscard]] ReportState& make_report_state() {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
@@ -230,11 +230,11 @@ class Bearer : public CircularListHook<Bearer> {
   /// Restarts counters, clock and queue after a handover, because they belong to the old Node-B. The rate estimate
   /// stays.
   void change_reporter(const ReportArrival& report);
-  /// Runs one SMVS step on `report` and grants `share` of its allowance minus `in_advance`. These are the bytes that
-  /// steps without a report have granted already.
+  /// Runs one SMVS step on the Node-B report `report` and grants `share` of its allowance minus `in_advance`. These are
+  /// the bytes that steps without a report have granted already.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
-  /// True if the missing-report timer may be suspended: nothing was sent since the last controller step and nothing is
-  /// unsent.
+  /// True if the timer for a missing Node-B report may be suspended: nothing was sent since the last controller step
+  /// and nothing is unsent.
   [[nodiscard]] bool can_suspend() const;
   /// Selects Node-B reports or ACKs as the controller's input, whichever shows the queue sooner.
   void select_controller();

@@ -16,7 +16,7 @@ control::GwaParameters counting_of(const PolicySettings& settings) {
   return parameters;
 }
 
-/// Buffer size B that is assumed if neither the configuration nor the reports contain it.
+/// Buffer size B that is assumed if neither the configuration nor the Node-B reports contain it.
 constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
@@ -56,7 +56,8 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// Sets the price of the control law CLAMP: from the report if it contains a price, else from a local price agent.
+/// Sets the price of the control law CLAMP: from the Node-B report if it contains a price, else from a local price
+/// agent.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

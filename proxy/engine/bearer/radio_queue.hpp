@@ -61,7 +61,7 @@ class RadioQueue {
   Instant counted_ = never;                        ///< time of the newest count of flows; `never` if it is outdated
   control::QueueView view_;
   control::WindowedRange rates_;  ///< service rate, bytes/s
-  /// Cumulative IP bytes that had reached the radio queue at the last report.
+  /// Cumulative IP bytes that had reached the radio queue at the last Node-B report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;
   std::uint64_t dropped_ = 0;  ///< cumulative drop counter of the Node-B at the last report

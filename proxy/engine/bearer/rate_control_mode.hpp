@@ -23,12 +23,12 @@ class RateControlMode {
   /// which are then not used.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
-  /// True if the mode uses feedback (reports or ACKs) and the UE is not in the control group.
+  /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group.
   [[nodiscard]] bool can_be_controlled() const { return can_be_controlled_; }
   /// True if the controller needs Node-B reports. While they are late, congestion control or the ACK-based controller
   /// replaces it.
   [[nodiscard]] bool needs_reports() const { return needs_reports_; }
-  /// True while reports arrive in time.
+  /// True while Node-B reports arrive in time.
   [[nodiscard]] bool has_timely_reports() const { return has_timely_reports_; }
   /// True if Node-B reports limit what is sent now: they arrive in time, and are required or show the queue sooner than
   /// ACKs.
@@ -44,7 +44,7 @@ class RateControlMode {
     return is_rate_controlled_ && !has_flow_windows_ ? tcp::WindowSource::allowance
                                                      : tcp::WindowSource::congestion_control;
   }
-  /// True if the UE's ACKs feed the ACK-based controller.
+  /// True if the UE's ACKs are input of the ACK-based controller.
   [[nodiscard]] bool uses_ack_feedback() const { return uses_ack_feedback_; }
   /// True if the ACK-based controller currently decides how much may be sent.
   [[nodiscard]] bool is_ack_based() const { return is_ack_based_; }

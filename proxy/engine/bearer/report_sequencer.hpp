@@ -18,7 +18,7 @@ class ReportSequencer {
   /// announces.
   explicit ReportSequencer(Duration longest_silence) : longest_silence_(longest_silence) {}
 
-  /// Copies the newest report of another bearer of the same UE.
+  /// Copies the newest Node-B report of another bearer of the same UE.
   void inherit(const ReportSequencer& before);
 
   /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
@@ -43,14 +43,14 @@ class ReportSequencer {
   /// unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
-  /// True if any report was recorded.
+  /// True if any Node-B report was recorded.
   [[nodiscard]] bool any() const { return any_; }
-  /// Returns the last report; its period is capped at the longest silence.
+  /// Returns the last Node-B report; its period is capped at the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
-  /// Returns when the last report arrived.
+  /// Returns when the last Node-B report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns when the last report was last known to be valid: on its arrival, or at a later notice that omits the
-  /// unchanged UE.
+  /// Returns when the last Node-B report was last known to be valid: on its arrival, or at a later notice that omits
+  /// the unchanged UE.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
@@ -80,12 +80,13 @@ class SuppressingNodeB {
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
-  /// True if the newest omission notice (unchanged UEs are left out) was sent after report `last`, so the report may
-  /// still be valid.
+  /// True if the Node-B's newest omission notice (unchanged UEs are left out) was sent after report `last`, so the
+  /// report may still be valid.
   [[nodiscard]] bool covers(const ReportArrival& last) const {
     return has_sent(last) && last.sender_time < notice_.sender_time;
   }
-  /// True if no datagram since report `last` is missing, so no later report of this UE can have been lost.
+  /// True if no datagram of the Node-B since report `last` is missing, so no later report of this UE can have been
+  /// lost.
   [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
   /// Returns until when report `last` is assumed valid; `never` if confirms() is true. Otherwise the Node-B replaces a
   /// lost report within one refresh interval after the newest gap.

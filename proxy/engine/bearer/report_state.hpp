@@ -49,13 +49,13 @@ struct ReportState {
   AllowanceLaw law;
   SendGrant grant;
   MissingReportExtrapolator extrapolator;
-  std::uint64_t sent_at_report = 0;            ///< IP bytes sent to the UE up to the last Node-B report
-  bool trusted = true;                         ///< true if ACKs did not contradict the last Node-B report
-  Bytes radio_load{};                          ///< bytes in the radio queue and in flight to it, as of the last report
-  double reference_factor = 1;                 ///< factor of the intended queue at the last Node-B report
-  control::StepLengthCheck step_length_check;  ///< detects a report period that is too long for the buffer
+  std::uint64_t sent_at_report = 0;  ///< IP bytes sent to the UE up to the last Node-B report
+  bool trusted = true;               ///< true if ACKs did not contradict the last Node-B report
+  Bytes radio_load{};                ///< bytes in the radio queue and in flight to it, as of the last Node-B report
+  double reference_factor = 1;       ///< factor of the intended queue at the last Node-B report
+  control::StepLengthCheck step_length_check;  ///< detects a period of Node-B reports that is too long for the buffer
   control::SamplingRateCheck
-      sampling_rate_check;  ///< detects a report period that is too long for the link's variation
+      sampling_rate_check;  ///< detects a period of Node-B reports that is too long for the link's variation
   Observed observed;        ///< decisions recorded in mode observe
 };
 

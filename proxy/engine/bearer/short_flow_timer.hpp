@@ -20,8 +20,8 @@ class ShortFlowTimer {
   [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(patience); }
 
  private:
-  /// Length of the short-flow period after the last activity. A sender without an answer retransmits its first segment
-  /// after 1 s (RFC 6298 section 2). A longer wait is therefore not caused by the radio queue.
+  /// Length of the period of short-flow priority after the last activity. A sender without an answer retransmits its
+  /// first segment after 1 s (RFC 6298 section 2). A longer wait is therefore not caused by the radio queue.
   static constexpr Duration patience = std::chrono::seconds(1);
 
   std::uint32_t until_ = 0;  ///< end of the period in tick::ms, wraps around

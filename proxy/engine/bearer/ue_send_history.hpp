@@ -51,7 +51,7 @@ class UeSendHistory {
   void release_idle(Instant now, flow::Slab<RecentSends>& pool);
   /// Copies the sum and history of another bearer of the same UE.
   void inherit(const UeSendHistory& before, const RecentSendsPool& place);
-  /// Prefetches the cache lines that a report reads.
+  /// Prefetches the cache lines that the processing of a Node-B report reads.
   void prefetch() const {
     if (recent_) recent_->bytes.prefetch();
   }

@@ -26,7 +26,7 @@ enum class EndToEndPhase : std::uint8_t {
 /// advertised window cannot be retracted, and the sender may have a large congestion window that it has never used.
 enum class Opening : std::uint8_t {
   no,            ///< the window does not open gradually: only the controller limits it
-  reports_late,  ///< the window opens by the bytes acknowledged, as in slow start, because reports are late
+  reports_late,  ///< the window opens by the acknowledged bytes, as in slow start, because Node-B reports are late
   switched  ///< the window opens by 1/8 of the bytes acknowledged, because another controller applied before or the
             ///< connection was split
 };

@@ -36,8 +36,8 @@ class EndToEndFlows {
   using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
 
-  /// Returns the number of end-to-end connections. Successors of split connections in handback are not included; their
-  /// split predecessors count as flows.
+  /// Returns the number of end-to-end connections. One that replaces a split connection still in handback is not
+  /// included, because the split connection counts as a flow.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
@@ -173,7 +173,7 @@ class EndToEndFlows {
   AckRewriter rewriter_;
   HeldAcks held_;
   SplitCandidates candidates_;
-  std::uint32_t successors_ = 0;  ///< number of connections whose split predecessor is still being handed back
+  std::uint32_t successors_ = 0;  ///< number of connections that replace a split one which is being handed back
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

@@ -127,7 +127,7 @@ struct Flow {
   Side initiator : 4 = Side::radio;
   StreamEvents events = StreamEvents::none;  ///< reasons for the next service; the flow is scheduled if there is any
 
-  /// reason for which the flow is to be released; none if it is not
+  /// reason for which the flow is to be handed back to its hosts; none if it is not
   ReleaseReason release_reason : 4 = ReleaseReason::none;
 
   /// reason for which the proxy resets the connection; none if it does not
@@ -136,7 +136,7 @@ struct Flow {
 
   /// true if both hosts have closed the connection, so it is in TIME-WAIT (TimeWaitQueue)
   bool in_time_wait : 1 = false;
-  /// Number of times that the connection was released because of segments that cannot be split (Released).
+  /// Number of times that the connection was handed back to its hosts because of segments that cannot be split.
   std::uint8_t unsplittable_seen : 4 = 0;
   std::uint32_t window_loop = no_id;  ///< index of the second-loop controller that sets the server's window, or no_id
   std::uint32_t controller = no_id;   ///< index of the flow's per-flow window controller, or no_id

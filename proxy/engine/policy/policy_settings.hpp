@@ -69,13 +69,13 @@ inline constexpr std::array mode_table = {
 enum class ControllerLocation : std::uint8_t {
   nodeb,  ///< SMVS runs at the Node-B, which reports the allowance, as in the paper
   proxy,  ///< SMVS runs at the proxy, on measurements that the Node-B reports
-  acks    ///< the ACK-based controller runs at the proxy instead and needs no reports
+  acks    ///< the ACK-based controller runs at the proxy instead and needs no Node-B reports
           ///< (control/ack_based/delay_based_controller.hpp)
 };
 
 /// Properties of a mode that depend on where its controller runs. AllowanceLaw implements the controller itself.
 struct ControllerLocationTraits {
-  bool needs_reports = true;  ///< true if the controller needs reports, with the allowance or with measurements
+  bool needs_reports = true;  ///< true if the controller needs Node-B reports, with the allowance or with measurements
 };
 /// Returns the properties that depend on where the controller runs.
 [[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {

@@ -70,8 +70,8 @@ control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// Returns the flow's positions in the queue. Bytes that the UE has acknowledged have left the queue, even if the last
-/// report does not show it.
+/// Returns the flow's positions in the radio queue. Bytes that the UE has acknowledged have left the queue, even if the
+/// last Node-B report does not show it.
 control::FlowView ControlledFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

@@ -232,7 +232,8 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-/// Discards all state of a connection that is not split: its flow, end-to-end connection or released entry.
+/// Discards all state of a connection that is not split: its flow, its end-to-end connection, or its entry among the
+/// connections that were handed back.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {

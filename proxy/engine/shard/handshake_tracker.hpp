@@ -66,7 +66,8 @@ class HandshakeTracker {
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Discards all state of a connection that is not split: its flow, end-to-end connection or released entry.
+  /// Discards all state of a connection that is not split: its flow, its end-to-end connection, or its entry among the
+  /// connections that were handed back.
   void forget(const flow::FlowKey& key, Instant now);
   /// Advances the handshake of a flow by a segment with a good checksum.
   void follow(RxPacket& rx, FlowId id);

@@ -50,7 +50,7 @@ class Shard {
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
   /// Takes over connections of an earlier run that lost no data. They are forwarded unchanged and can be split again
-  /// later, like released connections. Call before any other function.
+  /// later, like connections that were handed back to their hosts. Call before any other function.
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
 
   /// Passes a record of each connection that ends to `sink`, which outlives the shard. Call before any other function.

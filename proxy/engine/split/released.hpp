@@ -53,17 +53,17 @@ class Released {
   /// most twice the time since its last transmission (RFC 6298 section 5.5). A connection without data for longer has
   /// therefore lost nothing.
   void record_data(std::uint32_t id, Instant now);
-  /// Handles an unsplittable segment. If its numbers are plausible for a released connection, the delay until that
-  /// connection is split again restarts.
+  /// Handles a segment that cannot be split. If its numbers are plausible for a released connection (handed back to its
+  /// hosts), the delay until that connection is split again restarts.
   void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
-  /// Returns the index of the released connection with this key, or `none`.
+  /// Returns the index of the released connection (handed back to its hosts) with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Permits all released connections of the UE, or of all UEs, to be split again. Returns true if there is at least
-  /// one. Scans the whole table.
+  /// Permits all released connections (handed back to their hosts) of the UE, or of all UEs, to be split again. Returns
+  /// true if there is at least one. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
-  /// True if some released connection belongs to the UE. Visits every released connection.
+  /// True if some released connection (handed back to its hosts) belongs to the UE. Visits every released connection.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
@@ -71,12 +71,12 @@ class Released {
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
-  /// Returns how often the connection was released because of segments that cannot be split.
+  /// Returns how often the connection was handed back to its hosts because of segments that cannot be split.
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
-  /// Returns why the connection was released.
+  /// Returns why the connection was handed back to its hosts.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
-  /// Appends a snapshot of each released connection to `out` until it has `limit` entries.
+  /// Appends a snapshot of each released connection (handed back to its hosts) to `out` until it has `limit` entries.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
