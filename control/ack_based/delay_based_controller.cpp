@@ -36,22 +36,19 @@ constexpr Duration max_aggregation = milliseconds(10);
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
 /// Multiple of the model window up to which the refill after a drain continues on a steady link. It is above 1, because
-/// the ACKs of one more round trip show data that was sent while the path was not full. The short queue of a steady
-/// link does not cover the lower rate that they seem to show.
+/// the ACKs of one more round trip show data that was sent while the path was not full.
 constexpr double steady_refill = 2;
-/// Smallest part of the intended queue of a steady link that must stand, so that the link counts as steady. With a
-/// shorter queue the sender limits the rate, and not the link.
+/// Smallest part of the intended queue that must stand on a steady link. With less the sender limits the rate.
 constexpr double standing_share = 0.5;
-/// Longest queue of a steady link, as a multiple of the intended queue of a varying link. A longer delay is not in this
-/// sender's queue.
+/// Longest queue of a steady link, as a multiple of that of a varying one. A longer delay is not in this sender's
+/// queue.
 constexpr double longest_standing = 1.25;
 /// Number of control loops for which the rate is ignored after slow start, a drain or a refill, because the sender
 /// limits it then; at most `longest_to_ignore` seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
-/// Factor of rate times ACK delay in the window. The window contains that product, because the link continues while an
-/// ACK waits for the uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between
-/// link use and delay.
+/// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
+/// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
 /// Parts of the reference (intended queue) that are left out while the window grows between ACKs, because the growth
 /// replaces them: with an uplink that delays ACKs, and on a bursty link.
@@ -62,8 +59,7 @@ constexpr double reference_for_bursts = 0.25;
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Usual difference between the clock estimates of a UE's connections, because each connection knows its minimum delay
-/// from other segments.
+/// Usual difference between the clock estimates of a UE's connections, which know the minimum from other segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
@@ -243,8 +239,7 @@ Duration DelayBasedController::feedback_delay() const {
   return base_delay() + std::max(aggregation, ack_delay_.mean());
 }
 
-/// Returns true if a Node-B's reports of the queue come so often that they alone show whether the path has become
-/// longer. A drain, which empties the queue, is not needed then.
+/// Returns true if a Node-B's reports come so often that they alone show a longer path, without a drain of the queue.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
@@ -317,9 +312,8 @@ double DelayBasedController::drain_window() const {
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
 }
 
-/// Returns the round trip that an ACK contributes to a drain (the queue is emptied to measure the path). Also states
-/// whether the UE may have delayed the ACK: a UE that usually acknowledges several segments may delay the ACK of a
-/// single one (RFC 9293 section 3.8.6.3).
+/// Returns the round trip that an ACK contributes to a drain (emptied queue), and whether the UE may have delayed the
+/// ACK. A UE that usually acknowledges several segments may delay the ACK of a single one (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
@@ -328,8 +322,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// Measures the base delay again by a drain (the queue is emptied) if no recent round trip was near it. Replaces it at
-/// once if every round trip has exceeded it for 20 s. Cancels drains under cross traffic.
+/// Measures the base delay by a drain (empties the queue) if no recent round trip was near it. Replaces it at once if
+/// every round trip has exceeded it for 20 s. Cancels drains under cross traffic.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
@@ -349,16 +343,15 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   }
 }
 
-/// Begins a drain, which empties the queue to measure the path. Bytes of other UEs leave a shared queue within a round
-/// trip: the shorter of the mean and the newest round trip.
+/// Begins a drain (empties the queue). Bytes of other UEs leave a shared queue within a round trip: the shorter of the
+/// mean and the newest round trip.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? std::min(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain, in which the queue was emptied to measure the path. Starts the refill of the path, and updates the
-/// base delay from the measured round trips.
+/// Ends a drain (emptied queue): starts the refill, and updates the base delay from the measured round trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
@@ -378,8 +371,8 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// Refills the path after a drain has emptied it: the window grows by the delivered bytes until it reaches the model
-/// window. The model window at once would be sent to the empty queue in one burst.
+/// Refills the path after a drain has emptied it: the window grows by the delivered bytes up to the model window. The
+/// whole model window at once would be sent in one burst.
 void DelayBasedController::refill(const AckSample& ack_sample) {
   if (!slow_start_.refilling()) return;
   slow_start_.on_delivered(ack_sample.delivered);
@@ -419,8 +412,7 @@ double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
-/// Returns the model window of a measured link in bytes, before any bound (losses, drain, cross traffic) applies; see
-/// the class comment.
+/// Returns the model window of a measured link in bytes, before its bounds apply (class comment).
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
@@ -440,8 +432,7 @@ double DelayBasedController::model_window() const {
   return std::max(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns gain · rate · (base delay + factor · reference) of a steady link (its rate hardly varies), in bytes. The
-/// reference is the intended queue as a time.
+/// Returns gain · rate · (base delay + factor · reference) of a steady link, in bytes; reference: intended queue.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = std::min(steady_gain, parameters_.gain);
   const double share = std::min(steady_share, parameters_.reference_share);
@@ -478,8 +469,7 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   return segments + delayed + waiting;
 }
 
-/// Computes the window (the bytes that may be in flight): the model window, then its bounds in the order of the class
-/// comment.
+/// Computes the window (bytes that may be in flight): the model window, then its bounds as in the class comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_.segment * min_segments).count());
   double window = in_slow_start() ? std::max(slow_start_.window(), model_window()) : model_window();
